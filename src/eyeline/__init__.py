@@ -1,0 +1,39 @@
+"""Eyeline: exact self-attention you can look into, at any length.
+
+Start with `attention` and `observe`, for arrays, or with `explain` and `compare`, for sentences. Importing this package costs
+NumPy alone: kernels, models and views load when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eyeline.attention import Observation, attention, observe
+from eyeline.masks import Causal, Dense, Lengths, Mask, Window
+from eyeline.readouts import Weights
+
+if TYPE_CHECKING:
+    from eyeline.explanations import compare, explain
+
+__version__ = "0.1.0"
+__all__ = [
+    "Causal",
+    "Dense",
+    "Lengths",
+    "Mask",
+    "Observation",
+    "Weights",
+    "Window",
+    "attention",
+    "compare",
+    "explain",
+    "observe",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("compare", "explain"):
+        from eyeline import explanations
+
+        return getattr(explanations, name)
+    raise AttributeError(f"module 'eyeline' has no attribute {name!r}")

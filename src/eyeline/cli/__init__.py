@@ -1,0 +1,97 @@
+"""The command line: one file per command, each a thin call of the library. This room may import every other.
+
+Results go to stdout, everything else to stderr. What a user gets wrong is one line on stderr and exit code 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from eyeline.cli import compare, doctor, explain, models
+
+app = typer.Typer(
+    help="Which tokens does a word look at, and why? Self-attention, explained for your own sentence.",
+    epilog='Begin with: eyeline explain "time flies like an arrow" --token flies',
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("explain")(explain.explain)
+app.command("compare")(compare.compare)
+app.add_typer(models.app, name="models")
+app.command("doctor")(doctor.doctor)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from eyeline import __version__
+
+        typer.echo(f"eyeline {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: what follows `eyeline`; those of this process if not given.
+
+    Returns:
+        The exit code: 0; 1 if a pipe's reader went away; 2 if what was asked can't be answered; 130 if interrupted.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = app(given or ["--help"], prog_name="eyeline", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        return _pipe_closed()
+    except SystemExit as leaving:  # rich and the option parser leave so when a pipe is closed
+        return leaving.code if isinstance(leaving.code, int) else 1
+    except Exception as error:
+        line = mistake(error)
+        if line is None:
+            raise
+        print(f"eyeline: {line}", file=sys.stderr)
+        return 2
+    return int(code)
+
+
+def mistake(error: Exception) -> str | None:
+    """The line to say to the user of an error that is theirs to mend; None if it is ours."""
+    from eyeline.explanations import QuestionError
+    from eyeline.models import ModelError
+    from eyeline.views.figure import ExtraError
+    from eyeline.views.labels import printable
+
+    if isinstance(error, QuestionError):
+        line = error.command_line
+    elif isinstance(error, (ModelError, ExtraError)):
+        line = str(error)
+    elif isinstance(error, OSError):
+        line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+    elif callable(describe := getattr(error, "format_message", None)):
+        line = str(describe())  # the option parser's own, of whichever click typer carries
+    else:
+        return None
+    return printable(line)
+
+
+def _pipe_closed() -> int:
+    """The reader went away, as `| head` does: say nothing, and don't try again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

@@ -1,0 +1,48 @@
+"""`eyeline compare`: the same word in two sentences."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eyeline.cli.explain import AsJson, Head, Layer, ModelName, Special, draw, progress, say_json, written
+
+TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
+TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]
+Nth = Annotated[int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)]
+
+
+def compare(
+    text_a: TextA,
+    text_b: TextB,
+    token: Annotated[str, typer.Option(help="The word, which is in both.", show_default=False)],
+    nth: Nth = None,
+    nth_a: Annotated[int | None, typer.Option(help="Which one in TEXT_A.", show_default=False)] = None,
+    nth_b: Annotated[int | None, typer.Option(help="Which one in TEXT_B.", show_default=False)] = None,
+    layer: Layer = None,
+    head: Head = None,
+    special: Special = False,
+    model: ModelName = "minilm",
+    as_json: AsJson = False,
+) -> None:
+    """Show what two sentences make of the same word: how alike its vectors are, and whom it looks at in each."""
+    from eyeline.explanations import compare as ask
+
+    found = ask(
+        written(text_a),
+        text_b,
+        token,
+        nth=nth,
+        nth_a=nth_a,
+        nth_b=nth_b,
+        layer=layer,
+        head=head,
+        special=special,
+        model=model,
+        progress=progress,
+    )
+    if as_json:
+        say_json(found)
+    else:
+        draw(found)

@@ -1,0 +1,119 @@
+"""`eyeline explain`: which words a token looks at, in one sentence."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from eyeline.explanations import Comparison, Explanation
+
+Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
+Layer = Annotated[
+    int | None, typer.Option(help="Layer, counted from 1 (0 is the embedding). Default: the last.", show_default=False)
+]
+Head = Annotated[int | None, typer.Option(help="Head, counted from 1. Default: the mean of all.", show_default=False)]
+Special = Annotated[bool, typer.Option("--special", help="Show [CLS] and [SEP] among the words.")]
+ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
+
+
+class MaskName(StrEnum):
+    """Masks by name."""
+
+    causal = "causal"
+
+
+def explain(
+    text: Text,
+    token: Annotated[
+        str | None, typer.Option(help="The word that looks. Without it: every word at every word.", show_default=False)
+    ] = None,
+    nth: Annotated[
+        int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)
+    ] = None,
+    layer: Layer = None,
+    head: Head = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="q·k, ÷ √d, softmax, weight × value. Default head: the hardest looking.")
+    ] = False,
+    pieces: Annotated[bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not whole words.")] = False,
+    special: Special = False,
+    mask: Annotated[
+        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
+    ] = None,
+    no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
+    model: ModelName = "minilm",
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
+    png: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw the heat map to a PNG file.", show_default=False)
+    ] = None,
+) -> None:
+    """Show which words a token looks at, and what it becomes."""
+    from eyeline.explanations import QuestionError
+    from eyeline.explanations import explain as ask
+
+    if as_json and as_csv:
+        raise QuestionError("--json and --csv can't go together; choose one")
+    if png is not None and png.suffix.lower() != ".png":
+        raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
+    found = ask(
+        written(text),
+        token,
+        nth=nth,
+        layer=layer,
+        head=head,
+        steps=steps,
+        pieces=pieces,
+        special=special,
+        mask="causal" if mask else None,
+        scale=1.0 if no_scale else None,
+        model=model,
+        progress=progress,
+    )
+    if png is not None:
+        missing = found.save_png(png)
+        if missing:
+            progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
+        progress(f"wrote {png}")
+    if as_json:
+        say_json(found)
+    elif as_csv:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(found.to_csv().encode())
+    else:
+        draw(found)
+
+
+def written(text: str) -> str:
+    """The text, or what stdin holds if it is -."""
+    if text != "-":
+        return text
+    from eyeline.explanations import QuestionError
+
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise QuestionError(f"text must be UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from None
+
+
+def progress(line: str) -> None:
+    """Say what is going on, where it can't mix with results."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def draw(found: Explanation | Comparison) -> None:
+    """Print an explanation or a comparison as the terminal can show it."""
+    from rich.console import Console
+
+    Console(highlight=False).print(found)
+
+
+def say_json(found: Explanation | Comparison) -> None:
+    """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
+    print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))

@@ -1,0 +1,182 @@
+"""`compare`: the same word in two sentences, and what each makes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from eyeline.explanations import numbers
+from eyeline.explanations.numbers import Array
+from eyeline.explanations.question import QuestionError, Where, loaded, tokens_of, where
+from eyeline.explanations.units import Found, Unit, find, units_of
+
+if TYPE_CHECKING:
+    from eyeline.models import Model, Tokens
+    from eyeline.views import document
+    from eyeline.views.terminal import Drawing
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two sentences.
+
+    Attributes:
+        name: "A" or "B".
+        tokens: the text as the model's tokens.
+        units: its words and special tokens; U of them.
+        shown: the places of the units that are drawn; the others are set aside.
+        found: the word that is compared.
+        weights: what it gives to each unit, (U,).
+        vectors: its vector at each layer, (layers + 1, width).
+    """
+
+    name: str
+    tokens: Tokens
+    units: tuple[Unit, ...]
+    shown: tuple[int, ...]
+    found: Found
+    weights: Array
+    vectors: Array
+
+    @property
+    def words(self) -> list[str]:
+        """What is drawn, in reading order, as typed."""
+        return [self.units[place].text for place in self.shown]
+
+    @property
+    def shares(self) -> Array:
+        """Of what the word gives to the words, what goes to each: what the bars show; sums to 1."""
+        return numbers.shares(self.weights, self.shown)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The same word in two sentences. Made by `compare`; print it to see it.
+
+    Attributes:
+        model: the model's name.
+        sizes: its layers, heads, head width and positions.
+        token: the word, as it was asked for.
+        where: the layer, and the head, None for the mean of all.
+        cosines: of the word's two vectors at each layer, 0 (the embedding) to the last, (layers + 1,).
+        sides: A and B.
+        special: whether special tokens are drawn.
+    """
+
+    model: str
+    sizes: dict[str, int]
+    token: str
+    where: Where
+    cosines: Array
+    sides: tuple[Side, Side]
+    special: bool
+
+    @cached_property
+    def document(self) -> document.Comparison:
+        """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
+        from eyeline.explanations.documents import comparison_document
+
+        return comparison_document(self)
+
+    def to_json(self, *, ascii_only: bool = False) -> str:
+        """The JSON that `eyeline compare --json` prints; with `ascii_only`, other characters as escapes."""
+        from eyeline.explanations.documents import json_text
+
+        return json_text(self.document, ascii_only)
+
+    def __repr__(self) -> str:
+        from eyeline.views.findings import compared
+
+        return f"<Comparison of {self.token!r} in two texts: {' '.join(compared(self.document))}>"
+
+    def __str__(self) -> str:
+        return self.__rich__().plain()
+
+    def __rich__(self) -> Drawing:
+        from eyeline.views.terminal import Drawing, comparison
+
+        return Drawing(lambda ink: comparison(self.document, ink))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # IPython in a terminal
+
+    def _repr_html_(self) -> str:
+        from eyeline.views.html import comparison_html
+
+        return comparison_html(self.document)
+
+
+def compare(
+    text_a: str,
+    text_b: str,
+    token: str,
+    *,
+    nth: int | None = None,
+    nth_a: int | None = None,
+    nth_b: int | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    special: bool = False,
+    model: str | os.PathLike[str] | Model = "minilm",
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """How differently two sentences treat the same word.
+
+    Args:
+        text_a, text_b: the two sentences.
+        token: the word, which is in both, or several words in a row. The vector of a word in pieces is their mean.
+        nth: which one, from 1, where the word is there more than once; `nth_a` and `nth_b` say it for each apart.
+        nth_a, nth_b: as `nth`, for one sentence.
+        layer: whose attention is shown, 1 to the model's layers; the last if not given.
+        head: 1 to the model's heads; the mean over all if not given.
+        special: show special tokens among the words, not set aside.
+        model: a name of the catalogue, a folder, or a loaded model.
+        progress: called with a line of text at each step of fetching a model.
+
+    Returns:
+        `Comparison`, which prints itself, and draws itself in a notebook.
+
+    Raises:
+        QuestionError: if a text, the token, the layer or the head isn't one that can be answered; a ValueError.
+        ModelError: if the model is unknown or its files are wrong; a ValueError.
+
+    >>> compare("time flies like an arrow", "fruit flies like a banana", "flies").cosines.round(3).tolist()
+    [1.0, 0.917, 0.903, 0.871, 0.807, 0.808, 0.631]
+    """
+    for name, text in (("text_a", text_a), ("text_b", text_b)):
+        if isinstance(text, str) and not text.strip():
+            raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
+    model = loaded(model, progress)
+    place = where(model, layer, head)
+    asked = [("A", "text_a", text_a, nth_a), ("B", "text_b", text_b, nth_b)]
+    ready = []
+    for name, argument, text, own_nth in asked:
+        tokens = tokens_of(model, text, argument)
+        units = units_of(tokens, pieces=False)
+        try:
+            chosen = nth if own_nth is None else own_nth
+            found = find(token, chosen, units, text, special, f"nth_{name.lower()}")
+        except QuestionError as error:
+            raise error.about(f"text {name}") from None
+        ready.append((name, tokens, units, found))
+    first, second = (_side(model, name, tokens, units, found, place, special) for name, tokens, units, found in ready)
+    config = model.config
+    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    cosines = numbers.cosine(first.vectors, second.vectors)
+    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special)
+
+
+def _side(
+    model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Where, special: bool
+) -> Side:
+    run = model.run([tokens.ids], weights=True)
+    weights = run.layers[place.layer - 1].weights
+    assert weights is not None
+    queries = [position for unit in found.units for position in units[unit].tokens]
+    rows = numbers.from_tokens(weights[0], queries, units)
+    row = rows.mean(axis=0) if place.head is None else rows[place.head - 1]
+    shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
+    return Side(name, tokens, tuple(units), shown, found, row, numbers.vectors(run, queries))

@@ -1,0 +1,190 @@
+"""What one bar or one row stands for: a word of the text, a piece of one, or a special token; and finding one."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import itertools
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eyeline.explanations.question import QuestionError
+from eyeline.models import Tokens
+
+_NAMED = 12  # words that an error names
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One bar, or one row.
+
+    Attributes:
+        text: as typed; the tokenizer's own spelling for a special token.
+        span: [first, last) in the text, in characters; None for a special token.
+        tokens: the positions of its tokens.
+        joins: whether it is a piece of a word that goes on before it and after it.
+    """
+
+    text: str
+    span: tuple[int, int] | None
+    tokens: tuple[int, ...]
+    joins: tuple[bool, bool] = (False, False)
+    bare: bool = False
+
+    @property
+    def extra(self) -> bool:
+        """Whether it is no word of the text: a special token, or a bare space."""
+        return self.span is None or self.bare
+
+
+def units_of(tokens: Tokens, pieces: bool) -> list[Unit]:
+    """The units of a text, in reading order: its words (or the pieces of its words), and its special tokens."""
+    spans = _piece_spans(tokens)
+    found: list[Unit] = []
+    places = range(len(tokens))
+    # Tokens of one word stand together; special tokens and bare spaces stand alone.
+    for word, group in itertools.groupby(
+        places, key=lambda place: ("word", tokens.words[place]) if _in_word(tokens, place) else ("", place)
+    ):
+        members = tuple(group)
+        first = members[0]
+        if tokens.special[first]:
+            found.append(Unit(tokens.pieces[first], None, members))
+        elif tokens.words[first] is None:
+            found.append(Unit(tokens.text[slice(*spans[first])], spans[first], members, bare=True))
+        elif pieces:
+            last = members[-1]
+            found += [Unit(tokens.text[slice(*spans[i])], spans[i], (i,), (i != first, i != last)) for i in members]
+        else:
+            number = tokens.words[first]
+            assert number is not None
+            found.append(Unit(tokens.word(number), tokens.spans[number], members))
+        del word
+    return found
+
+
+def _in_word(tokens: Tokens, place: int) -> bool:
+    return not tokens.special[place] and tokens.words[place] is not None
+
+
+def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
+    """Where each piece lies in the text, with the marks (accents, joiners) after it that the tokenizer dropped."""
+    starts = sorted({first for (first, _), special in zip(tokens.offsets, tokens.special, strict=True) if not special})
+    spans = []
+    for place, (first, last) in enumerate(tokens.offsets):
+        number = tokens.words[place]
+        end = tokens.spans[number][1] if number is not None else last
+        after = bisect.bisect_left(starts, last)
+        limit = min(end, starts[after]) if after < len(starts) else end
+        spans.append((first, max(last, limit)))
+    return spans
+
+
+@dataclass(frozen=True)
+class Found:
+    """A token that was asked about: as typed, which of its kind, and the units that it covers."""
+
+    text: str
+    nth: int
+    units: tuple[int, ...]
+
+
+def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special: bool, name: str = "nth") -> Found:
+    """The units that a word covers: one, or several in a row that together are what was asked for.
+
+    What is spelled exactly so comes first; else capitals and the way that accents are composed make no difference.
+
+    Args:
+        token: the word, or several in a row.
+        nth: which of several, counted from 1.
+        units: of the text.
+        text: the text.
+        special: whether special tokens can be asked about.
+        name: what the argument `nth` is called, for errors.
+
+    Raises:
+        QuestionError: if the word isn't there, or is there more than once and nth doesn't say which of them.
+    """
+    if not isinstance(token, str) or not token.strip():
+        raise QuestionError(f"token must be a word of the text, got {token!r}; {_there_are(token, units)}")
+    asked = token.strip()
+    named = [place for place, unit in enumerate(units) if unit.span is None and unit.text == asked]
+    spans = [(place,) for place in named] if named and special else _matches(asked, units, text)
+    if not spans:
+        if named:
+            advice = ("special=True puts it back", "add --special to put it back")
+            raise QuestionError(
+                f"token must be a word of the text, got {asked!r}, a special token that is set aside", *advice
+            )
+        raise QuestionError(
+            f"token must be a word of the text, got {asked!r}, which isn't there; {_there_are(asked, units)}"
+        )
+    if nth is None and len(spans) > 1:
+        places = [f"{number} is {_around(units, span, text)}" for number, span in enumerate(spans[:6], 1)]
+        message = (
+            f"token must be one word of the text, got {asked!r}, which is there {len(spans)} times: {'; '.join(places)}"
+        )
+        more = "; and so on" if len(spans) > 6 else ""
+        choice = "1 or 2" if len(spans) == 2 else f"1 to {len(spans)}"
+        option = f"--{name.replace('_', '-')}"
+        raise QuestionError(message + more, f"say which with {name}={choice}", f"say which with {option} {choice}")
+    number = 1 if nth is None else nth
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(spans):
+        times = "once" if len(spans) == 1 else f"{len(spans)} times"
+        raise QuestionError(f"{name} must be from 1 to {len(spans)}, got {number!r}: {asked!r} is there {times}")
+    chosen = spans[number - 1]
+    return Found(_text(units, chosen, text), number, chosen)
+
+
+def _text(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
+    first, last = units[run[0]].span, units[run[-1]].span
+    return units[run[0]].text if first is None or last is None else text[first[0] : last[1]]
+
+
+def _matches(asked: str, units: Sequence[Unit], text: str) -> list[tuple[int, ...]]:
+    """Every run of units that is what was asked for, none overlapping another."""
+    for alike in (lambda s: s, _composed, _folded):
+        goal, found, start = alike(asked), [], 0
+        longest = 4 * len(asked) + 8
+        while start < len(units):
+            first, step = units[start].span, 1
+            for end in range(start, len(units)):
+                last = units[end].span
+                if first is None or last is None or last[1] - first[0] > longest:
+                    break
+                if alike(text[first[0] : last[1]]) == goal:
+                    found.append(tuple(range(start, end + 1)))
+                    step = end - start + 1
+                    break
+            start += step
+        if found:
+            return found
+    return []
+
+
+def _composed(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", _composed(text).casefold())
+
+
+def _around(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
+    """A word between its neighbours: 'time [flies] like'."""
+    before = [unit.text for unit in units[max(run[0] - 1, 0) : run[0]] if not unit.extra]
+    after = [unit.text for unit in units[run[-1] + 1 : run[-1] + 2] if not unit.extra]
+    return " ".join([*before, f"[{_text(units, run, text)}]", *after])
+
+
+def _there_are(asked: object, units: Sequence[Unit]) -> str:
+    """The words that are there: all if they are few, else those that are spelled nearly so, and then the first ones."""
+    names = dict.fromkeys(unit.text for unit in units if not unit.extra)
+    words = [name for name in names if any(unicodedata.category(letter)[0] != "P" for letter in name)] or list(names)
+    if len(words) <= _NAMED:
+        return f"the words are {', '.join(words)}"
+    by_folded = {_folded(word): word for word in reversed(words)}
+    near = [by_folded[word] for word in difflib.get_close_matches(_folded(str(asked)), by_folded, n=4, cutoff=0.6)]
+    named = [*near, *(word for word in words if word not in near)][:_NAMED]
+    return f"the words are {', '.join(named)} and {len(words) - len(named)} more"

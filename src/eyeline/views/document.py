@@ -1,0 +1,158 @@
+"""The plain data that views draw, which is also the JSON that commands print. docs/json.md says what each key means."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class ModelEntry(TypedDict):
+    name: str
+    layers: int
+    heads: int
+    head_dim: int
+    positions: int
+
+
+class Token(TypedDict):
+    index: int
+    id: int
+    piece: str
+    text: str
+    start: int | None
+    end: int | None
+    special: bool
+    word: int | None
+
+
+class Unit(TypedDict):
+    """What one bar or one row stands for: a word, a piece of one, or a special token."""
+
+    index: int
+    text: str
+    start: int | None
+    end: int | None
+    tokens: list[int]
+    set_aside: bool
+    joins_before: bool
+    joins_after: bool
+
+
+class Look(TypedDict):
+    unit: int
+    text: str
+    weight: float
+    share: float | None
+
+
+class HardHead(TypedDict):
+    layer: int
+    head: int
+    unit: int
+    text: str
+    weight: float
+
+
+class LayerCosine(TypedDict):
+    layer: int
+    cosine: float
+
+
+class Received(TypedDict):
+    unit: int
+    text: str
+    share: float
+
+
+class Matrix(TypedDict):
+    weights: list[list[float]]
+    shares: list[list[float]]
+    received: list[Received]
+
+
+class StepKey(TypedDict):
+    token: int
+    text: str
+    score: float
+    scaled: float
+    hidden: bool
+    weight: float
+    value_length: float
+    contribution_length: float
+
+
+class Steps(TypedDict):
+    layer: int
+    head: int
+    chosen: str
+    token: int
+    text: str
+    query_length: float
+    head_dim: int
+    scale: float
+    keys: list[StepKey]
+    weight_sum: float
+    output: list[float]
+    output_length: float
+
+
+class Run(TypedDict):
+    name: str
+    mask: str | None
+    scale: float
+    looks_at: list[Look] | None
+    set_aside: float | None
+    hardest_heads: list[HardHead] | None
+    moved: list[LayerCosine] | None
+    steps: Steps | None
+    matrix: Matrix
+
+
+class Question(TypedDict):
+    token: str | None
+    nth: int | None
+    units: list[int]
+    layer: int
+    head: int | None
+    unit: str
+    special: bool
+
+
+class Explanation(TypedDict):
+    schema: str
+    version: str
+    model: ModelEntry
+    text: str
+    question: Question
+    tokens: list[Token]
+    units: list[Unit]
+    shown: list[int]
+    runs: list[Run]
+
+
+class Side(TypedDict):
+    name: str
+    text: str
+    token: str
+    nth: int
+    token_units: list[int]
+    tokens: list[Token]
+    units: list[Unit]
+    shown: list[int]
+    looks_at: list[Look]
+    set_aside: float
+
+
+class CompareQuestion(TypedDict):
+    token: str
+    layer: int
+    head: int | None
+    special: bool
+
+
+class Comparison(TypedDict):
+    schema: str
+    version: str
+    model: ModelEntry
+    question: CompareQuestion
+    cosines: list[LayerCosine]
+    sides: list[Side]

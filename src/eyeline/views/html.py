@@ -1,0 +1,168 @@
+"""An explanation or a comparison for a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from eyeline.views.document import Comparison, Explanation, LayerCosine, Look, Run, Unit
+from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names
+from eyeline.views.ink import Ink
+from eyeline.views.labels import excerpt, percent, printable, seen
+from eyeline.views.scale import bar_ceiling, shade_ceiling
+
+# Colours that show on white and on black; the text takes the page's own.
+_COLOURS = ("45,140,200", "215,140,30")
+_CELL = "padding:2px 8px;border:none;background:none;color:inherit"
+
+
+def words(text: str) -> str:
+    """Words of the user's: escaped, and kept to their own reading direction."""
+    return f"<bdi>{html.escape(printable(text))}</bdi>"
+
+
+def explanation_html(document: Explanation) -> str:
+    """An explanation as a piece of HTML."""
+    question, units, runs = document["question"], document["units"], document["runs"]
+    spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
+    parts = [
+        _title(document["text"], (spans[0][0], spans[-1][1]) if spans else None),
+        _small(html.escape(heading(document))),
+    ]
+    if runs[0]["steps"] is not None:
+        parts.append(_drawn(document))
+    elif question["token"] is None:
+        shown = [units[index] for index in document["shown"]]
+        heavy = [place for place, unit in enumerate(shown) if unit["start"] is None]
+        ceiling, _ = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
+        for number, run in enumerate(runs):
+            parts.append(
+                _strong(_run_name("Who looks at whom", run, runs)) + _matrix(run, shown, ceiling, _COLOURS[number])
+            )
+        parts.append(_small(html.escape(basis(document, ""))))
+    else:
+        name = words(question["token"])
+        parts.append(_strong(f"{name} looks at"))
+        charts = [(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
+        parts += [_bars(charts, units, question["units"]), _small(basis(document, name))]
+    if runs[0]["steps"] is None:
+        parts.append(_strong(found(document, words)))
+        parts += [_strong(changes(document, words))] if len(runs) > 1 else []
+    if question["token"] is not None and runs[0]["steps"] is None:
+        parts += [_heads(run, _run_name("", run, runs), question["layer"], question["units"]) for run in runs]
+        moved = [(_run_name("cosine", run, runs), run["moved"] or []) for run in runs]
+        parts.append(_strong(f"How far {words(question['token'])} has moved from its own embedding") + _cosines(moved))
+    return _box(parts)
+
+
+def comparison_html(document: Comparison) -> str:
+    """A comparison as a piece of HTML."""
+    question, sides = document["question"], document["sides"]
+    parts = []
+    for side in sides:
+        spans = [
+            (side["units"][index]["start"] or 0, side["units"][index]["end"] or 0) for index in side["token_units"]
+        ]
+        parts.append(_title(side["text"], (spans[0][0], spans[-1][1]), side["name"]))
+    name = words(question["token"])
+    parts += [_small(html.escape(heading(document))), _strong(f"How alike {name} is in A and in B")]
+    parts.append(_cosines([("cosine", document["cosines"])]))
+    for side in sides:
+        parts.append(_strong(f"In {side['name']}, {name} looks at"))
+        parts.append(_bars([("", side["looks_at"])], side["units"], side["token_units"]))
+        if side["set_aside"]:
+            parts.append(
+                _small(f"{html.escape(set_aside_names(side['units']))}, set aside, took {percent(side['set_aside'])}.")
+            )
+    parts += [_strong(line) for line in compared(document, words)]
+    return _box(parts)
+
+
+def _box(parts: Sequence[str]) -> str:
+    style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;color:inherit;max-width:60em"
+    return f'<div class="eyeline" style="{style}">{"".join(parts)}</div>'
+
+
+def _title(text: str, span: tuple[int, int] | None, name: str = "") -> str:
+    before, inside, after = (html.escape(printable(part)) for part in excerpt(text, span, 200))
+    inside = f"<b>{inside}</b>" if span else inside
+    return f'<div style="font-size:16px">{name} <bdi>{before}{inside}{after}</bdi></div>'
+
+
+def _small(text: str) -> str:
+    return f'<div style="opacity:.7;font-size:12px">{text}</div>'
+
+
+def _strong(text: str) -> str:
+    return f'<div style="font-weight:600;margin-top:.8em">{text}</div>'
+
+
+def _run_name(text: str, run: Run, runs: Sequence[Run]) -> str:
+    return f"{text}: {html.escape(run['name'])}" if len(runs) > 1 else text
+
+
+def _table(rows: Sequence[str]) -> str:
+    return f'<table style="border-collapse:collapse;border:none;color:inherit">{"".join(rows)}</table>'
+
+
+def _row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
+    """A row of a table; the first cell is its label, and `fills` are the backgrounds of the others."""
+    styles = ["text-align:left", *(f"text-align:right;background:{fill}" for fill in fills or ["none"] * len(cells))]
+    inner = "".join(f'<td style="{_CELL};{style}">{cell}</td>' for cell, style in zip(cells, styles, strict=False))
+    return f'<tr style="background:none">{inner}</tr>'
+
+
+def _bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
+    shown = [[look for look in looks if look["share"] is not None] for _, looks in charts]
+    ceiling, _ = bar_ceiling(*([look["share"] or 0.0 for look in looks] for looks in shown))
+    rows = [_row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
+    for place, look in enumerate(shown[0]):
+        label = f"<b>{_label(units[look['unit']])}</b>" if look["unit"] in own else _label(units[look["unit"]])
+        cells = [label]
+        for number, looks in enumerate(shown):
+            share = looks[place]["share"] or 0.0
+            width = 240 * min(share / ceiling, 1)
+            edge = "border-right:3px double currentColor" if share > ceiling * 1.0001 else ""
+            bar = f"width:{width:.0f}px;height:1em;background:rgb({_COLOURS[number]});{edge}"
+            cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', percent(share).replace("<", "&lt;")]
+        rows.append(_row(cells))
+    return _table(rows)
+
+
+def _label(unit: Unit) -> str:
+    return "-" * unit["joins_before"] + words(unit["text"]) + "-" * unit["joins_after"]
+
+
+def _matrix(run: Run, shown: Sequence[Unit], ceiling: float, colour: str) -> str:
+    rows = [_row(["", *map(_label, shown)])]
+    for unit, shares in zip(shown, run["matrix"]["shares"], strict=True):
+        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in shares]
+        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in shares]
+        rows.append(_row([_label(unit), *numbers], fills))
+    return f'<div style="overflow-x:auto">{_table(rows)}</div>'
+
+
+def _heads(run: Run, name: str, layer: int, own: Sequence[int]) -> str:
+    rows = []
+    for head in run["hardest_heads"] or []:
+        rows.append(
+            _row([f"head {head['head']}", f"→ {seen(head, own, words)}", percent(head["weight"]).replace("<", "&lt;")])
+        )
+    title = f"Heads of layer {layer} that look hardest at one word{name}"
+    return _strong(title) + _table(rows) + _small("of everything that the head gives, the tokens set aside included")
+
+
+def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
+    rows = [_row(["layer", *(str(entry["layer"]) for entry in series[0][1])])]
+    rows += [_row([name, *(f"{entry['cosine']:.3f}" for entry in entries)]) for name, entries in series]
+    return _table(rows)
+
+
+def _drawn(document: Explanation) -> str:
+    """The steps, as the terminal draws them."""
+    from eyeline.views.steps import stepped_runs, steps
+
+    first = document["units"][document["question"]["units"][0]]
+    lines = steps(stepped_runs(document), len(first["tokens"]), Ink("utf-8", 100))
+    text = html.escape("\n".join(line.plain for line in lines))
+    return f'<pre style="color:inherit;background:none;line-height:1.3">{text}</pre>'

@@ -1,0 +1,111 @@
+"""What a terminal can show: the signs that drawings are made of, and the widths of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eyeline.views.document import Unit
+from eyeline.views.labels import MARK, marked, printable
+
+_PLAIN = {
+    "→": "->",
+    "√": "sqrt ",
+    "×": "x",
+    "÷": "/",
+    "·": ".",
+    "…": "...",
+    "–": "-",
+    "“": '"',
+    "”": '"',
+    "−": "-",
+    "∞": "inf",
+    "»": ">",
+    "•": "*",
+    "ˣ": "^x",
+}
+_LONGEST = 24  # cells of a label
+
+
+class Ink:
+    """How to draw in one terminal.
+
+    Args:
+        encoding: what the terminal's text is encoded in; without UTF the drawings are made of ASCII.
+        width: cells of a line.
+    """
+
+    def __init__(self, encoding: str, width: int) -> None:
+        self.encoding = encoding
+        self.unicode = encoding.lower().startswith("utf")
+        self.width = max(width, 20)
+        self.shades = tuple(" ░▒▓█" if self.unicode else " .+%@")
+        self._eighths = tuple("▏▎▍▌▋▊▉█" if self.unicode else "#")
+
+    def words(self, text: str) -> str:
+        """Words of the user's, as typed but safe, to stand in a line of ours."""
+        if self.unicode:
+            return marked(text)
+        return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
+
+    def sentence(self, text: str) -> str:
+        """A whole text of the user's, safe, and read in its own direction."""
+        return self.own(printable(text))
+
+    def wrapped(self, text: str, indent: int) -> list[str]:
+        """Words of ours in lines, broken at spaces, each with `indent` spaces before it."""
+        from rich.cells import cell_len
+
+        lines = [" " * indent]
+        for word in self.own(text).split(" "):
+            if len(lines[-1]) > indent and cell_len(lines[-1]) + 1 + cell_len(word) > self.width:
+                lines.append(" " * indent)
+            lines[-1] += word if len(lines[-1]) == indent else f" {word}"
+        return lines
+
+    def own(self, text: str) -> str:
+        """Words of ours, with signs for what the terminal lacks; what is still not in its encoding is escaped."""
+        if self.unicode:
+            return text
+        for sign, plain in _PLAIN.items():
+            text = text.replace(sign, plain)
+        return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
+
+    def label(self, unit: Unit) -> str:
+        """The label of a bar or a row; hyphens show where a piece was cut from its word."""
+        return "-" * unit["joins_before"] + self.words(unit["text"]) + "-" * unit["joins_after"]
+
+    def bar(self, share: float, ceiling: float, cells: int) -> str:
+        """A bar of `cells` cells for a share of `ceiling`; one that is longer ends in a mark that it was cut."""
+        if share > ceiling * 1.0001:
+            return self._eighths[-1] * (cells - 1) + ("»" if self.unicode else ">")
+        steps = len(self._eighths)
+        whole, rest = divmod(round(share / ceiling * cells * steps), steps)
+        if share > 0 and not whole and not rest:
+            rest = 1
+        return self._eighths[-1] * whole + (self._eighths[rest - 1] if rest else "")
+
+    def shade(self, share: float, ceiling: float) -> str:
+        """One sign, the darker the larger the share; the lightest is empty."""
+        return self.shades[min(round(share / ceiling * (len(self.shades) - 1)), len(self.shades) - 1)]
+
+    def shade_legend(self, ceiling: float) -> str:
+        """From which share on each shade is drawn."""
+        top = len(self.shades) - 1
+        steps = [f"{sign * 2} from {(step - 0.5) / top * ceiling:.1%}" for step, sign in enumerate(self.shades) if step]
+        return f"Shades: {', '.join(steps)}."
+
+    def fit(self, label: str, cells: int, right: bool = False) -> str:
+        """A label in exactly `cells` cells: filled with spaces, or cut with a sign that it was."""
+        from rich.cells import cell_len, set_cell_size
+
+        if cell_len(label) > cells:
+            sign = "…" if self.unicode else "~"
+            label = set_cell_size(label, cells - 1).rstrip() + sign + (MARK if MARK in label else "")
+        space = " " * (cells - cell_len(label))
+        return space + label if right else label + space
+
+    def widest(self, labels: Iterable[str]) -> int:
+        """The cells that a column of labels needs; labels longer than 24 cells are cut."""
+        from rich.cells import cell_len
+
+        return min(max(map(cell_len, labels), default=0), _LONGEST, self.width // 3)

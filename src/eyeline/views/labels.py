@@ -1,0 +1,108 @@
+"""Words as typed, made safe and straight for where they are drawn; and how numbers are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from eyeline.views.document import HardHead, Look
+
+MARK = "\u200e"
+_SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+# What moves the cursor or turns the reading order: C0, DEL, C1, and the overrides and isolates of UAX #9.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text as typed, but for what would steer a terminal: line ends become spaces, controls pictures of themselves.
+
+    >>> printable("a\\x1b[31mb")
+    'a␛[31mb'
+    """
+    return _CONTROLS.sub(_picture, _SPACES.sub(" ", text))
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code == 0x7F:
+        return "␡"
+    return chr(0x2400 + code) if code < 0x20 else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def marked(text: str) -> str:
+    """Printable text to stand in a line of ours: what reads from right to left stands between left-to-right marks.
+
+    Without these marks, which have no width, numbers and bars beside such a word would change places with it.
+    """
+    safe = printable(text)
+    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in safe):
+        return f"{MARK}{safe}{MARK}"
+    return safe
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; what isn't nothing is never shown as 0%.
+
+    >>> percent(0.314), percent(0.001), percent(0.0)
+    ('31%', '<1%', '0%')
+    """
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as English lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
+    """From whom most is taken, largest first, what rounds to nothing left out; of equals, the first in reading order.
+
+    Args:
+        looks: whom it looks at.
+        own: the units that it is itself made of.
+        words: how words are written.
+        count: how many to name at most.
+
+    >>> time = Look(unit=1, text="time", weight=0.2, share=0.4)
+    >>> flies = Look(unit=2, text="flies", weight=0.3, share=0.6)
+    >>> most([time, flies], [2])
+    'itself (60%) and time (40%)'
+    """
+    ordered = sorted(looks, key=lambda look: -(look["share"] or 0.0))[:count]
+    shares = [look["share"] or 0.0 for look in ordered]
+    kept = [place for place, share in enumerate(shares) if share >= 0.005 or (not place and share > 0)]
+    top = [f"{seen(ordered[place], own, words)} ({percent(shares[place])})" for place in kept]
+    return listed(top) if top else "nothing"
+
+
+def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
+    """Who is looked at, by name; "itself" where that is all that the looking token is made of."""
+    return "itself" if [looked_at["unit"]] == list(own) else words(looked_at["text"])
+
+
+def excerpt(text: str, span: tuple[int, int] | None, room: int) -> tuple[str, str, str]:
+    """What stands before, in and after a place in a text, cut to about `room` characters around it.
+
+    >>> excerpt("time flies like an arrow", (5, 10), 100)
+    ('time ', 'flies', ' like an arrow')
+    >>> excerpt("time flies like an arrow", (5, 10), 17)
+    ('time ', 'flies', ' like a…')
+    """
+    if span is None:
+        return "", text if len(text) <= room else text[: max(room - 1, 1)] + "…", ""
+    before, inside, after = text[: span[0]], text[slice(*span)], text[span[1] :]
+    if len(text) <= room:
+        return before, inside, after
+    spare = max(room - len(inside), 8)
+    left = max(spare // 2, spare - len(after))
+    right = max(spare // 2, spare - len(before))
+    return (
+        before if len(before) <= left else "…" + before[len(before) - left :],
+        inside,
+        after if len(after) <= right else after[:right] + "…",
+    )

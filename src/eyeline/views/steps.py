@@ -1,0 +1,126 @@
+"""Attention step by step, for one token in one head: score, scale, softmax, weighted sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from eyeline.views.document import Explanation, StepKey, Steps
+from eyeline.views.ink import Ink
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_WHOLE = 64  # cells of a line from which on there is room for all columns
+
+
+def steps(runs: Sequence[tuple[str, Steps]], pieces: int, ink: Ink) -> list[Text]:
+    """A table for each run, one line per token that is looked at, then what the columns mean.
+
+    Args:
+        runs: the runs' names and numbers.
+        pieces: how many pieces the word was cut into; the tables are of the first.
+        ink: how to draw.
+    """
+    from rich.text import Text
+
+    first = runs[0][1]
+    places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
+    words = ink.words(first["text"])
+    lines = [Text(ink.own(f"How head {first['head']} of layer {first['layer']} rewrites {words}"), style="bold")]
+    if first["chosen"] == "hardest":
+        lines += _notes("the head of its layer that looks hardest at one word; --head takes another", ink)
+    if pieces > 1:
+        lines += _notes(f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another", ink)
+    several = len(runs) > 1
+    for name, found in runs:
+        lines += [Text(), *([Text(ink.own(name), style="bold")] if several else []), *_table(found, places, ink)]
+    lines += [Text(), *_meanings([found for _, found in runs], places, words, ink), Text()]
+    for name, found in runs:
+        numbers = ", ".join(f"{number:.2f}" for number in found["output"][:6])
+        rest = f", … {len(found['output'])} numbers" if len(found["output"]) > 6 else ""
+        end = f"The sum of weight × value is the new vector of {words} in this head{', ' + name if several else ''}: "
+        end += f"[{numbers}{rest}], of length {found['output_length']:.3f}."
+        lines += [Text(line, style="bold") for line in ink.wrapped(end, 0)]
+    return lines
+
+
+def stepped_runs(document: Explanation) -> list[tuple[str, Steps]]:
+    """The runs of an explanation that hold steps, by name."""
+    return [(run["name"], run["steps"]) for run in document["runs"] if run["steps"] is not None]
+
+
+def _notes(text: str, ink: Ink) -> list[Text]:
+    from rich.text import Text
+
+    return [Text(line, style="dim") for line in ink.wrapped(text, 2)]
+
+
+def _trained(found: Steps) -> bool:
+    """Whether scores were scaled by 1/√d."""
+    return math.isclose(found["scale"], 1 / math.sqrt(found["head_dim"]), rel_tol=1e-4)
+
+
+def _heads(found: Steps) -> tuple[str, ...]:
+    how = f"÷ √{found['head_dim']}" if _trained(found) else f"× {found['scale']:g}"
+    return ("q·k", how, "softmax", "|value|", "|w×value|")
+
+
+def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
+    from rich.text import Text
+
+    labels = [ink.words(key["text"]) for key in found["keys"]]
+    left = min(max(ink.widest(labels), 5), ink.width - 2 - 8 * len(places))
+    column = min((ink.width - left - 2) // len(places), 10)
+    ceiling = max(key["contribution_length"] for key in found["keys"]) or 1.0
+    cells = min(ink.width - left - 4 - column * len(places), 24)
+    heads = _heads(found)
+    lines = [Text(" " * (left + 2) + "".join(f"{ink.own(heads[place]):>{column}}" for place in places), style="dim")]
+    for label, key in zip(labels, found["keys"], strict=True):
+        itself = key["token"] == found["token"]
+        line = Text(ink.own("• ") if itself else "  ").append(ink.fit(label, left), "bold cyan" if itself else "")
+        numbers = _numbers(key)
+        for place in places:
+            line.append(f"{ink.own(numbers[place]):>{column}}", "bold" if place == 2 else "")
+        if cells > 3 and 4 in places:
+            line.append("  ").append(ink.bar(key["contribution_length"], ceiling, cells), "cyan")
+        lines.append(line)
+    total = f"{found['weight_sum']:.1%}"
+    lines.append(Text("  " + "sum".ljust(left + 2 * column) + f"{total:>{column}}", style="bold"))
+    for line in lines:
+        line.no_wrap = True
+    return lines
+
+
+def _numbers(key: StepKey) -> tuple[str, ...]:
+    scaled, weight = ("−∞", "–") if key["hidden"] else (f"{key['scaled']:.2f}", f"{key['weight']:.1%}")
+    return (f"{key['score']:.2f}", scaled, weight, f"{key['value_length']:.2f}", f"{key['contribution_length']:.3f}")
+
+
+def _meanings(runs: Sequence[Steps], places: Sequence[int], words: str, ink: Ink) -> list[Text]:
+    """What each column is, in a line each."""
+    from rich.text import Text
+
+    d = runs[0]["head_dim"]
+    score, _, softmax, value, taken = _heads(runs[0])
+    hidden = "; −∞ where it may not look" if any(key["hidden"] for found in runs for key in found["keys"]) else ""
+    divided = f"divided by √{d} = {d**0.5:.3f}, since dots of {d} numbers are large"
+    scaled = {_heads(found)[1]: divided if _trained(found) else "not divided by √d" for found in runs}
+    sums = " and ".join(f"{found['weight_sum']:.6f}" for found in runs)
+    lengths = " and ".join(f"{found['query_length']:.2f}" for found in runs)
+    meanings = {
+        score: f"score: how well a token's key answers the query of {words} (of length {lengths})",
+        **{head: meaning + hidden for head, meaning in scaled.items()},
+        softmax: f"weight: eˣ over the sum of all eˣ, so that the row sums to 1 (here: {sums})",
+    }
+    if 4 in places:
+        meanings[value] = "length of the value, the vector that a token passes on"
+        meanings[taken] = (
+            "length of weight × value, what is taken of it; lengths don't add up, where vectors point apart"
+        )
+    lines = []
+    for head, meaning in meanings.items():
+        first, *rest = ink.wrapped(meaning, 13)
+        lines += [f"  {ink.own(head):<11}{first[13:]}", *rest]
+    return [Text(line, style="dim") for line in lines]

@@ -1,0 +1,224 @@
+"""The command line: `eyeline explain`, `eyeline compare`, and what it says to mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import eyeline
+from eyeline import cli
+
+FLIES = "time flies like an arrow"
+BANANA = "fruit flies like a banana"
+DOCS = Path(__file__).parent.parent / "docs" / "json.md"
+COMMAND = [sys.executable, "-c", "import sys; from eyeline.cli import main; sys.exit(main())"]
+
+
+def run(*arguments, **options):
+    """The command in a process of its own."""
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **options.pop("env", {})}
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, env=environment, timeout=120, check=False, **options
+    )
+
+
+@pytest.fixture
+def say(capsys):
+    """The command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        code = cli.main(list(arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_the_main_job_in_a_process_of_its_own():
+    ran = run("explain", FLIES, "--token", "flies")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    text = ran.stdout.decode()
+    assert "flies takes most from time (32%) and itself (27%)." in text
+    assert "\x1b" not in text
+
+
+def test_nothing_heavy_is_loaded_for_it():
+    code = (
+        "import sys; from eyeline.cli import main; main(['explain', 'time flies', '--token', 'flies']); "
+        "print([m for m in ('torch', 'transformers', 'matplotlib') if m in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stderr.strip() == "[]"
+
+
+def test_stdin_is_read_for_a_dash():
+    ran = run("explain", "-", "--token", "Việt", "--json", input="\ufeffTôi yêu tiếng Việt\n".encode())
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["text"] == "Tôi yêu tiếng Việt"
+    ran = run("explain", "-", input=b"caf\xe9")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert ran.stderr.decode().splitlines() == ["eyeline: text must be UTF-8, got byte 0xe9 at 3"]
+
+
+def test_a_terminal_without_utf8_gets_what_it_can_show():
+    for encoding in ("ascii", "latin-1"):
+        ran = run("explain", "Tôi yêu Việt", "--token", "Việt", env={"PYTHONIOENCODING": encoding})
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert b"Vi\\u1ec7t looks at" in ran.stdout
+        assert b"####" in ran.stdout
+        ran = run("explain", "Tôi yêu Việt", "--csv", "--no-scale", env={"PYTHONIOENCODING": encoding})
+        assert "without ÷ √d,6,mean,3,Việt,3,Việt," in ran.stdout.decode()
+        ran = run("explain", "Tôi yêu Việt", "--json", env={"PYTHONIOENCODING": encoding})
+        assert json.loads(ran.stdout.decode("ascii"))["text"] == "Tôi yêu Việt"
+
+
+def test_a_closed_pipe_is_no_traceback():
+    with subprocess.Popen(
+        [*COMMAND, "explain", "word " * 400, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        child.stdout.read(10)
+        child.stdout.close()
+        error = child.stderr.read()
+        child.wait(timeout=120)
+    assert error == b""
+    assert child.returncode in (0, 1)
+
+
+def test_an_interrupt_is_quiet(say, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eyeline.explanations.explain", interrupted)
+    assert say("explain", FLIES) == (130, "", "")
+
+
+def keys_of(value):
+    """All keys anywhere in a document."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def test_docs_name_every_key_and_no_other(say):
+    _, explained, _ = say("explain", FLIES, "--token", "flies", "--steps", "--mask", "causal", "--json")
+    _, compared, _ = say("compare", FLIES, BANANA, "--token", "flies", "--json")
+    documented = DOCS.read_text("utf-8")
+    first, second = documented.split("## `eyeline.compare/1`")
+    second = second.split("# What `--csv` prints")[0]
+    rows = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+    assert set(rows.findall(first)) == keys_of(json.loads(explained))
+    top, side = second.split("Each of the `sides`:")
+    found = json.loads(compared)
+    assert set(rows.findall(top)) == set(found)
+    assert set(rows.findall(side)) == set(found["sides"][0])
+    assert keys_of(found) <= set(rows.findall(documented))
+
+
+def test_docs_name_the_columns_of_the_csv(say):
+    documented = DOCS.read_text("utf-8").split("# What `--csv` prints")[1]
+    for extra in ([], ["--token", "flies"], ["--token", "flies", "--steps"]):
+        code, out, err = say("explain", FLIES, *extra, "--csv")
+        assert (code, err) == (0, "")
+        assert f"`{out.splitlines()[0]}`" in documented
+
+
+def test_json_equals_the_library(say):
+    _, out, err = say(
+        "explain", FLIES, "--token", "flies", "--layer", "2", "--head", "5", "--mask", "causal", "--no-scale", "--json"
+    )
+    found = eyeline.explain(FLIES, "flies", layer=2, head=5, mask="causal", scale=1.0)
+    assert json.loads(out) == found.document
+    assert err == ""
+    _, out, _ = say("compare", FLIES, BANANA, "--token", "flies", "--layer", "3", "--special", "--json")
+    assert json.loads(out) == eyeline.compare(FLIES, BANANA, "flies", layer=3, special=True).document
+
+
+def test_every_option_reaches_the_library(say):
+    for arguments, expected in [
+        (["--pieces"], ("unit", "piece")),
+        (["--special"], ("special", True)),
+        (["--layer", "1"], ("layer", 1)),
+        (["--head", "12"], ("head", 12)),
+        (["--nth", "2"], ("nth", 2)),
+    ]:
+        _, out, _ = say("explain", "flies like flies", "--token", "flies", "--nth", "1", *arguments, "--json")
+        assert json.loads(out)["question"][expected[0]] == expected[1]
+
+
+def test_png(say, tmp_path):
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "x.png"
+    code, out, err = say("explain", FLIES, "--token", "flies", "--json", "--png", str(target))
+    assert code == 0
+    assert json.loads(out)["text"] == FLIES
+    assert err == f"wrote {target}\n"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+MISTAKES = [
+    (["explain", ""], "text must have at least one word, got ''"),
+    (["explain", FLIES, "--token", "fles"], "the words are time, flies, like, an, arrow"),
+    (
+        ["explain", "flies flies", "--token", "flies"],
+        "which is there 2 times: 1 is [flies] flies; 2 is flies [flies]; say which with --nth 1 or 2",
+    ),
+    (["explain", "word " * 600], "got 602 tokens"),
+    (["explain", FLIES, "--model", "minilmm"], "minilm"),
+    (["explain", FLIES, "--model", "no/such/folder"], "no/such/folder"),
+    (["explain", FLIES, "--layer", "9"], "layer must be from 1 to 6 in minilm, got 9"),
+    (["explain", FLIES, "--head", "0"], "head must be from 1 to 12 in minilm, got 0"),
+    (["explain", FLIES, "--layer", "x"], "--layer"),
+    (["explain", FLIES, "--mask", "x"], "--mask"),
+    (["explain", FLIES, "--json", "--csv"], "--json and --csv can't go together"),
+    (["explain", FLIES, "--steps"], "add --token WORD"),
+    (["explain", FLIES, "--nth", "1"], "add --token WORD"),
+    (["explain", FLIES, "--token", "[SEP]"], "add --special"),
+    (["explain", FLIES, "--png", "no/such/folder/x.png"], "no/such/folder/x.png: No such file or directory"),
+    (["explain", FLIES, "--png", "x.pdf"], "must be a file name that ends in .png"),
+    (["explain"], "'text'"),
+    (["explain", FLIES, "--nonsense"], "--nonsense"),
+    (["nonsense"], "nonsense"),
+    (["compare", FLIES, BANANA], "--token"),
+    (["compare", FLIES, "bananas", "--token", "flies"], "text B: token must be a word of the text, got 'flies'"),
+    (["compare", "flies flies", BANANA, "--token", "flies"], "say which with --nth-a 1 or 2"),
+    (["explain", "a\udcff b"], "valid Unicode"),
+    (["explain", FLIES, "--token", "\x1b[31m"], "isn't there"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(say, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = say(*arguments)
+    assert code == 2
+    assert out == ""
+    assert re.fullmatch(r"eyeline: [^\n\x1b]+\n", err)
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch):
+    def broken(*_, **__):
+        raise ValueError("ours")
+
+    monkeypatch.setattr("eyeline.explanations.explain", broken)
+    with pytest.raises(ValueError, match=r"^ours$"):
+        cli.main(["explain", FLIES])
+
+
+def test_version_and_help(say):
+    assert say("--version") == (0, f"eyeline {eyeline.__version__}\n", "")
+    code, bare, _ = say()
+    assert code == 0
+    assert say("--help") == (0, bare, "")
+    for command in ("explain", "compare", "models", "doctor"):
+        assert command in bare
+        code, out, err = say(command, "--help")
+        assert (code, err) == (0, "")
+        assert "Usage: eyeline " + command in out
