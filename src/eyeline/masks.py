@@ -41,7 +41,7 @@ class Problem:
 class Lowered:
     """A mask as the kernels see it.
 
-    `bounds` is int32, (B or 1, H or 1, N, K, 2): query i may look at key j where `bounds[..., k, 0] <= j < bounds[..., k, 1]`
+    `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j < bounds[..., k, 1]`
     for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where `allowed` is given
     (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what intervals can't say.
     """
@@ -136,11 +136,15 @@ def _ordered(bounds: NDArray[Any], keys: int) -> NDArray[np.int32]:
     if count > 1:
         for k in range(count):
             if k == 0:
-                bounds = np.take_along_axis(bounds, np.argsort(bounds[..., 0], axis=-1, kind="stable")[..., None], axis=-2)
+                bounds = np.take_along_axis(
+                    bounds, np.argsort(bounds[..., 0], axis=-1, kind="stable")[..., None], axis=-2
+                )
                 continue
             touches = (bounds[..., k, 0] <= bounds[..., k - 1, 1]) & (bounds[..., k, 0] < keys)
             bounds[..., k, 0] = np.where(touches, bounds[..., k - 1, 0], bounds[..., k, 0])
-            bounds[..., k, 1] = np.where(touches, np.maximum(bounds[..., k - 1, 1], bounds[..., k, 1]), bounds[..., k, 1])
+            bounds[..., k, 1] = np.where(
+                touches, np.maximum(bounds[..., k - 1, 1], bounds[..., k, 1]), bounds[..., k, 1]
+            )
             bounds[..., k - 1, :] = np.where(touches[..., None], keys, bounds[..., k - 1, :])
         bounds = np.take_along_axis(bounds, np.argsort(bounds[..., 0], axis=-1, kind="stable")[..., None], axis=-2)
         used = int((bounds[..., 0] < keys).sum(axis=-1).max(initial=0))
@@ -257,7 +261,10 @@ class Lengths(Mask):
         side: Literal["right", "left"] = "right",
     ) -> None:
         if (lengths is None) == (queries is None and keys is None):
-            raise ValueError("lengths must be given alone, or else queries= and keys=, got " + ("neither" if lengths is None else "both"))
+            raise ValueError(
+                "lengths must be given alone, or else queries= and keys=, got "
+                + ("neither" if lengths is None else "both")
+            )
         if side not in ("right", "left"):
             raise ValueError(f'side must be "right" or "left", got {side!r}')
         given = {"queries": queries, "keys": keys} if lengths is None else {"lengths": lengths}
@@ -267,7 +274,11 @@ class Lengths(Mask):
         object.__setattr__(self, "side", side)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lengths) and (self.queries, self.keys, self.side) == (other.queries, other.keys, other.side)
+        return isinstance(other, Lengths) and (self.queries, self.keys, self.side) == (
+            other.queries,
+            other.keys,
+            other.side,
+        )
 
     def __hash__(self) -> int:
         return hash((self.queries, self.keys, self.side))
@@ -276,10 +287,16 @@ class Lengths(Mask):
         side = "" if self.side == "right" else f", side={self.side!r}"
         if self.queries == self.keys:
             return f"Lengths({_short(self.keys)}{side})"
-        parts = [f"{name}={_short(value)}" for name, value in (("queries", self.queries), ("keys", self.keys)) if value is not None]
+        parts = [
+            f"{name}={_short(value)}"
+            for name, value in (("queries", self.queries), ("keys", self.keys))
+            if value is not None
+        ]
         return f"Lengths({', '.join(parts)}{side})"
 
-    def _ranges(self, values: tuple[int, ...] | None, count: int, batch: int, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _ranges(
+        self, values: tuple[int, ...] | None, count: int, batch: int, name: str
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """The real positions [first, last) of each batch element, each (B or 1,)."""
         if values is None:
             return np.zeros(1, np.int64), np.full(1, count)
@@ -302,10 +319,17 @@ class Lengths(Mask):
         (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
         i = np.arange(problem.queries)
         looks = (qa[:, None] <= i) & (i < qe[:, None])
-        return _intervals(np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], problem.keys)
+        return _intervals(
+            np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], problem.keys
+        )
 
     def _sides(self, problem: Problem) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
-        return (self.queries, problem.queries, problem.batch, "queries"), (self.keys, problem.keys, problem.batch, "keys")
+        return (self.queries, problem.queries, problem.batch, "queries"), (
+            self.keys,
+            problem.keys,
+            problem.batch,
+            "keys",
+        )
 
 
 def _whole(name: str, value: ArrayLike) -> tuple[int, ...]:
@@ -361,7 +385,9 @@ class Dense(Mask):
         try:
             np.broadcast_to(self.allowed, target)
         except ValueError:
-            raise ValueError(f"allowed must broadcast to (..., H, N, M) = {target}, got shape {self.allowed.shape}") from None
+            raise ValueError(
+                f"allowed must broadcast to (..., H, N, M) = {target}, got shape {self.allowed.shape}"
+            ) from None
         if self.allowed.ndim <= 4 and len(problem.lead) == 1:
             return self.allowed.reshape((1,) * (4 - self.allowed.ndim) + self.allowed.shape)
         if self.allowed.ndim <= 3:
@@ -450,5 +476,7 @@ class Not(Mask):
             return _from_booleans(self.rule(problem), problem.keys)
         edges = inner.bounds
         ends = np.zeros((*edges.shape[:3], 1), np.int32)
-        gaps = np.stack([np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + problem.keys], 3)], -1)
+        gaps = np.stack(
+            [np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + problem.keys], 3)], -1
+        )
         return Lowered(_ordered(gaps, problem.keys))

@@ -20,18 +20,17 @@ from eyeline.kernels import simd
 from eyeline.kernels.layout import KEY_BLOCK, Word
 from eyeline.kernels.simd import add_to, any_nonfinite, below, equal, exp2, fma, load_i8, load_i32, maximum, select
 from eyeline.kernels.simd import store_i8, store_word, word
-from eyeline.kernels.tiles import product_tile, transpose_tile
+from eyeline.kernels.tiles import product_tile, transpose_tile, weights_tile
 
 compiled = njit(error_model="numpy", boundscheck=False)
 
 # Numba takes plain integers from here as constants.
 (NEXT, WORK, TASKS, HEADS, GROUP, QUERIES, KEYS, WIDTH, VALUE_WIDTH, BLOCKS, PANELS, FACTOR) = map(int, list(Word)[:12])
 (Q, K, V) = int(Word.Q), int(Word.K), int(Word.V)
-(OUT, MAXIMA, SUMS, BOUNDS, INTERVALS, ALLOWED) = map(
-    int, (Word.OUT, Word.MAXIMA, Word.SUMS, Word.BOUNDS, Word.INTERVALS, Word.ALLOWED)
-)
-(S_STATE, S_STATE_SIZE, S_OUT, S_MAXIMA, S_SUMS, S_BOUNDS, S_RANGE, S_WEIGHTS, S_FACTORS, S_FLAGS) = map(
-    int, list(Word)[Word.S_STATE : Word.S_FLAGS + 1]
+(OUT, WEIGHTS, MAXIMA, SUMS) = map(int, (Word.OUT, Word.WEIGHTS, Word.MAXIMA, Word.SUMS))
+(BOUNDS, INTERVALS, ALLOWED) = map(int, (Word.BOUNDS, Word.INTERVALS, Word.ALLOWED))
+(S_STATE, S_STATE_SIZE, S_OUT, S_MAXIMA, S_SUMS, S_BOUNDS, S_RANGE, S_WEIGHTS, S_FACTORS, S_TOPS, S_ADDED, S_FLAGS) = (
+    map(int, list(Word)[Word.S_STATE : Word.S_FLAGS + 1])
 )
 
 
@@ -42,23 +41,31 @@ def place(p, array, batch, head):
     return at, word(p, array + 3), word(p, array + 4)
 
 
-def panel(dtype, lanes, vectors, rows, value_rows):
-    """The steps for panels of `vectors` · `lanes` queries: prepare, take in a block of keys, finish."""
+def panel(dtype, lanes, most_vectors, rows, value_rows):
+    """The steps for panels of `most_vectors` · `lanes` queries: prepare, take in a block of keys, finish.
+
+    A panel with fewer queries works on as many `vectors` as these fill; its lines are as long.
+    """
     W = simd.width(dtype, lanes)
     load, store, splat, load_ints, splat_int = W.load, W.store, W.splat, W.load_ints, W.splat_int
     load_scalar, store_scalar, load_flags, store_int = W.load_scalar, W.store_scalar, W.load_flags, W.store_int
     size = np.dtype(dtype).itemsize
     step = lanes * size
-    length = vectors * lanes
+    length = most_vectors * lanes
     line = length * size
     zero, infinity, hidden = dtype(0), dtype(np.inf), dtype(-1)
-    scores_tile = product_tile(dtype, lanes, vectors, rows, scaled=False)
-    most, some, few, one = (product_tile(dtype, lanes, vectors, r, scaled=True) for r in value_rows)
+    full = [product_tile(dtype, lanes, most_vectors, most_vectors, r, scaled=True) for r in value_rows]
+    thin = [product_tile(dtype, lanes, most_vectors, 1, r, scaled=True) for r in value_rows]
+    (most, some, few, one), (most_thin, some_thin, few_thin, one_thin) = full, thin
+    scores_tile = product_tile(dtype, lanes, most_vectors, most_vectors, rows, scaled=False)
+    scores_tile_thin = product_tile(dtype, lanes, most_vectors, 1, rows, scaled=False)
+    weights = weights_tile(dtype, lanes, most_vectors, most_vectors)
+    weights_thin = weights_tile(dtype, lanes, most_vectors, 1)
     r_most, r_some, r_few, _ = value_rows
     transpose = transpose_tile(dtype, lanes)
 
     @compiled
-    def prepare(p, state, batch, head, first_query, count):
+    def prepare(p, state, batch, head, first_query, count, vectors):
         """Pack `count` queries and their intervals of keys; note which keys the panel needs."""
         at, token, column = place(p, Q, batch, head)
         at += first_query * token
@@ -67,7 +74,7 @@ def panel(dtype, lanes, vectors, rows, value_rows):
         whole = 0
         if column == size:
             whole = D - D % lanes
-            for g in range(0, length, lanes):
+            for g in range(0, vectors * lanes, lanes):
                 last = max(min(lanes - 1, count - 1 - g), 0)
                 source = at + min(g, count - 1) * token
                 for d in range(0, whole, lanes):
@@ -81,7 +88,7 @@ def panel(dtype, lanes, vectors, rows, value_rows):
         for w in range(vectors):
             store(maxima + w * step, splat(-infinity))
             store(sums + w * step, splat(zero))
-        for w in range(word(p, VALUE_WIDTH) * vectors):
+        for w in range(word(p, VALUE_WIDTH) * most_vectors):
             store(out + w * step, splat(zero))
 
         # The keys that any query needs, [first, last), and those which every one may see, [full_first, full_last).
@@ -126,7 +133,7 @@ def panel(dtype, lanes, vectors, rows, value_rows):
         return first, last
 
     @compiled
-    def hide(p, state, scratch, batch, head, first_query, count, a, e):
+    def hide(p, state, scratch, batch, head, first_query, count, vectors, a, e):
         """Set the scores of keys that a query may not look at to -inf."""
         scores = scratch + word(p, S_WEIGHTS)
         minus = splat(-infinity)
@@ -163,33 +170,47 @@ def panel(dtype, lanes, vectors, rows, value_rows):
                     store(at, select(load_flags(flags + j * length + w * lanes), load(at), minus))
 
     @compiled
-    def weigh(p, state, scratch, n, careful):
+    def highest(p, scratch, vectors, n):
+        """The largest of n keys' scores."""
+        scores, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
+        for w in range(vectors):
+            top = splat(-infinity)
+            for j in range(n):
+                top = maximum(top, load(scores + j * line + w * step))
+            store(tops + w * step, top)
+
+    @compiled
+    def weigh(p, state, scratch, vectors, n, careful):
         """Turn n keys' scores into weights relative to the row's new maximum; update maxima, sums and factors."""
-        scores, factors = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS)
-        maxima, sums = state + word(p, S_MAXIMA), state + word(p, S_SUMS)
+        scores, factors, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS), scratch + word(p, S_TOPS)
+        maxima, sums, added = state + word(p, S_MAXIMA), state + word(p, S_SUMS), scratch + word(p, S_ADDED)
         for w in range(vectors):
             old = load(maxima + w * step)
-            new = old
-            for j in range(n):
-                new = maximum(new, load(scores + j * line + w * step))
+            new = maximum(load(tops + w * step), old)
             store(maxima + w * step, new)
             # A row that has seen nothing yet has maximum -inf, and -inf - -inf isn't a number.
             top = select(equal(new, splat(-infinity)), splat(zero), new)
-            factor = exp2(old - top)
-            total = splat(zero)
-            for j in range(n):
-                at = scores + j * line + w * step
-                score = load(at)
-                weight = exp2(score - top)
-                total = total + weight
-                if careful:
-                    weight = select(equal(score, splat(-infinity)), splat(hidden), weight)
-                store(at, weight)
-            store(factors + w * step, factor)
-            store(sums + w * step, fma(load(sums + w * step), factor, total))
+            store(tops + w * step, top)
+            store(factors + w * step, exp2(old - top))
+        if careful:
+            for w in range(vectors):
+                top, total = load(tops + w * step), splat(zero)
+                for j in range(n):
+                    at = scores + j * line + w * step
+                    score = load(at)
+                    weight = exp2(score - top)
+                    total = total + weight
+                    store(at, select(equal(score, splat(-infinity)), splat(hidden), weight))
+                store(added + w * step, total)
+        elif vectors == 1:
+            weights_thin(scores, n, tops, added)
+        else:
+            weights(scores, n, tops, added)
+        for w in range(vectors):
+            store(sums + w * step, fma(load(sums + w * step), load(factors + w * step), load(added + w * step)))
 
     @compiled
-    def add_values_carefully(p, state, scratch, n, values, token, column):
+    def add_values_carefully(p, state, scratch, vectors, n, values, token, column):
         """As the tiles do, but without what is hidden."""
         weights, factors = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS)
         out = state + word(p, S_OUT)
@@ -204,7 +225,27 @@ def panel(dtype, lanes, vectors, rows, value_rows):
                 store(at, fma(load(at), load(factors + w * step), total))
 
     @compiled
-    def take_in(p, state, scratch, batch, head, first_query, count, a, e, careful):
+    def score(p, state, scratch, batch, head, first_query, count, vectors, a, e):
+        """The scores of the keys [a, e), hidden ones at -inf, and the largest of them."""
+        n = e - a
+        keys, token, column = place(p, K, batch, head // word(p, GROUP))
+        scores, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
+        for w in range(vectors):
+            store(tops + w * step, splat(-infinity))
+        D = word(p, WIDTH)
+        for j in range(0, n, rows):
+            at, to = keys + (a + j) * token, scores + j * line
+            if vectors == 1:
+                scores_tile_thin(at, token, column, n - 1 - j, state, D, to, tops)
+            else:
+                scores_tile(at, token, column, n - 1 - j, state, D, to, tops)
+        ranges = state + word(p, S_RANGE)
+        if a < word(ranges, 2) or e > word(ranges, 3):
+            hide(p, state, scratch, batch, head, first_query, count, vectors, a, e)
+            highest(p, scratch, vectors, n)
+
+    @compiled
+    def take_in(p, state, scratch, batch, head, first_query, count, vectors, a, e, careful):
         """Take the keys [a, e), all of one block, into the panel's sums. Returns how many keys were looked at."""
         ranges = state + word(p, S_RANGE)
         a, e = max(a, word(ranges, 0)), min(e, word(ranges, 1))
@@ -213,20 +254,14 @@ def panel(dtype, lanes, vectors, rows, value_rows):
         if a >= e:
             return 0
         n = e - a
-        key_head = head // word(p, GROUP)
-        keys, token, column = place(p, K, batch, key_head)
-        D = word(p, WIDTH)
-        scores = scratch + word(p, S_WEIGHTS)
-        for j in range(0, n, rows):
-            scores_tile(keys + (a + j) * token, token, column, n - 1 - j, state, D, scores + j * line, 0)
-        if a < word(ranges, 2) or e > word(ranges, 3):
-            hide(p, state, scratch, batch, head, first_query, count, a, e)
-        weigh(p, state, scratch, n, careful)
+        score(p, state, scratch, batch, head, first_query, count, vectors, a, e)
+        weigh(p, state, scratch, vectors, n, careful)
 
-        values, token, column = place(p, V, batch, key_head)
+        scores = scratch + word(p, S_WEIGHTS)
+        values, token, column = place(p, V, batch, head // word(p, GROUP))
         values += a * token
         if careful:
-            add_values_carefully(p, state, scratch, n, values, token, column)
+            add_values_carefully(p, state, scratch, vectors, n, values, token, column)
             return n
         E = word(p, VALUE_WIDTH)
         factors, out = scratch + word(p, S_FACTORS), state + word(p, S_OUT)
@@ -236,21 +271,34 @@ def panel(dtype, lanes, vectors, rows, value_rows):
             at, to = values + done * column, out + done * line
             # Two tiles of some rows do better than a full one and a leftover.
             if left >= r_most and (left != 2 * r_some or r_most == 2 * r_some):
-                most(at, column, token, r_most, scores, n, to, factors)
-                done += r_most
+                take = r_most
+                if vectors == 1:
+                    most_thin(at, column, token, take, scores, n, to, factors)
+                else:
+                    most(at, column, token, take, scores, n, to, factors)
             elif left >= r_some:
-                some(at, column, token, r_some, scores, n, to, factors)
-                done += r_some
+                take = r_some
+                if vectors == 1:
+                    some_thin(at, column, token, take, scores, n, to, factors)
+                else:
+                    some(at, column, token, take, scores, n, to, factors)
             elif left >= r_few:
-                few(at, column, token, r_few, scores, n, to, factors)
-                done += r_few
+                take = r_few
+                if vectors == 1:
+                    few_thin(at, column, token, take, scores, n, to, factors)
+                else:
+                    few(at, column, token, take, scores, n, to, factors)
             else:
-                one(at, column, token, 1, scores, n, to, factors)
-                done += 1
+                take = 1
+                if vectors == 1:
+                    one_thin(at, column, token, take, scores, n, to, factors)
+                else:
+                    one(at, column, token, take, scores, n, to, factors)
+            done += take
         return n
 
     @compiled
-    def finish(p, state, batch, head, first_query, count):
+    def finish(p, state, batch, head, first_query, count, vectors):
         """Divide by the sums and write the rows. Returns whether all that was written is finite."""
         E = word(p, VALUE_WIDTH)
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
@@ -271,7 +319,9 @@ def panel(dtype, lanes, vectors, rows, value_rows):
         for g in range(0, count, lanes):
             rows_left = min(lanes, count - g)
             for e in range(0, whole, lanes):
-                transpose(out + e * line + g * size, line, lanes, target + (g * E + e) * size, E * size, rows_left, ones)
+                transpose(
+                    out + e * line + g * size, line, lanes, target + (g * E + e) * size, E * size, rows_left, ones
+                )
         for i in range(count):
             for e in range(whole, E):
                 store_scalar(target + (i * E + e) * size, load_scalar(out + e * line + i * size))
@@ -279,17 +329,57 @@ def panel(dtype, lanes, vectors, rows, value_rows):
             store_scalar(word(p, SUMS) + (row + i) * size, load_scalar(sums + i * size))
         return finite
 
-    return prepare, take_in, finish
+    @compiled
+    def write_weights(p, state, scratch, batch, head, first_query, count, vectors):
+        """Write the panel's rows of the weight matrix, given each row's maximum and sum. What is hidden stays as it is, zero."""
+        M = word(p, KEYS)
+        row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
+        scores, tops, added = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS), scratch + word(p, S_ADDED)
+        maxima, inverses = state + word(p, S_MAXIMA), state + word(p, S_SUMS)
+        for i in range(vectors * lanes):
+            top, total = load_scalar(word(p, MAXIMA) + (row + min(i, count - 1)) * size), dtype(0)
+            if top == -infinity:
+                top = zero
+            else:
+                total = dtype(1) / load_scalar(word(p, SUMS) + (row + min(i, count - 1)) * size)
+            store_scalar(maxima + i * size, top)
+            store_scalar(inverses + i * size, total)
+        ranges = state + word(p, S_RANGE)
+        for a in range(word(ranges, 0), word(ranges, 1), KEY_BLOCK):
+            e = min(a + KEY_BLOCK, word(ranges, 1))
+            n = e - a
+            score(p, state, scratch, batch, head, first_query, count, vectors, a, e)
+            for w in range(vectors):
+                store(tops + w * step, load(maxima + w * step))
+            if vectors == 1:
+                weights_thin(scores, n, tops, added)
+            else:
+                weights(scores, n, tops, added)
+            whole = n - n % lanes
+            for g in range(0, count, lanes):
+                inverse = load(inverses + g * size)
+                target = word(p, WEIGHTS) + ((row + g) * M + a) * size
+                for j in range(0, whole, lanes):
+                    source = scores + j * line + g * size
+                    transpose(source, line, lanes, target + j * size, M * size, min(lanes, count - g), inverse)
+            for i in range(count):
+                target = word(p, WEIGHTS) + ((row + i) * M + a) * size
+                inverse = load_scalar(inverses + i * size)
+                for j in range(whole, n):
+                    store_scalar(target + j * size, load_scalar(scores + j * line + i * size) * inverse)
+
+    return prepare, take_in, finish, write_weights
 
 
 def forward(dtype, lanes, vectors, rows, value_rows):
     """The kernel for one element type and vector width: `kernel(words, scratch, most)` does up to `most` tasks.
 
+    If the words give a place for weights, it writes these, from the maxima and sums of an earlier pass; else the output.
+
     It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads may run it
     on the same words, each with a scratch of its own.
     """
-    prepare, take_in, finish = panel(dtype, lanes, vectors, rows, value_rows)
-    prepare_thin, take_in_thin, finish_thin = panel(dtype, lanes, 1, 8, (8, 4, 2, 1))
+    prepare, take_in, finish, write_weights = panel(dtype, lanes, vectors, rows, value_rows)
     length = lanes * vectors
 
     @compiled
@@ -301,10 +391,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         for g in range(0, count, length):
             n = min(length, count - g)
             state = states + (g // length) * size
-            if n <= lanes:
-                prepare_thin(p, state, batch, head, first_query + g, n)
-            else:
-                prepare(p, state, batch, head, first_query + g, n)
+            prepare(p, state, batch, head, first_query + g, n, 1 if n <= lanes else vectors)
             ranges = state + word(p, S_RANGE)
             begin, end = min(begin, word(ranges, 0)), max(end, word(ranges, 1))
         for a in range(begin - begin % KEY_BLOCK, end, KEY_BLOCK):
@@ -312,20 +399,14 @@ def forward(dtype, lanes, vectors, rows, value_rows):
             for g in range(0, count, length):
                 n = min(length, count - g)
                 state = states + (g // length) * size
-                if n <= lanes:
-                    seen += n * take_in_thin(p, state, scratch, batch, head, first_query + g, n, a, e, careful)
-                else:
-                    seen += n * take_in(p, state, scratch, batch, head, first_query + g, n, a, e, careful)
+                used = 1 if n <= lanes else vectors
+                seen += n * take_in(p, state, scratch, batch, head, first_query + g, n, used, a, e, careful)
         add_to(p + 8 * WORK, seen)
         finite = 0
         for g in range(0, count, length):
             n = min(length, count - g)
             state = states + (g // length) * size
-            if n <= lanes:
-                good = finish_thin(p, state, batch, head, first_query + g, n)
-            else:
-                good = finish(p, state, batch, head, first_query + g, n)
-            if good:
+            if finish(p, state, batch, head, first_query + g, n, 1 if n <= lanes else vectors):
                 finite |= 1 << (g // length)
         return finite
 
@@ -343,6 +424,13 @@ def forward(dtype, lanes, vectors, rows, value_rows):
             batch = task // (blocks * heads)
             first_query = block * per_block
             count = min(per_block, N - first_query)
+            if word(p, WEIGHTS) != 0:
+                for g in range(0, count, length):
+                    n = min(length, count - g)
+                    used = 1 if n <= lanes else vectors
+                    prepare(p, scratch, batch, head, first_query + g, n, used)
+                    write_weights(p, scratch, scratch, batch, head, first_query + g, n, used)
+                continue
             finite = sweep(p, scratch, batch, head, first_query, count, False)
             for g in range(0, count, length):
                 if not (finite >> (g // length)) & 1:

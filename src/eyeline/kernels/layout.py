@@ -42,6 +42,7 @@ class Word(IntEnum):
     V_TOKEN = auto()
     V_COLUMN = auto()
     OUT = auto()  # (B, H, N, E), contiguous
+    WEIGHTS = auto()  # (B, H, N, M), contiguous and zero, if weights are asked for instead of the output; else 0
     MAXIMA = auto()  # (B, H, N), contiguous: each row's largest score, in base 2
     SUMS = auto()  # (B, H, N), contiguous: each row's Σ 2^(score - maximum)
     BOUNDS = auto()  # int32 intervals of keys, or 0 if every key may be seen
@@ -64,5 +65,7 @@ class Word(IntEnum):
     S_RANGE = auto()
     S_WEIGHTS = auto()  # a block's scores, then weights
     S_FACTORS = auto()  # a panel's rescaling factors
+    S_TOPS = auto()  # a panel's largest scores
+    S_ADDED = auto()  # a panel's sums of a block's weights
     S_FLAGS = auto()  # a block's booleans, one byte each
     S_SIZE = auto()

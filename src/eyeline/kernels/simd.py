@@ -47,7 +47,9 @@ def splat_value(builder, value, lanes):
     """One scalar in every lane."""
     kind = ir.VectorType(value.type, lanes)
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
-    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+    return builder.shuffle_vector(
+        one, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
+    )
 
 
 def fma_value(builder, a, b, c):
@@ -91,14 +93,16 @@ def fma(typingctx, a, b, c):
     return a(a, b, c), lambda context, builder, signature, args: fma_value(builder, *args)
 
 
+def maximum_value(builder, a, b):
+    """The larger in each lane; b where either is NaN."""
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
 @intrinsic
 def maximum(typingctx, a, b):
     """The larger in each lane; b where either is NaN."""
 
-    def codegen(context, builder, signature, args):
-        return builder.select(builder.fcmp_ordered(">", *args), *args)
-
-    return a(a, b), codegen
+    return a(a, b), lambda context, builder, signature, args: maximum_value(builder, *args)
 
 
 @intrinsic
@@ -154,33 +158,34 @@ EXP2 = {
 }
 
 
+def exp2_value(builder, x):
+    """2ˣ in each lane, for x ≤ 0: 0 below the least exponent and at -inf, NaN for NaN."""
+    lanes, element = x.type.count, types.float32 if isinstance(x.type.element, ir.FloatType) else types.float64
+    mantissa, bias, integer = (23, 127, I32) if element == types.float32 else (52, 1023, I64)
+    floats, ints = x.type, ir.VectorType(integer, lanes)
+
+    def constant(kind, value):
+        return ir.Constant(kind, [value] * lanes)
+
+    least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
+    x = builder.select(builder.fcmp_ordered("<", x, least), least, x)
+    # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
+    shifted = builder.fadd(x, magic)
+    fraction = builder.fsub(x, builder.fsub(shifted, magic))
+    terms = [constant(floats, c) for c in (1.0, *EXP2[element])]
+    total = terms.pop()
+    while terms:
+        total = fma_value(builder, total, fraction, terms.pop())
+    exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
+    # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
+    power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
+    return builder.fmul(total, power)
+
+
 @intrinsic
 def exp2(typingctx, x):
-    """2ˣ in each lane, for x ≤ 0: 0 below the least exponent and at -inf, NaN for NaN."""
-
-    def codegen(context, builder, signature, args):
-        single = x.element == types.float32
-        mantissa, bias, integer = (23, 127, I32) if single else (52, 1023, I64)
-        floats, ints = args[0].type, ir.VectorType(integer, x.lanes)
-
-        def constant(kind, value):
-            return ir.Constant(kind, [value] * x.lanes)
-
-        least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
-        value = builder.select(builder.fcmp_ordered("<", args[0], least), least, args[0])
-        # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
-        shifted = builder.fadd(value, magic)
-        fraction = builder.fsub(value, builder.fsub(shifted, magic))
-        terms = [constant(floats, c) for c in (1.0, *EXP2[x.element])]
-        total = terms.pop()
-        while terms:
-            total = fma_value(builder, total, fraction, terms.pop())
-        exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
-        # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
-        power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
-        return builder.fmul(total, power)
-
-    return x(x), codegen
+    """2ˣ in each lane, as `exp2_value`."""
+    return x(x), lambda context, builder, signature, args: exp2_value(builder, args[0])
 
 
 @intrinsic

@@ -1,4 +1,4 @@
-"""The three inner tiles, in LLVM's own language: both matrix products and the transposition.
+"""The inner tiles, in LLVM's own language: both matrix products, the exponentials between them, the transposition.
 
 Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that one row of it is a few vectors;
 keys and values are read where they are, one number at a time, each spread over the lanes:
@@ -17,15 +17,15 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from eyeline.kernels.simd import ELEMENTS, I32, I64, fma_value, pointer, splat_value
+from eyeline.kernels.simd import ELEMENTS, I32, I64, exp2_value, fma_value, maximum_value, pointer, splat_value
 
 
-def product_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, scaled: bool):
-    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic.
+def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int, scaled: bool):
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic; lines of B and C lie `line` vectors apart.
 
     Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the last row that
-    may be read (rows beyond it read it again), the address of B, n, the address of C. If `scaled`, C = C · factor + A · B with
-    the panel of factors whose address follows.
+    may be read (rows beyond it read it again), the address of B, n, the address of C, and that of one line more. If `scaled`,
+    this holds factors, and C = C · factor + A · B; else it holds maxima, which are raised to those of the columns of C.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -33,9 +33,9 @@ def product_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, 
     step = lanes * size
 
     @intrinsic
-    def tile(typingctx, a, row_stride, column_stride, last_row, b, n, c, factors):
+    def tile(typingctx, a, row_stride, column_stride, last_row, b, n, c, extra):
         def codegen(context, builder, signature, args):
-            a, row_stride, column_stride, last_row, b, n, c, factors = args
+            a, row_stride, column_stride, last_row, b, n, c, extra = args
             row_addresses = []
             for r in range(rows):
                 clamped = builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row)
@@ -61,7 +61,7 @@ def product_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, 
             after = builder.add(i, I64(1))
             i.add_incoming(after, loop)
             offset.add_incoming(builder.add(offset, column_stride), loop)
-            b_at.add_incoming(builder.add(b_at, I64(vectors * step)), loop)
+            b_at.add_incoming(builder.add(b_at, I64(line * step)), loop)
             for r in range(rows):
                 for w in range(vectors):
                     sums[r][w].add_incoming(zero, start)
@@ -74,18 +74,70 @@ def product_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, 
                     total.add_incoming(zero, start)
                     total.add_incoming(following[r][w], loop)
                     following[r][w] = total
-            if scaled:
-                scales = [builder.load(pointer(builder, factors, vector, w * step), align=size) for w in range(vectors)]
+            lines = [pointer(builder, extra, vector, w * step) for w in range(vectors)]
+            beside = [builder.load(at, align=size) for at in lines]
             for r in range(rows):
                 for w in range(vectors):
-                    at = pointer(builder, c, vector, (r * vectors + w) * step)
+                    at = pointer(builder, c, vector, (r * line + w) * step)
                     total = following[r][w]
                     if scaled:
-                        total = fma_value(builder, builder.load(at, align=size), scales[w], total)
+                        total = fma_value(builder, builder.load(at, align=size), beside[w], total)
+                    else:
+                        beside[w] = maximum_value(builder, beside[w], total)
                     builder.store(total, at, align=size)
+            if not scaled:
+                for at, highest in zip(lines, beside, strict=True):
+                    builder.store(highest, at, align=size)
             return context.get_dummy_value()
 
         return types.void(*[types.intp] * 8), codegen
+
+    return tile
+
+
+def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
+    """Scores to weights in place, 2^(score - top), for n lines of vectors, as an intrinsic.
+
+    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of weights, added
+    in order, is written.
+    """
+    element = types.float32 if dtype == np.float32 else types.float64
+    llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
+    vector = ir.VectorType(llvm, lanes)
+    step = lanes * size
+
+    @intrinsic
+    def tile(typingctx, scores, n, tops, sums):
+        def codegen(context, builder, signature, args):
+            scores, n, tops, sums = args
+            zero = ir.Constant(vector, [0.0] * lanes)
+            highest = [builder.load(pointer(builder, tops, vector, w * step), align=size) for w in range(vectors)]
+            start = builder.block
+            loop, done = builder.append_basic_block("weights"), builder.append_basic_block("weights.done")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            i, at = builder.phi(I64), builder.phi(I64)
+            totals = [builder.phi(vector) for _ in range(vectors)]
+            i.add_incoming(I64(0), start)
+            at.add_incoming(scores, start)
+            after = builder.add(i, I64(1))
+            i.add_incoming(after, loop)
+            at.add_incoming(builder.add(at, I64(line * step)), loop)
+            added = []
+            for w in range(vectors):
+                place = pointer(builder, at, vector, w * step)
+                weight = exp2_value(builder, builder.fsub(builder.load(place, align=size), highest[w]))
+                builder.store(weight, place, align=size)
+                added.append(builder.fadd(totals[w], weight))
+                totals[w].add_incoming(zero, start)
+                totals[w].add_incoming(added[w], loop)
+            builder.cbranch(builder.icmp_signed("<", after, n), loop, done)
+            builder.position_at_end(done)
+            for w in range(vectors):
+                builder.store(added[w], pointer(builder, sums, vector, w * step), align=size)
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 4), codegen
 
     return tile
 

@@ -1,0 +1,137 @@
+"""Machine code on disk and in memory: compiled once per machine, kept in the user's cache folder, loaded in every process.
+
+A file's name holds a hash of all that its code depends on (the processor, the vector width, the kernels' source, the compilers'
+versions), so code for another processor is never found, and its first line a hash of the code itself, so a damaged file is never
+run. Files are written beside their place and renamed into it: two processes may compile at once, and both find a whole file.
+Where no folder can be written, the code is compiled in every process, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from eyeline.kernels.machine import DType, Target, target
+
+Kernel = Callable[[int, int, int], int]
+_SOURCES = ("simd.py", "tiles.py", "layout.py", "forward.py", "compile.py", "machine.py")
+_MAGIC = b"eyeline kernel "
+_loaded: dict[DType, Kernel] = {}
+_keep: list[Any] = []  # engines own the memory that kernels lie in
+_lock = threading.Lock()
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: in `EYELINE_CACHE` if that is set, else in the user's cache folder."""
+    if given := os.environ.get("EYELINE_CACHE"):
+        return Path(given) / "kernels"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("eyeline", appauthor=False)) / "kernels"
+
+
+def kernel(dtype: DType) -> Kernel:
+    """The forward kernel: `kernel(words, scratch, most)`, addresses and a number of tasks, called without the GIL."""
+    found = _loaded.get(dtype)
+    if found is None:
+        with _lock:
+            found = _loaded.get(dtype)
+            if found is None:
+                found = _loaded[dtype] = _link(_code(dtype, target()))
+    return found
+
+
+def path(dtype: DType, on: Target) -> Path:
+    """The file for this kernel on this processor."""
+    digest = hashlib.sha256(repr((on, dtype, _versions())).encode())
+    for name in _SOURCES:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return cache_folder() / f"{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
+
+
+def _versions() -> tuple[str, ...]:
+    found = []
+    for package in ("eyeline", "numba", "llvmlite"):
+        try:
+            found.append(version(package))
+        except PackageNotFoundError:
+            found.append("?")
+    return tuple(found)
+
+
+def _code(dtype: DType, on: Target) -> bytes:
+    file = path(dtype, on)
+    code = _read(file)
+    if code is None:
+        print(f"eyeline: compiling kernels for {dtype} (once per machine, a few seconds)", file=sys.stderr, flush=True)
+        code = _compile(dtype)
+        _write(file, code)
+    return code
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        head, _, code = file.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return code if head == _MAGIC + hashlib.sha256(code).hexdigest().encode() else None
+
+
+def _write(file: Path, code: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(_MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+            os.replace(name, file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        warnings.warn(
+            f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles them "
+            f"again; set EYELINE_CACHE to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _compile(dtype: DType) -> bytes:
+    # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile` does itself.
+    surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "eyeline.kernels.compile", dtype]
+    try:
+        done = subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError:
+        done = None  # no Python to start, as in a program that embeds it
+    if done is not None and done.returncode == 0 and done.stdout:
+        return done.stdout
+    from eyeline.kernels import compile as compiler
+
+    here = target()
+    return compiler.to_object(compiler.to_llvm(dtype, here), here)
+
+
+def _link(code: bytes) -> Kernel:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _keep.append(engine)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_int64)
+    return prototype(engine.get_function_address("eyeline_forward"))
