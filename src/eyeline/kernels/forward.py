@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from eyeline.kernels import simd
-from eyeline.kernels.layout import KEY_BLOCK, Word
+from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK, Word
 from eyeline.kernels.simd import add_to, any_nonfinite, below, equal, exp2, fma, load_i8, load_i32, maximum, select
 from eyeline.kernels.simd import store_i8, store_word, word
 from eyeline.kernels.tiles import product_tile, transpose_tile, weights_tile
@@ -56,12 +56,12 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
     zero, infinity, hidden = dtype(0), dtype(np.inf), dtype(-1)
     full = [product_tile(dtype, lanes, most_vectors, most_vectors, r, scaled=True) for r in value_rows]
     thin = [product_tile(dtype, lanes, most_vectors, 1, r, scaled=True) for r in value_rows]
-    (most, some, few, one), (most_thin, some_thin, few_thin, one_thin) = full, thin
+    (most, some, one), (most_thin, some_thin, one_thin) = full, thin
     scores_tile = product_tile(dtype, lanes, most_vectors, most_vectors, rows, scaled=False)
     scores_tile_thin = product_tile(dtype, lanes, most_vectors, 1, rows, scaled=False)
     weights = weights_tile(dtype, lanes, most_vectors, most_vectors)
     weights_thin = weights_tile(dtype, lanes, most_vectors, 1)
-    r_most, r_some, r_few, _ = value_rows
+    r_most, r_some, _ = value_rows
     transpose = transpose_tile(dtype, lanes)
 
     @compiled
@@ -195,12 +195,15 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
         if careful:
             for w in range(vectors):
                 top, total = load(tops + w * step), splat(zero)
-                for j in range(n):
-                    at = scores + j * line + w * step
-                    score = load(at)
-                    weight = exp2(score - top)
-                    total = total + weight
-                    store(at, select(equal(score, splat(-infinity)), splat(hidden), weight))
+                for begin in range(0, n, SUM_BLOCK):
+                    part = splat(zero)
+                    for j in range(begin, min(begin + SUM_BLOCK, n)):
+                        at = scores + j * line + w * step
+                        value = load(at)
+                        weight = exp2(value - top)
+                        part = part + weight
+                        store(at, select(equal(value, splat(-infinity)), splat(hidden), weight))
+                    total = total + part
                 store(added + w * step, total)
         elif vectors == 1:
             weights_thin(scores, n, tops, added)
@@ -216,13 +219,16 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
         out = state + word(p, S_OUT)
         for e in range(word(p, VALUE_WIDTH)):
             for w in range(vectors):
-                total = splat(zero)
+                even, odd = splat(zero), splat(zero)
                 for j in range(n):
                     weight = load(weights + j * line + w * step)
                     value = splat(load_scalar(values + j * token + e * column))
-                    total = select(equal(weight, splat(hidden)), total, fma(value, weight, total))
+                    if j % 2 == 0:
+                        even = select(equal(weight, splat(hidden)), even, fma(value, weight, even))
+                    else:
+                        odd = select(equal(weight, splat(hidden)), odd, fma(value, weight, odd))
                 at = out + e * line + w * step
-                store(at, fma(load(at), load(factors + w * step), total))
+                store(at, fma(load(at), load(factors + w * step), even + odd))
 
     @compiled
     def score(p, state, scratch, batch, head, first_query, count, vectors, a, e):
@@ -253,6 +259,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
             a, e = narrowed(p, state, a, e)
         if a >= e:
             return 0
+        a -= a % SUM_BLOCK
         n = e - a
         score(p, state, scratch, batch, head, first_query, count, vectors, a, e)
         weigh(p, state, scratch, vectors, n, careful)
@@ -282,12 +289,6 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
                     some_thin(at, column, token, take, scores, n, to, factors)
                 else:
                     some(at, column, token, take, scores, n, to, factors)
-            elif left >= r_few:
-                take = r_few
-                if vectors == 1:
-                    few_thin(at, column, token, take, scores, n, to, factors)
-                else:
-                    few(at, column, token, take, scores, n, to, factors)
             else:
                 take = 1
                 if vectors == 1:

@@ -6,6 +6,8 @@ from enum import IntEnum, auto
 
 #: Keys are taken in blocks of this many, at positions that are multiples of it, whoever asks: a row's bits depend on it.
 KEY_BLOCK = 128
+#: Within a block, weights are added up this many at a time, at positions that are multiples of it.
+SUM_BLOCK = 16
 
 
 class Word(IntEnum):

@@ -28,7 +28,7 @@ class Target:
     bits: int
     vectors: int
     rows: int
-    value_rows: tuple[int, int, int, int]
+    value_rows: tuple[int, int, int]
 
     def lanes(self, dtype: DType) -> int:
         return self.bits // (32 if dtype == "float32" else 64)
@@ -38,8 +38,8 @@ class Target:
         return self.lanes(dtype) * self.vectors
 
 
-#: Accumulators fill most of the registers: 16 of 32 and 12 of 16, which also hides the latency of two multiply-adds a cycle.
-TILES = {512: (2, 8, (8, 4, 2, 1)), 256: (2, 6, (6, 4, 2, 1)), 128: (2, 6, (6, 4, 2, 1))}
+#: Each row of a tile takes two sums of so many vectors: 16 of 32 registers, 12 of 16; that also hides a multiply-add's latency.
+TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 
 
 @cache

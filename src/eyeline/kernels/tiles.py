@@ -6,8 +6,9 @@ keys and values are read where they are, one number at a time, each spread over 
     scores[key][query] = Σ_d k[key][d] · q[d][query]          products: rows are keys, the sum runs over d
     out[e][query]      = Σ_key v[key][e] · w[key][query]      products: rows are value columns, the sum runs over keys
 
-Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums in order, with one rounding a step, so
-a query's bits depend neither on the tile nor on the vector width.
+Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in order, with
+one rounding a step, and adds the two: half as many roundings on top of one another as in a single sum, at no cost, and a query's
+bits depend neither on the tile nor on the vector width.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.layout import SUM_BLOCK
 from eyeline.kernels.simd import ELEMENTS, I32, I64, exp2_value, fma_value, maximum_value, pointer, splat_value
 
 
@@ -41,50 +43,65 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
                 clamped = builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row)
                 row_addresses.append(builder.add(a, builder.mul(clamped, row_stride)))
             zero = ir.Constant(vector, [0.0] * lanes)
+            places = [(r, w) for r in range(rows) for w in range(vectors)]
+
+            def step_on(offset, b_at, sums):
+                """One column of A times one line of B, added to the sums."""
+                bs = [builder.load(pointer(builder, b_at, vector, w * step), align=size) for w in range(vectors)]
+                spread = [
+                    splat_value(builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes)
+                    for at in row_addresses
+                ]
+                return [fma_value(builder, spread[r], bs[w], total) for (r, w), total in zip(places, sums, strict=True)]
+
+            def phis(values, block):
+                """Values that differ by where the loop comes from; `values` are those from `block`."""
+                found = []
+                for value in values:
+                    phi = builder.phi(value.type)
+                    phi.add_incoming(value, block)
+                    found.append(phi)
+                return found
+
             start = builder.block
-            loop, done = builder.append_basic_block("product"), builder.append_basic_block("product.done")
-            builder.cbranch(builder.icmp_signed(">", n, I64(0)), loop, done)
+            names = ("product", "product.rest", "product.last", "product.done")
+            loop, rest, last, done = (builder.append_basic_block(name) for name in names)
+            pairs_end = builder.and_(n, I64(-2))
+            builder.cbranch(builder.icmp_signed(">", pairs_end, I64(0)), loop, rest)
             builder.position_at_end(loop)
-            i = builder.phi(I64)
-            offset = builder.phi(I64)
-            b_at = builder.phi(I64)
-            sums = [[builder.phi(vector) for _ in range(vectors)] for _ in range(rows)]
-            i.add_incoming(I64(0), start)
-            offset.add_incoming(I64(0), start)
-            b_at.add_incoming(b, start)
-            bs = [builder.load(pointer(builder, b_at, vector, w * step), align=size) for w in range(vectors)]
-            following = []
-            for r in range(rows):
-                number = builder.load(pointer(builder, builder.add(row_addresses[r], offset), llvm), align=size)
-                spread = splat_value(builder, number, lanes)
-                following.append([fma_value(builder, spread, bs[w], sums[r][w]) for w in range(vectors)])
-            after = builder.add(i, I64(1))
-            i.add_incoming(after, loop)
-            offset.add_incoming(builder.add(offset, column_stride), loop)
-            b_at.add_incoming(builder.add(b_at, I64(line * step)), loop)
-            for r in range(rows):
-                for w in range(vectors):
-                    sums[r][w].add_incoming(zero, start)
-                    sums[r][w].add_incoming(following[r][w], loop)
-            builder.cbranch(builder.icmp_signed("<", after, n), loop, done)
+            i, offset, b_at, *sums = phis([I64(0), I64(0), b, *[zero] * (2 * len(places))], start)
+            even = step_on(offset, b_at, sums[: len(places)])
+            offset_2, b_2 = builder.add(offset, column_stride), builder.add(b_at, I64(line * step))
+            odd = step_on(offset_2, b_2, sums[len(places) :])
+            after = builder.add(i, I64(2))
+            following = [after, builder.add(offset_2, column_stride), builder.add(b_2, I64(line * step)), *even, *odd]
+            for phi, value in zip((i, offset, b_at, *sums), following, strict=True):
+                phi.add_incoming(value, loop)
+            builder.cbranch(builder.icmp_signed("<", after, pairs_end), loop, rest)
+            builder.position_at_end(rest)
+            merged = phis([I64(0), b, *[zero] * (2 * len(places))], start)
+            for phi, value in zip(merged, following[1:], strict=True):
+                phi.add_incoming(value, loop)
+            offset, b_at, *sums = merged
+            even, odd = sums[: len(places)], sums[len(places) :]
+            builder.cbranch(builder.icmp_signed("==", pairs_end, n), done, last)
+            builder.position_at_end(last)
+            one_more = step_on(offset, b_at, even)
+            builder.branch(done)
             builder.position_at_end(done)
-            for r in range(rows):
-                for w in range(vectors):
-                    total = builder.phi(vector)
-                    total.add_incoming(zero, start)
-                    total.add_incoming(following[r][w], loop)
-                    following[r][w] = total
+            ends = phis(even, rest)
+            for phi, value in zip(ends, one_more, strict=True):
+                phi.add_incoming(value, last)
+            products = [builder.fadd(x, y) for x, y in zip(ends, odd, strict=True)]
             lines = [pointer(builder, extra, vector, w * step) for w in range(vectors)]
             beside = [builder.load(at, align=size) for at in lines]
-            for r in range(rows):
-                for w in range(vectors):
-                    at = pointer(builder, c, vector, (r * line + w) * step)
-                    total = following[r][w]
-                    if scaled:
-                        total = fma_value(builder, builder.load(at, align=size), beside[w], total)
-                    else:
-                        beside[w] = maximum_value(builder, beside[w], total)
-                    builder.store(total, at, align=size)
+            for (r, w), product in zip(places, products, strict=True):
+                at = pointer(builder, c, vector, (r * line + w) * step)
+                if scaled:
+                    product = fma_value(builder, builder.load(at, align=size), beside[w], product)
+                else:
+                    beside[w] = maximum_value(builder, beside[w], product)
+                builder.store(product, at, align=size)
             if not scaled:
                 for at, highest in zip(lines, beside, strict=True):
                     builder.store(highest, at, align=size)
@@ -98,8 +115,9 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     """Scores to weights in place, 2^(score - top), for n lines of vectors, as an intrinsic.
 
-    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of weights, added
-    in order, is written.
+    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of weights is
+    written. Weights are added up `SUM_BLOCK` at a time, in order, and these sums then in order: a long sum in one go is what costs
+    most accuracy in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -112,29 +130,44 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             scores, n, tops, sums = args
             zero = ir.Constant(vector, [0.0] * lanes)
             highest = [builder.load(pointer(builder, tops, vector, w * step), align=size) for w in range(vectors)]
-            start = builder.block
-            loop, done = builder.append_basic_block("weights"), builder.append_basic_block("weights.done")
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            i, at = builder.phi(I64), builder.phi(I64)
+            entry = builder.block
+            outer, inner, inner_done, done = (
+                builder.append_basic_block(f"weights.{name}") for name in ("outer", "inner", "added", "done")
+            )
+            builder.branch(outer)
+            builder.position_at_end(outer)
+            begin = builder.phi(I64)
             totals = [builder.phi(vector) for _ in range(vectors)]
-            i.add_incoming(I64(0), start)
-            at.add_incoming(scores, start)
+            end = builder.add(begin, I64(SUM_BLOCK))
+            end = builder.select(builder.icmp_signed("<", end, n), end, n)
+            builder.branch(inner)
+            builder.position_at_end(inner)
+            i = builder.phi(I64)
+            parts = [builder.phi(vector) for _ in range(vectors)]
+            at = builder.add(scores, builder.mul(i, I64(line * step)))
             after = builder.add(i, I64(1))
-            i.add_incoming(after, loop)
-            at.add_incoming(builder.add(at, I64(line * step)), loop)
+            i.add_incoming(begin, outer)
+            i.add_incoming(after, inner)
             added = []
             for w in range(vectors):
                 place = pointer(builder, at, vector, w * step)
                 weight = exp2_value(builder, builder.fsub(builder.load(place, align=size), highest[w]))
                 builder.store(weight, place, align=size)
-                added.append(builder.fadd(totals[w], weight))
-                totals[w].add_incoming(zero, start)
-                totals[w].add_incoming(added[w], loop)
-            builder.cbranch(builder.icmp_signed("<", after, n), loop, done)
+                added.append(builder.fadd(parts[w], weight))
+                parts[w].add_incoming(zero, outer)
+                parts[w].add_incoming(added[w], inner)
+            builder.cbranch(builder.icmp_signed("<", after, end), inner, inner_done)
+            builder.position_at_end(inner_done)
+            summed = [builder.fadd(totals[w], added[w]) for w in range(vectors)]
+            begin.add_incoming(I64(0), entry)
+            begin.add_incoming(end, inner_done)
+            for w in range(vectors):
+                totals[w].add_incoming(zero, entry)
+                totals[w].add_incoming(summed[w], inner_done)
+            builder.cbranch(builder.icmp_signed("<", end, n), outer, done)
             builder.position_at_end(done)
             for w in range(vectors):
-                builder.store(added[w], pointer(builder, sums, vector, w * step), align=size)
+                builder.store(summed[w], pointer(builder, sums, vector, w * step), align=size)
             return context.get_dummy_value()
 
         return types.void(*[types.intp] * 4), codegen
