@@ -1,9 +1,9 @@
 """Eyeline's `attention` beside torch's `scaled_dot_product_attention`: `python bench/attention.py`.
 
-Both run in this process, turn by turn, two threads each; a pause before every turn lets the other's threads fall asleep (OpenMP's
-keep spinning for a while, and would take a core from whoever comes next). A ratio is the median over the pairs of turns. Beside
-each time stands the largest error against the float64 reference, over the first heads of the first and last batch element.
-Results go to bench/results/, one file per processor; `bench/table.py` makes the README's table of them.
+Both run in this process, turn by turn, two threads each; a pause before every turn lets the other's threads fall
+asleep (OpenMP's keep spinning for a while, and would take a core from whoever comes next). A ratio is the median over
+the pairs of turns. Beside each time stands the error against the float64 reference. Results go to bench/results/, one
+file per processor; `bench/table.py` makes the README's table of them.
 """
 
 from __future__ import annotations
@@ -64,21 +64,29 @@ CASES = [
 ]
 
 
-def errors(case: Case, ours: np.ndarray, theirs: np.ndarray, arrays: list[np.ndarray]) -> tuple[float, float]:
-    """The largest error of each, over some heads; rows that may look at nothing, where torch gives NaN, are left out."""
-    worst = [0.0, 0.0]
-    batch, heads, n, _ = case.shape
-    step = max(1, n // 512)
-    rows = slice(0, None, step)
-    whole = None if case.mask is None else np.broadcast_to(case.mask.dense(n, batch=batch, heads=1), (batch, 1, n, n))
-    for b in {0, batch - 1}:
-        q, k, v = (x[b, : min(2, heads)] for x in arrays)
-        seen = None if whole is None else el.Dense(whole[b, 0, rows].copy())
-        truth = reference.steps(q[:, rows], k, v, mask=seen).output
-        real = np.ones(truth.shape[1], bool) if seen is None else seen.allowed.any(axis=1)
-        for who, got in enumerate((ours, theirs)):
-            worst[who] = max(worst[who], float(np.abs(got[b, : len(q), rows] - truth)[:, real].max()))
-    return worst[0], worst[1]
+def errors(case: Case, ours: np.ndarray, theirs: np.ndarray, arrays: list[np.ndarray]) -> dict[str, float]:
+    """The largest and the root mean square error of each, over two heads of the first and of the last batch element.
+
+    Rows that may look at nothing are left out: torch gives NaN there, or what its kernel left.
+    """
+    found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    batch, _, n, _ = case.shape
+    rows = slice(0, None, max(1, n // 2048))
+    allowed = None
+    if case.mask is not None:
+        allowed = case.mask.dense(n, batch=batch).reshape(-1, n, n)
+    for b in sorted({0, batch - 1}):
+        q, k, v = (x[b, :2] for x in arrays)
+        seen = np.ones((len(range(n)[rows]), n), bool) if allowed is None else allowed[b, rows]
+        truth = reference.steps(q[:, rows], k, v, mask=el.Dense(seen)).output
+        for who, got in zip(found, (ours, theirs), strict=True):
+            who.append((got[b, :2, rows] - truth)[:, seen.any(axis=1)].ravel())
+    result = {}
+    for name, parts in zip(("", "torch_"), found, strict=True):
+        error = np.concatenate(parts)
+        result[f"{name}largest_error"] = float(f"{np.abs(error).max():.1e}")
+        result[f"{name}rms_error"] = float(f"{np.sqrt((error**2).mean()):.1e}")
+    return result
 
 
 def measure(case: Case, peak: float) -> dict[str, object]:
@@ -96,7 +104,7 @@ def measure(case: Case, peak: float) -> dict[str, object]:
     def theirs() -> torch.Tensor:
         return sdpa(*tensors, attn_mask=dense, is_causal=case.causal)
 
-    error, torch_error = errors(case, ours(), theirs().numpy(), arrays)
+    found = errors(case, ours(), theirs().numpy(), arrays)
     times: dict[Callable[[], object], list[float]] = {ours: [], theirs: []}
     for turn in range(case.turns):
         for who in (ours, theirs) if turn % 2 else (theirs, ours):
@@ -107,13 +115,12 @@ def measure(case: Case, peak: float) -> dict[str, object]:
     done = statistics.median(times[ours])
     result: dict[str, object] = {
         "case": str(case.shape),
-        "mask": "" if case.mask is None else repr(case.mask).split("[")[0].rstrip("("),
+        "mask": "" if case.mask is None else "Lengths(32 to 512)" if batch == 32 else repr(case.mask),
         "milliseconds": round(done * 1e3, 3),
         "torch_milliseconds": round(statistics.median(times[theirs]) * 1e3, 3),
         "ratio": round(statistics.median(b / a for a, b in zip(times[ours], times[theirs], strict=True)), 3),
         "target": case.target,
-        "error": float(f"{error:.2e}"),
-        "torch_error": float(f"{torch_error:.2e}"),
+        **found,
     }
     if case.mask is None:
         result["of_peak"] = round(4 * batch * heads * n * n * d / done / 1e9 / peak, 3)
@@ -132,7 +139,7 @@ def small_call() -> float:
 
 
 def extra_memory() -> float:
-    """Megabytes that the process grew by at (1, 12, 16384, 64), beyond its inputs and the output. In a process of its own."""
+    """Megabytes that the process grew by at (1, 12, 16384, 64), beyond inputs and output. In a process of its own."""
     x = np.ones((1, 12, 16384, 64), np.float32)
     el.attention(x[:, :, :8], x[:, :, :8], x[:, :, :8])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -159,7 +166,10 @@ def main() -> None:
         "vector_bits": here.bits,
         "threads": THREADS,
         "peak_gigaflops": round(peak, 1),
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in ("eyeline", "numpy", "numba", "torch")}},
+        "versions": {
+            "python": platform.python_version(),
+            **{p: version(p) for p in ("eyeline", "numpy", "numba", "torch")},
+        },
         "cases": cases,
         "small_call_microseconds": round(small_call(), 1),
         "extra_memory_megabytes": round(float(memory), 1),

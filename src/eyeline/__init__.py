@@ -1,7 +1,7 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain` and `compare`, for sentences. Importing this package costs
-NumPy alone: kernels, models and views load when they are first asked for.
+Start with `attention` and `observe`, for arrays, or with `explain` and `compare`, for sentences. Importing this
+package costs NumPy alone: kernels, models and views load when they are first asked for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eyeline.attention import Observation, attention, observe
+from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Lengths, Mask, Window
 from eyeline.readouts import Weights
 
@@ -27,7 +28,9 @@ __all__ = [
     "attention",
     "compare",
     "explain",
+    "get_threads",
     "observe",
+    "set_threads",
 ]
 
 

@@ -22,7 +22,8 @@ class Observation:
 
     Attributes:
         output: (..., H, N, E), what `attention` returns, to the bit.
-        lse: (..., H, N), the natural log of each row's sum of exponentials of scaled scores; -inf where it may look at nothing.
+        lse: (..., H, N), the natural log of each row's sum of exponentials of scaled scores; -inf where it may look at
+            nothing.
         weights: (..., H, rows, columns), if `Weights` was read.
     """
 
@@ -34,13 +35,14 @@ class Observation:
 def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: float | None = None) -> Array:
     """Scaled dot-product attention, exact, in memory that grows with N + M: softmax(q·kᵀ · scale)·v.
 
-    A query that may look at nothing gets a row of zeros. What is masked out never reaches the result, NaN or not. A row's bits
-    depend on that row alone: not on the batch it is in, on padding after it, on the number of threads, or on the run.
+    A query that may look at nothing gets a row of zeros. What is masked out never reaches the result, NaN or not. A
+    row's bits depend on that row alone: not on the batch it is in, on padding after it, on the number of threads, on
+    the vector width, or on the run.
 
     Args:
         q: queries, (..., H, N, D) or (N, D), float32 or float64, of any strides.
-        k: keys, (..., G, M, D), of the same type; H must be a multiple of G, and each key head serves H/G query heads in a row
-            (grouped-query attention).
+        k: keys, (..., G, M, D), of the same type; H must be a multiple of G, and each key head serves H/G query heads
+            in a row (grouped-query attention).
         v: values, (..., G, M, E), of the same type.
         mask: where a query may look at a key, for example `Causal() & Lengths([37, 512])`; everywhere if not given.
         scale: what scores are multiplied by; 1/√D if not given.
@@ -52,8 +54,8 @@ def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: 
         TypeError: if q, k or v isn't a NumPy array, or mask isn't a mask.
         ValueError: if shapes, types or the mask don't fit together; it says which argument, and what it should be.
 
-    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1; computed by blocks with an online softmax (Milakov
-    and Gimelshein 2018; Dao et al. 2022).
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1; computed by blocks with an online softmax
+    (Milakov and Gimelshein 2018; Dao et al. 2022).
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention(x, x, x, scale=1.0).round(2)
@@ -152,7 +154,7 @@ def _four_axes(x: Array) -> Array:
         return x
     if x.ndim < 4:
         return x[(None,) * (4 - x.ndim)]
-    return x.reshape(-1, *x.shape[-3:])
+    return x.reshape(math.prod(x.shape[:-3]), *x.shape[-3:])
 
 
 def _check_arrays(q: Array, k: Array, v: Array) -> None:
@@ -162,10 +164,6 @@ def _check_arrays(q: Array, k: Array, v: Array) -> None:
         if x.dtype != np.float32 and x.dtype != np.float64:
             raise ValueError(
                 f"{name} must be float32 or float64, got {x.dtype}; convert it with {name}.astype(numpy.float32)"
-            )
-        if not x.dtype.isnative:
-            raise ValueError(
-                f"{name} must be in this machine's byte order, got {x.dtype.str!r}; use {name}.astype({x.dtype.name!r})"
             )
         if x.ndim < 2:
             raise ValueError(f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {x.shape}")
@@ -187,10 +185,10 @@ def _check_arrays(q: Array, k: Array, v: Array) -> None:
             )
 
 
-def _checked_scale(scale: float) -> float:
+def _checked_scale(scale: object) -> float:
     try:
-        value = float(scale)
-    except (TypeError, ValueError):
+        value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         raise ValueError(f"scale must be a finite number, got {scale!r}")
@@ -200,8 +198,8 @@ def _checked_scale(scale: float) -> float:
 def _mask_hint(mask: object) -> str:
     if isinstance(mask, np.ndarray):
         return (
-            f"mask must be a mask, got an array of {mask.dtype}; wrap booleans, True where a query may look at a key, as "
-            f"eyeline.Dense(array)"
+            f"mask must be a mask, got an array of {mask.dtype}; wrap booleans, True where a query may look at a key, "
+            f"as eyeline.Dense(array)"
             + ("" if mask.dtype == bool else "; numbers mean different things in different libraries")
         )
     return f"mask must be a mask, such as eyeline.Causal(), got {type(mask).__name__}"

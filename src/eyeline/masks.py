@@ -1,9 +1,9 @@
 """What may be seen: masks as structure, not tensors.
 
-A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values that
-print as what they mean and join with `&`, `|` and `~`. Each has two faces: `dense`, its rule written as a formula on
-positions (the specification), and `lower`, the same as intervals of keys per query (what the kernels read). This room
-imports NumPy alone.
+A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values
+that print as what they mean and join with `&`, `|` and `~`. Each has two faces: `dense`, its rule written as a
+formula on positions (the specification), and `lower`, the same as intervals of keys per query (what the kernels
+read). This room imports NumPy alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Align = Literal["start", "end"]
 
 @dataclass(frozen=True)
 class Problem:
-    """The shape of the attention matrices that a mask is asked about: leading batch axes, heads H, queries N, keys M."""
+    """The shape of the attention matrices that a mask is asked about: leading batch axes, heads H, queries N, keys
+    M."""
 
     lead: tuple[int, ...]
     heads: int
@@ -41,9 +42,10 @@ class Problem:
 class Lowered:
     """A mask as the kernels see it.
 
-    `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j < bounds[..., k, 1]`
-    for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where `allowed` is given
-    (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what intervals can't say.
+    `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j <
+    bounds[..., k, 1]` for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where
+    `allowed` is given (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what
+    intervals can't say.
     """
 
     bounds: NDArray[np.int32]
@@ -63,6 +65,8 @@ class Mask:
     """
 
     __slots__ = ()
+    #: An array joined with a mask is a TypeError, not an array of masks.
+    __array_ufunc__ = None
 
     def __and__(self, other: Mask) -> Mask:
         return And(self, other) if isinstance(other, Mask) else NotImplemented
@@ -110,8 +114,8 @@ def _positions(problem: Problem, align: Align | None, name: str) -> NDArray[np.i
     if N != M and align is None:
         raise ValueError(
             f"align must be given where queries and keys differ in number, got {name} for {N} queries and {M} keys; "
-            f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if the '
-            f"first query stands at the first key"
+            f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
+            f"the first query stands at the first key"
         )
     return np.arange(N)[:, None] + (M - N if align == "end" else 0)
 
@@ -157,8 +161,9 @@ class Causal(Mask):
     """Query i may look at keys up to its own position, not at the future.
 
     Args:
-        align: where unequal numbers of queries and keys meet: "end" (the last query stands at the last key, as in decoding
-            with a cache) or "start" (the first at the first). Libraries disagree, so it must be said when they differ.
+        align: where unequal numbers of queries and keys meet: "end" (the last query stands at the last key, as in
+            decoding with a cache) or "start" (the first at the first). Libraries disagree, so it must be said when they
+            differ.
 
     >>> Causal(align="end").dense(2, 4).astype(int)
     array([[1, 1, 1, 0],
@@ -353,11 +358,12 @@ class Dense(Mask):
     """A mask given as booleans, True where query i may look at key j.
 
     Args:
-        allowed: bool array that broadcasts to (B, H, N, M): (N, M), (H, N, M), (B, 1, 1, M) and so on. It is not copied.
+        allowed: bool array that broadcasts to (B, H, N, M): (N, M), (H, N, M), (B, 1, 1, M) and so on. It is not
+            copied.
 
     Raises:
-        ValueError: if it isn't boolean (an additive mask of 0 and -inf, or one of 0 and 1 whose meaning libraries disagree
-            on, has to be turned into booleans by its owner), or has fewer than two axes.
+        ValueError: if it isn't boolean (an additive mask of 0 and -inf, or one of 0 and 1 whose meaning libraries
+            disagree on, has to be turned into booleans by its owner), or has fewer than two axes.
 
     >>> Dense(np.array([[True, False], [True, True]]))
     Dense(2 × 2, 75% allowed)
@@ -430,7 +436,7 @@ class And(Mask):
         left, right = self.left.lower(problem), self.right.lower(problem)
         a, b = left.bounds[..., :, None, :], right.bounds[..., None, :, :]
         pairs = np.stack([np.maximum(a[..., 0], b[..., 0]), np.minimum(a[..., 1], b[..., 1])], axis=-1)
-        bounds = _ordered(pairs.reshape(*pairs.shape[:3], -1, 2), problem.keys)
+        bounds = _ordered(pairs.reshape(*pairs.shape[:3], pairs.shape[3] * pairs.shape[4], 2), problem.keys)
         if left.allowed is None or right.allowed is None:
             return Lowered(bounds, right.allowed if left.allowed is None else left.allowed)
         return Lowered(bounds, left.allowed & right.allowed)

@@ -16,7 +16,8 @@ class Weights:
     """A rectangle of the weight matrix: these queries by these keys.
 
     Args:
-        queries: which rows: a slice, a position (negative counts from the end), or several in any order; all if not given.
+        queries: which rows: a slice, a position (negative counts from the end), or several in any order; all if not
+            given.
         keys: which columns, likewise.
 
     Reads `weights` of an observation, (..., H, rows, columns); one position keeps its axis, with length 1.

@@ -36,7 +36,7 @@ def project(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, head
     y = np.asarray(x, np.float64) @ np.asarray(weight, np.float64).T
     if bias is not None:
         y = y + np.asarray(bias, np.float64)
-    return np.swapaxes(y.reshape(*y.shape[:-1], heads, -1), -3, -2)
+    return np.swapaxes(y.reshape(*y.shape[:-1], heads, y.shape[-1] // heads), -3, -2)
 
 
 def scores(q: ArrayLike, k: ArrayLike) -> Array:
@@ -78,7 +78,8 @@ def weighted_sum(weights: ArrayLike, v: ArrayLike) -> Array:
     """
     w, values = np.asarray(weights, np.float64), np.asarray(v, np.float64)
     if np.isfinite(values).all():
-        return w @ values
+        result: Array = w @ values
+        return result
     with np.errstate(invalid="ignore"):
         return np.where(w[..., None] == 0, 0.0, w[..., None] * values[..., None, :, :]).sum(axis=-2)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0; 1 if a pipe's reader went away; 2 if what was asked can't be answered; 130 if interrupted.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
+    warnings.showwarning = _warn
     try:
         code = app(given or ["--help"], prog_name="eyeline", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -74,13 +76,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def mistake(error: Exception) -> str | None:
     """The line to say to the user of an error that is theirs to mend; None if it is ours."""
     from eyeline.explanations import QuestionError
+    from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
     from eyeline.views.figure import ExtraError
     from eyeline.views.labels import printable
 
     if isinstance(error, QuestionError):
         line = error.command_line
-    elif isinstance(error, (ModelError, ExtraError)):
+    elif isinstance(error, (ModelError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
@@ -89,6 +92,11 @@ def mistake(error: Exception) -> str | None:
     else:
         return None
     return printable(line)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a user should see it: what it says, not which line of ours says so."""
+    print(f"eyeline: {message}", file=sys.stderr)
 
 
 def _pipe_closed() -> int:

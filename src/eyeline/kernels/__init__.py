@@ -1,8 +1,8 @@
 """The same result as `reference`, fast and in memory that grows with n: SIMD written out, compiled by Numba and LLVM.
 
-`run` is the way in. `forward` is the kernel, built of `tiles` and `simd`; `compile` turns it into machine code for the processor
-that `machine` finds, `library` keeps that and loads it, `threads` runs it, and `layout` says what it is handed. This room may
-import `masks` and `readouts`, never `reference`.
+`run` is the way in. `forward` is the kernel, built of `tiles` and `simd`; `compile` turns it into machine code for
+the processor that `machine` finds, `library` keeps that and loads it, `threads` runs it, and `layout` says what it is
+handed. This room may import `masks` and `readouts`, never `reference`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ def report() -> dict[str, str]:
 
     here = machine.target()
     names = {512: "AVX-512", 256: "AVX2", 128: "128-bit"}
-    compiled = [dtype for dtype in ("float32", "float64") if library.path(dtype, here).exists()]  # type: ignore[arg-type]
+    compiled = [dtype for dtype in ("float32", "float64") if library.path(dtype, here).exists()]
     return {
         "CPU": here.cpu,
         "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",
         "threads": str(threads.get_threads()),
-        "kernel cache": str(library.cache_folder()),
+        "kernel cache": str(library.kernels_folder()),
         "kernels compiled": ", ".join(compiled) or "none yet",
     }

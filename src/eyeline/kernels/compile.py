@@ -1,10 +1,11 @@
 """From the kernels' Python to machine code that stands alone: Numba to LLVM's language, LLVM to an object file.
 
-Numba's own functions need Python around them; ours neither allocate nor raise, so once everything is drawn into the one function
-and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a second, not one.
+Numba's own functions need Python around them; ours neither allocate nor raise, so once everything is drawn into the
+one function and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a
+second, not one.
 
-This runs in a process of its own (`python -m eyeline.kernels.compile float32`), which keeps Numba out of the user's and lets it
-leave the optimising to us. The object code goes to standard output.
+This runs in a process of its own (`python -m eyeline.kernels.compile float32`), which keeps Numba out of the user's
+and lets it leave the optimising to us. The object code goes to standard output.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from eyeline.kernels.machine import DType, Target, target
 
 #: The name under which a kernel is found.
 ENTRY = "eyeline_forward"
-#: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no instruction.
+#: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
+#: instruction.
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
 
 
@@ -62,7 +64,8 @@ def _optimised(source: str, on: Target):
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    # The vectors are written out; letting LLVM look for more turns short copying loops into something longer and slower.
+    # The vectors are written out; letting LLVM look for more turns short copying loops into something longer and
+    # slower.
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)

@@ -1,12 +1,13 @@
 """The forward pass: blocks of queries against blocks of keys, with the softmax kept up to date on the way.
 
-Each task is one head's block of queries, cut into panels that lie in the vector lanes (see `tiles`). For every block of keys
-that the mask leaves, and every panel: scores, mask, new maximum, weights 2^(score - maximum), and the values added up. What is
-added up is rescaled when a row's maximum grows (online softmax: Milakov and Gimelshein 2018; Dao et al. 2022). Scores are in
-base 2: queries are multiplied by scale · log2 e while they are packed.
+Each task is one head's block of queries, cut into panels that lie in the vector lanes (see `tiles`). For every block
+of keys that the mask leaves, and every panel: scores, mask, new maximum, weights 2^(score - maximum), and the values
+added up. What is added up is rescaled when a row's maximum grows (online softmax: Milakov and Gimelshein 2018; Dao et
+al. 2022). Scores are in base 2: queries are multiplied by scale · log2 e while they are packed.
 
-A weight of 0 times a NaN is NaN, which a value that the mask hides must not do to its neighbours. So a panel whose result
-isn't finite is done once more, carefully: hidden keys are then left out one by one. What is finite costs nothing for it.
+A weight of 0 times a NaN is NaN, which a value that the mask hides must not do to its neighbours. So a panel whose
+result isn't finite is done once more, carefully: hidden keys are then left out one by one. What is finite costs
+nothing for it.
 
 Nothing here allocates, raises or calls back, so the machine code stands alone (see `compile`).
 """
@@ -18,8 +19,21 @@ from numba import njit
 
 from eyeline.kernels import simd
 from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK, Word
-from eyeline.kernels.simd import add_to, any_nonfinite, below, equal, exp2, fma, load_i8, load_i32, maximum, select
-from eyeline.kernels.simd import store_i8, store_word, word
+from eyeline.kernels.simd import (
+    add_to,
+    any_nonfinite,
+    below,
+    equal,
+    exp2,
+    fma,
+    load_i8,
+    load_i32,
+    maximum,
+    select,
+    store_i8,
+    store_word,
+    word,
+)
 from eyeline.kernels.tiles import product_tile, transpose_tile, weights_tile
 
 compiled = njit(error_model="numpy", boundscheck=False)
@@ -332,7 +346,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def write_weights(p, state, scratch, batch, head, first_query, count, vectors):
-        """Write the panel's rows of the weight matrix, given each row's maximum and sum. What is hidden stays as it is, zero."""
+        """Write the panel's rows of the weight matrix, given their maxima and sums. What is hidden stays zero."""
         M = word(p, KEYS)
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
         scores, tops, added = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS), scratch + word(p, S_ADDED)
@@ -375,10 +389,11 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
 def forward(dtype, lanes, vectors, rows, value_rows):
     """The kernel for one element type and vector width: `kernel(words, scratch, most)` does up to `most` tasks.
 
-    If the words give a place for weights, it writes these, from the maxima and sums of an earlier pass; else the output.
+    If the words give a place for weights, it writes these, from the maxima and sums of an earlier pass; else the
+    output.
 
-    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads may run it
-    on the same words, each with a scratch of its own.
+    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads
+    may run it on the same words, each with a scratch of its own.
     """
     prepare, take_in, finish, write_weights = panel(dtype, lanes, vectors, rows, value_rows)
     length = lanes * vectors

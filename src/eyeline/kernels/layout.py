@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-#: Keys are taken in blocks of this many, at positions that are multiples of it, whoever asks: a row's bits depend on it.
+#: Keys are taken in blocks of this many, at positions that are multiples of it, whoever asks: a row's bits depend on
+#: it.
 KEY_BLOCK = 128
 #: Within a block, weights are added up this many at a time, at positions that are multiples of it.
 SUM_BLOCK = 16
@@ -13,7 +14,8 @@ SUM_BLOCK = 16
 class Word(IntEnum):
     """Positions of the words. Strides are of batch, head, token and column."""
 
-    def _generate_next_value_(name, start, count, last_values):  # type: ignore[override]  # noqa: N805
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
         return count
 
     NEXT = auto()  # the next task to take, shared by all threads

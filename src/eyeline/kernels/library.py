@@ -1,9 +1,11 @@
-"""Machine code on disk and in memory: compiled once per machine, kept in the user's cache folder, loaded in every process.
+"""Machine code on disk and in memory: compiled once per machine, kept in the user's cache folder, loaded in every
+process.
 
-A file's name holds a hash of all that its code depends on (the processor, the vector width, the kernels' source, the compilers'
-versions), so code for another processor is never found, and its first line a hash of the code itself, so a damaged file is never
-run. Files are written beside their place and renamed into it: two processes may compile at once, and both find a whole file.
-Where no folder can be written, the code is compiled in every process, and a warning says so.
+A file's name holds a hash of all that its code depends on (the processor, the vector width, the kernels' source, the
+compilers' versions), so code for another processor is never found, and its first line a hash of the code itself, so a
+damaged file is never run. Files are written beside their place and renamed into it: two processes may compile at
+once, and both find a whole file. Where no folder can be written, the code is compiled in every process, and a warning
+says so.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from eyeline.caches import cache_folder
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
@@ -31,13 +34,9 @@ _keep: list[Any] = []  # engines own the memory that kernels lie in
 _lock = threading.Lock()
 
 
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: in `EYELINE_CACHE` if that is set, else in the user's cache folder."""
-    if given := os.environ.get("EYELINE_CACHE"):
-        return Path(given) / "kernels"
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("eyeline", appauthor=False)) / "kernels"
+def kernels_folder() -> Path:
+    """Where compiled kernels lie."""
+    return cache_folder() / "kernels"
 
 
 def kernel(dtype: DType) -> Kernel:
@@ -56,7 +55,7 @@ def path(dtype: DType, on: Target) -> Path:
     digest = hashlib.sha256(repr((on, dtype, _versions())).encode())
     for name in _SOURCES:
         digest.update(Path(__file__).with_name(name).read_bytes())
-    return cache_folder() / f"{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
+    return kernels_folder() / f"{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
 
 
 def _versions() -> tuple[str, ...]:
@@ -100,17 +99,18 @@ def _write(file: Path, code: bytes) -> None:
             raise
     except OSError as error:
         warnings.warn(
-            f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles them "
-            f"again; set EYELINE_CACHE to a folder that can be written",
+            f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles "
+            f"them again; set EYELINE_CACHE to a folder that can be written",
             RuntimeWarning,
             stacklevel=2,
         )
 
 
 def _compile(dtype: DType) -> bytes:
-    # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile` does itself.
+    # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile`
+    # does itself.
     surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "eyeline.kernels.compile", dtype]
+    command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", dtype]
     try:
         done = subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError:

@@ -10,6 +10,10 @@ from typing import Literal
 DType = Literal["float32", "float64"]
 
 
+class SettingError(ValueError):
+    """An environment variable of Eyeline's that can't be."""
+
+
 @dataclass(frozen=True)
 class Target:
     """What kernels are compiled for.
@@ -38,7 +42,8 @@ class Target:
         return self.lanes(dtype) * self.vectors
 
 
-#: Each row of a tile takes two sums of so many vectors: 16 of 32 registers, 12 of 16; that also hides a multiply-add's latency.
+#: Each row of a tile takes two sums of so many vectors: 16 of 32 registers, 12 of 16; that also hides a
+#: multiply-add's latency.
 TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 
 
@@ -47,7 +52,7 @@ def target() -> Target:
     """This machine's target. `EYELINE_VECTOR_BITS` (128, 256 or 512) narrows the vectors, to test what others run.
 
     Raises:
-        ValueError: if `EYELINE_VECTOR_BITS` isn't a width that this processor has.
+        SettingError: if `EYELINE_VECTOR_BITS` isn't a width that this processor has.
     """
     import llvmlite.binding as llvm
 
@@ -61,7 +66,7 @@ def target() -> Target:
     )
     asked = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
     if asked not in ("128", "256", "512") or int(asked) > widest:
-        raise ValueError(
+        raise SettingError(
             f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {asked!r}"
         )
     bits = int(asked)

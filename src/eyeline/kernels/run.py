@@ -54,7 +54,7 @@ def forward(q: Array, k: Array, v: Array, lowered: Lowered | None, scale: float)
 
 
 def weights(q: Array, k: Array, lowered: Lowered | None, scale: float, maxima: Array, sums: Array) -> Array:
-    """The weights of q (B, H, N, D) on k (B, G, M, D), (B, H, N, M), given the maxima and sums of these queries' rows."""
+    """The weights of q (B, H, N, D) on k (B, G, M, D), (B, H, N, M), from these queries' maxima and sums."""
     B, H, N, _ = q.shape
     matrix = np.zeros((B, H, N, k.shape[2]), q.dtype)
     words = [0] * len(Word)

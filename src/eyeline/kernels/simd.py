@@ -1,8 +1,8 @@
 """Vectors of `lanes` numbers as values that Numba compiles: loads, arithmetic, comparisons.
 
-Numba's own loops are vectorised where LLVM sees how; here each vector is written out, so that the machine code is what
-the source says. Addresses are plain integers (intp), in bytes. Nothing here rounds differently on another vector width:
-each lane does the same operations in the same order.
+Numba's own loops are vectorised where LLVM sees how; here each vector is written out, so that the machine code is
+what the source says. Addresses are plain integers (intp), in bytes. Nothing here rounds differently on another vector
+width: each lane does the same operations in the same order.
 """
 
 from __future__ import annotations
@@ -143,8 +143,9 @@ def any_nonfinite(typingctx, a):
     return types.boolean(a), codegen
 
 
-#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 of least largest relative error (2.0e-9) with the first term held at 1,
-#: for float64 the Taylor series (below 1e-17). 2⁰ is then exactly 1, so that a row whose maximum stays is not touched.
+#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 of least largest relative error (2.0e-9) with the first term held
+#: at 1, for float64 the Taylor series (below 1e-17). 2⁰ is then exactly 1, so that a row whose maximum stays is not
+#: touched.
 EXP2 = {
     types.float32: (
         0.6931471824645996,

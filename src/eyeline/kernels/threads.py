@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from eyeline.kernels.machine import SettingError
+
 _chosen: int | None = None
 _workers: list[SimpleQueue[tuple[Callable[[], None], SimpleQueue[BaseException | None]]]] = []
 _lock = threading.Lock()
@@ -16,13 +18,16 @@ _lock = threading.Lock()
 def get_threads() -> int:
     """How many threads a call may use.
 
-    What `set_threads` said, else `EYELINE_THREADS`, else what torch uses if it is loaded, else the processors that this process
-    may use.
+    What `set_threads` said, else `EYELINE_THREADS`, else what torch uses if it is loaded, else the processors that this
+    process may use.
     """
     if _chosen is not None:
         return _chosen
     if given := os.environ.get("EYELINE_THREADS"):
-        return _checked("EYELINE_THREADS", given)
+        try:
+            return _checked("EYELINE_THREADS", given)
+        except ValueError as error:
+            raise SettingError(str(error)) from None
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "get_num_threads"):
         return int(torch.get_num_threads())
@@ -32,7 +37,8 @@ def get_threads() -> int:
 
 
 def set_threads(count: int | None) -> None:
-    """Choose how many threads a call may use; None leaves the choice to `get_threads`. Results don't depend on it, to the bit.
+    """Choose how many threads a call may use; None leaves the choice to `get_threads`. Results don't depend on it, to
+    the bit.
 
     Raises:
         ValueError: if `count` isn't a whole number, 1 or more.

@@ -1,14 +1,14 @@
 """The inner tiles, in LLVM's own language: both matrix products, the exponentials between them, the transposition.
 
-Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that one row of it is a few vectors;
-keys and values are read where they are, one number at a time, each spread over the lanes:
+Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that one row of it is a few
+vectors; keys and values are read where they are, one number at a time, each spread over the lanes:
 
     scores[key][query] = Σ_d k[key][d] · q[d][query]          products: rows are keys, the sum runs over d
     out[e][query]      = Σ_key v[key][e] · w[key][query]      products: rows are value columns, the sum runs over keys
 
-Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in order, with
-one rounding a step, and adds the two: half as many roundings on top of one another as in a single sum, at no cost, and a query's
-bits depend neither on the tile nor on the vector width.
+Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in
+order, with one rounding a step, and adds the two: half as many roundings on top of one another as in a single sum, at
+no cost, and a query's bits depend neither on the tile nor on the vector width.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from eyeline.kernels.simd import ELEMENTS, I32, I64, exp2_value, fma_value, maxi
 
 
 def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int, scaled: bool):
-    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic; lines of B and C lie `line` vectors apart.
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic; lines of B and C lie `line` vectors
+    apart.
 
-    Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the last row that
-    may be read (rows beyond it read it again), the address of B, n, the address of C, and that of one line more. If `scaled`,
-    this holds factors, and C = C · factor + A · B; else it holds maxima, which are raised to those of the columns of C.
+    Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the last
+    row that may be read (rows beyond it read it again), the address of B, n, the address of C, and that of one line
+    more. If `scaled`, this holds factors, and C = C · factor + A · B; else it holds maxima, which are raised to those
+    of the columns of C.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -49,7 +51,9 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
                 """One column of A times one line of B, added to the sums."""
                 bs = [builder.load(pointer(builder, b_at, vector, w * step), align=size) for w in range(vectors)]
                 spread = [
-                    splat_value(builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes)
+                    splat_value(
+                        builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes
+                    )
                     for at in row_addresses
                 ]
                 return [fma_value(builder, spread[r], bs[w], total) for (r, w), total in zip(places, sums, strict=True)]
@@ -115,9 +119,9 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     """Scores to weights in place, 2^(score - top), for n lines of vectors, as an intrinsic.
 
-    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of weights is
-    written. Weights are added up `SUM_BLOCK` at a time, in order, and these sums then in order: a long sum in one go is what costs
-    most accuracy in all of attention.
+    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of
+    weights is written. Weights are added up `SUM_BLOCK` at a time, in order, and these sums then in order: a long sum
+    in one go is what costs most accuracy in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -178,9 +182,9 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
 def transpose_tile(dtype: type[np.floating], lanes: int):
     """A square of lanes × lanes numbers, turned over: target[j][i] = source[i][j] · factor[j or i], as an intrinsic.
 
-    Its arguments: the address of the source, the bytes between its rows, the last row that may be read (rows beyond it read it
-    again), the address of the target, the bytes between its rows, how many of these are written, and a vector that every row of
-    the source is multiplied by, lane by lane, before it is turned.
+    Its arguments: the address of the source, the bytes between its rows, the last row that may be read (rows beyond it
+    read it again), the address of the target, the bytes between its rows, how many of these are written, and a vector
+    that every row of the source is multiplied by, lane by lane, before it is turned.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from eyeline.caches import cache_folder
+
 
 @dataclass(frozen=True)
 class File:
@@ -73,15 +75,6 @@ CATALOGUE = {
 
 # What is being written into the cache begins with this, until it is whole and moved into place.
 TEMPORARY = ".new-"
-
-
-def cache_folder() -> Path:
-    """Where Eyeline keeps what it fetched: EYELINE_CACHE if that is set, else the user's cache folder for programs."""
-    if chosen := os.environ.get("EYELINE_CACHE"):
-        return Path(os.path.abspath(os.path.expanduser(chosen)))
-    from platformdirs import user_cache_path
-
-    return user_cache_path("eyeline", appauthor=False)
 
 
 def models_folder() -> Path:
