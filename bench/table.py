@@ -17,8 +17,8 @@ def table(result: dict[str, Any]) -> str:
     torch, python = result["versions"]["torch"].split("+")[0], result["versions"]["python"]
     lines = [
         f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured "
-        f"peak is {result['peak_gigaflops']:.0f} GF/s; float32; torch {torch}, Python {python}. Errors are root mean square "
-        f"(largest) against float64.",
+        f"peak is {result['peak_gigaflops']:.0f} GF/s; float32; torch {torch}, Python {python}. Errors are root "
+        f"mean square (largest) against float64.",
         "",
         "| batch, heads, n, d | mask | Eyeline | torch | torch ÷ Eyeline | of peak | error | torch's error |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",

@@ -78,10 +78,9 @@ def weighted_sum(weights: ArrayLike, v: ArrayLike) -> Array:
     """
     w, values = np.asarray(weights, np.float64), np.asarray(v, np.float64)
     if np.isfinite(values).all():
-        result: Array = w @ values
-        return result
+        return np.asarray(w @ values)
     with np.errstate(invalid="ignore"):
-        return np.where(w[..., None] == 0, 0.0, w[..., None] * values[..., None, :, :]).sum(axis=-2)
+        return np.asarray(np.where(w[..., None] == 0, 0.0, w[..., None] * values[..., None, :, :]).sum(axis=-2))
 
 
 @dataclass(frozen=True)

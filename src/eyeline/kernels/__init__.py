@@ -1,8 +1,9 @@
 """The same result as `reference`, fast and in memory that grows with n: SIMD written out, compiled by Numba and LLVM.
 
-`run` is the way in. `forward` is the kernel, built of `tiles` and `simd`; `compile` turns it into machine code for
-the processor that `machine` finds, `library` keeps that and loads it, `threads` runs it, and `layout` says what it is
-handed. This room may import `masks` and `readouts`, never `reference`.
+`run` is the way in: it fills the words of `layout`, and has `threads` run the code that `library` keeps and loads, made
+once by `compile` for the processor that `machine` finds. The kernel itself is `forward`, over `panel`, `softmax`,
+`hiding` and `packing`, which are built of `tiles`, `memory` and `simd`; Numba compiles these, and is loaded for that
+alone. This room may import `masks` and `readouts`, never `reference`.
 """
 
 from __future__ import annotations

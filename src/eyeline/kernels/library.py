@@ -27,7 +27,7 @@ from eyeline.caches import cache_folder
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
-_SOURCES = ("simd.py", "tiles.py", "layout.py", "forward.py", "compile.py", "machine.py")
+_NOT_CODE = {"__init__.py", "library.py", "run.py", "threads.py"}
 _MAGIC = b"eyeline kernel "
 _loaded: dict[DType, Kernel] = {}
 _keep: list[Any] = []  # engines own the memory that kernels lie in
@@ -53,8 +53,9 @@ def kernel(dtype: DType) -> Kernel:
 def path(dtype: DType, on: Target) -> Path:
     """The file for this kernel on this processor."""
     digest = hashlib.sha256(repr((on, dtype, _versions())).encode())
-    for name in _SOURCES:
-        digest.update(Path(__file__).with_name(name).read_bytes())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        if file.name not in _NOT_CODE:
+            digest.update(file.read_bytes())
     return kernels_folder() / f"{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
 
 

@@ -1,0 +1,134 @@
+"""Masks of padded batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.masks.lowered import Lowered, Problem, one_interval
+from eyeline.masks.mask import Mask
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Lengths(Mask):
+    """The real lengths of a padded batch: padded keys aren't looked at, and padded queries don't look.
+
+    Neither costs anything: a padded query's row of the result is zero, and no work is done for it.
+
+    Args:
+        lengths: one whole number per batch element, for queries and keys alike.
+        queries: the real number of queries, where it differs from that of keys (cross-attention); all if not given.
+        keys: the real number of keys; all if not given.
+        side: where the padding is, "right" (after the tokens) or "left" (before them).
+
+    >>> Lengths([1, 2]).dense(2, batch=2)[:, 0].astype(int)
+    array([[[1, 0],
+            [0, 0]],
+    <BLANKLINE>
+           [[1, 1],
+            [1, 1]]])
+    """
+
+    queries: tuple[int, ...] | None
+    keys: tuple[int, ...] | None
+    side: Literal["right", "left"]
+
+    def __init__(
+        self,
+        lengths: ArrayLike | None = None,
+        *,
+        queries: ArrayLike | None = None,
+        keys: ArrayLike | None = None,
+        side: Literal["right", "left"] = "right",
+    ) -> None:
+        if (lengths is None) == (queries is None and keys is None):
+            raise ValueError(
+                "lengths must be given alone, or else queries= and keys=, got "
+                + ("neither" if lengths is None else "both")
+            )
+        if side not in ("right", "left"):
+            raise ValueError(f'side must be "right" or "left", got {side!r}')
+        given = {"queries": queries, "keys": keys} if lengths is None else {"lengths": lengths}
+        whole = {name: None if value is None else _whole(name, value) for name, value in given.items()}
+        object.__setattr__(self, "queries", whole.get("lengths", whole.get("queries")))
+        object.__setattr__(self, "keys", whole.get("lengths", whole.get("keys")))
+        object.__setattr__(self, "side", side)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lengths) and (self.queries, self.keys, self.side) == (
+            other.queries,
+            other.keys,
+            other.side,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.queries, self.keys, self.side))
+
+    def __repr__(self) -> str:
+        side = "" if self.side == "right" else f", side={self.side!r}"
+        if self.queries == self.keys:
+            return f"Lengths({_short(self.keys)}{side})"
+        parts = [
+            f"{name}={_short(value)}"
+            for name, value in (("queries", self.queries), ("keys", self.keys))
+            if value is not None
+        ]
+        return f"Lengths({', '.join(parts)}{side})"
+
+    def _ranges(
+        self, values: tuple[int, ...] | None, count: int, batch: int, name: str
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The real positions [first, last) of each batch element, each (B or 1,)."""
+        if values is None:
+            return np.zeros(1, np.int64), np.full(1, count)
+        if len(values) not in (1, batch):
+            raise ValueError(f"lengths must have one number per batch element ({batch}), got {len(values)}: {self!r}")
+        if max(values, default=0) > count:
+            raise ValueError(f"lengths must be at most the number of {name}, {count}, got {max(values)}: {self!r}")
+        real = np.array(values, np.int64)
+        return (np.zeros_like(real), real) if self.side == "right" else (count - real, np.full_like(real, count))
+
+    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
+        i, j = np.arange(problem.queries), np.arange(problem.keys)
+        looks = (qa[:, None] <= i) & (i < qe[:, None])
+        seen = (ka[:, None] <= j) & (j < ke[:, None])
+        result: NDArray[np.bool_] = (looks[:, :, None] & seen[:, None, :])[:, None]
+        return result
+
+    def lower(self, problem: Problem) -> Lowered:
+        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
+        i = np.arange(problem.queries)
+        looks = (qa[:, None] <= i) & (i < qe[:, None])
+        return one_interval(
+            np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], problem.keys
+        )
+
+    def _sides(self, problem: Problem) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
+        return (self.queries, problem.queries, problem.batch, "queries"), (
+            self.keys,
+            problem.keys,
+            problem.batch,
+            "keys",
+        )
+
+
+def _whole(name: str, value: ArrayLike) -> tuple[int, ...]:
+    array = np.asarray(value)
+    if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+        what = f"{array.dtype} array of shape {array.shape}"
+        raise ValueError(f"{name} must be whole numbers, one per batch element, got {what}")
+    if (array < 0).any():
+        raise ValueError(f"{name} must be 0 or more, got {int(array.min())}")
+    return tuple(int(n) for n in array.ravel())
+
+
+def _short(values: Sequence[int] | None) -> str:
+    assert values is not None
+    if len(values) <= 8:
+        return str(list(values))
+    return f"[{', '.join(map(str, values[:6]))}, ... {len(values)} in all]"

@@ -1,0 +1,268 @@
+"""Masks: the intervals that kernels read say what the rule says; the algebra; printing; errors."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import masks, problems, simple_masks
+
+import eyeline as el
+from eyeline.masks import Problem
+
+drawn = problems().flatmap(lambda problem: st.tuples(st.just(problem), masks(problem)))
+pairs = problems(most=33).flatmap(lambda p: st.tuples(st.just(p), masks(p), masks(p), masks(p)))
+
+
+def booleans(lowered, problem):
+    """What the kernels make of a lowered mask, (B, H, N, M)."""
+    j = np.arange(problem.keys)
+    first, last = lowered.bounds[..., 0, None], lowered.bounds[..., 1, None]
+    seen = ((first <= j) & (j < last)).any(axis=3)
+    seen = np.broadcast_to(seen, problem.shape)
+    return seen if lowered.allowed is None else seen & np.broadcast_to(lowered.allowed, problem.shape)
+
+
+def rule(mask, problem):
+    return np.broadcast_to(mask.rule(problem), problem.shape)
+
+
+def has_dense(mask):
+    return isinstance(mask, el.Dense) or any(
+        has_dense(getattr(mask, name)) for name in ("left", "right", "inner") if hasattr(mask, name)
+    )
+
+
+@given(drawn)
+def test_lowered_masks_say_what_the_rule_says(case):
+    problem, mask = case
+    lowered = mask.lower(problem)
+    np.testing.assert_array_equal(booleans(lowered, problem), rule(mask, problem))
+
+
+@given(drawn)
+def test_lowered_intervals_are_in_order_disjoint_and_in_range(case):
+    problem, mask = case
+    bounds = mask.lower(problem).bounds
+    assert bounds.dtype == np.int32
+    assert bounds.flags.c_contiguous
+    assert bounds.ndim == 5
+    assert bounds.shape[3] >= 1
+    assert np.broadcast_shapes(bounds.shape[:3], problem.shape[:3]) == problem.shape[:3]
+    first, last = bounds[..., 0], bounds[..., 1]
+    assert ((first >= 0) & (last <= problem.keys)).all()
+    empty = first >= last
+    assert (bounds[empty] == problem.keys).all()
+    # Between two intervals of a row there is a key that neither has; so empty ones come last.
+    assert ((last[..., :-1] < first[..., 1:]) | empty[..., 1:]).all()
+    assert (empty[..., 1:] | ~empty[..., :-1]).all()
+    # No column of intervals that no row needs.
+    assert bounds.shape[3] == 1 or not empty[..., -1].all()
+
+
+@given(drawn)
+def test_only_booleans_need_booleans(case):
+    problem, mask = case
+    assert has_dense(mask) or mask.lower(problem).allowed is None
+
+
+def test_booleans_without_holes_are_intervals():
+    triangle = np.tri(5, dtype=bool)
+    problem = Problem((1,), 1, 5, 5)
+    assert el.Dense(triangle).lower(problem).allowed is None
+    assert (~el.Dense(triangle)).lower(problem).allowed is None
+    assert el.Dense(np.eye(5, dtype=bool)[::-1] | np.eye(5, dtype=bool)).lower(problem).allowed is not None
+
+
+@given(pairs)
+def test_algebra(case):
+    problem, a, b, c = case
+
+    def same(left, right):
+        np.testing.assert_array_equal(rule(left, problem), rule(right, problem))
+        np.testing.assert_array_equal(booleans(left.lower(problem), problem), booleans(right.lower(problem), problem))
+
+    same(~(a & b), ~a | ~b)
+    same(~(a | b), ~a & ~b)
+    same(~~a, a)
+    same(a & a, a)
+    same(a | a, a)
+    same(a & b, b & a)
+    same(a | b, b | a)
+    same(a & (b | c), (a & b) | (a & c))
+    same((a & b) | a, a)
+    assert not rule(a & ~a, problem).any()
+    assert rule(a | ~a, problem).all()
+
+
+@given(pairs)
+def test_joined_masks_are_the_booleans_joined(case):
+    problem, a, b, _ = case
+    np.testing.assert_array_equal(rule(a & b, problem), rule(a, problem) & rule(b, problem))
+    np.testing.assert_array_equal(rule(a | b, problem), rule(a, problem) | rule(b, problem))
+    np.testing.assert_array_equal(rule(~a, problem), ~rule(a, problem))
+
+
+def test_rules_word_by_word():
+    i, j = np.arange(6)[:, None], np.arange(6)
+    np.testing.assert_array_equal(el.Causal().dense(6), j <= i)
+    np.testing.assert_array_equal(el.Window(2).dense(6), abs(j - i) <= 2)
+    np.testing.assert_array_equal(el.Window(1, 3).dense(6), (i - 1 <= j) & (j <= i + 3))
+    np.testing.assert_array_equal(el.Window(10**30).dense(6), np.ones((6, 6), bool))
+    np.testing.assert_array_equal(el.Causal(align="end").dense(2, 6), j <= i[:2] + 4)
+    np.testing.assert_array_equal(el.Causal(align="start").dense(2, 6), j <= i[:2])
+    np.testing.assert_array_equal(el.Causal(align="end").dense(6, 2), j[:2] <= i - 4)
+    np.testing.assert_array_equal(el.Window(0, align="end").dense(2, 6), j == i[:2] + 4)
+
+
+def test_lengths_word_by_word():
+    i, j = np.arange(4)[:, None], np.arange(4)
+    dense = el.Lengths([1, 4, 0]).dense(4, batch=3)
+    assert dense.shape == (3, 1, 4, 4)
+    for n, got in zip([1, 4, 0], dense[:, 0], strict=True):
+        np.testing.assert_array_equal(got, (i < n) & (j < n))
+    left = el.Lengths([1, 3], side="left").dense(4, batch=2)[:, 0]
+    for n, got in zip([1, 3], left, strict=True):
+        np.testing.assert_array_equal(got, (i >= 4 - n) & (j >= 4 - n))
+    np.testing.assert_array_equal(el.Lengths(keys=[2]).dense(4), np.broadcast_to(j < 2, (4, 4)))
+    np.testing.assert_array_equal(el.Lengths(queries=[2]).dense(4), np.broadcast_to(i < 2, (4, 4)))
+    np.testing.assert_array_equal(el.Lengths(queries=[3], keys=[1]).dense(4), (i < 3) & (j < 1))
+    assert el.Lengths([2]).dense(4, batch=3).sum() == 12
+    np.testing.assert_array_equal(el.Lengths(np.array([[1, 2], [3, 4]])).dense(4, batch=4)[3], np.ones((1, 4, 4), bool))
+
+
+def test_dense_booleans_broadcast_over_any_axes():
+    rng = np.random.default_rng(0)
+    target = (2, 3, 4, 5, 6)
+    for shape in [(5, 6), (1, 6), (5, 1), (4, 5, 6), (3, 4, 5, 6), (2, 1, 4, 1, 6), (2, 3, 1, 1, 1)]:
+        given = rng.random(shape) < 0.5
+        problem = Problem((2, 3), 4, 5, 6)
+        want = np.broadcast_to(given, target).reshape(6, 4, 5, 6)
+        np.testing.assert_array_equal(rule(el.Dense(given), problem), want)
+        np.testing.assert_array_equal(booleans(el.Dense(given).lower(problem), problem), want)
+
+
+@pytest.mark.parametrize(
+    "join", [bool, lambda m: not m, lambda m: m and m, lambda m: m or m, lambda m: 1 if m else 2, lambda m: 0 < m < 1]
+)
+def test_a_mask_is_neither_true_nor_false(join):
+    with pytest.raises(TypeError) as caught:
+        join(el.Causal() & el.Window(1))
+    if "<" not in str(caught.value):
+        assert str(caught.value) == (
+            "a mask is neither true nor false; join masks with &, | and ~, not and, or, not: "
+            "Causal() & Window(before=1, after=1)"
+        )
+
+
+@pytest.mark.parametrize("other", [np.ones((3, 3), bool), np.ones((0, 3), bool), True, None, [[True]]])
+def test_a_mask_joins_with_masks_alone(other):
+    for join in (lambda a, b: a & b, lambda a, b: a | b):
+        with pytest.raises(TypeError, match="unsupported operand|does not support"):
+            join(el.Causal(), other)
+        with pytest.raises(TypeError, match="unsupported operand|does not support"):
+            join(other, el.Causal())
+
+
+@pytest.mark.parametrize(
+    ("mask", "text"),
+    [
+        (el.Causal(), "Causal()"),
+        (el.Causal(align="end"), "Causal(align='end')"),
+        (el.Window(3), "Window(before=3, after=3)"),
+        (el.Window(np.int64(255), 0, align="start"), "Window(before=255, after=0, align='start')"),
+        (el.Lengths([3, 5]), "Lengths([3, 5])"),
+        (el.Lengths(np.array([3]), side="left"), "Lengths([3], side='left')"),
+        (el.Lengths(keys=[1]), "Lengths(keys=[1])"),
+        (el.Lengths(queries=(2, 2), keys=(1, 3)), "Lengths(queries=[2, 2], keys=[1, 3])"),
+        (el.Lengths(range(9)), "Lengths([0, 1, 2, 3, 4, 5, ... 9 in all])"),
+        (el.Dense(np.tri(2, dtype=bool)), "Dense(2 × 2, 75% allowed)"),
+        (el.Dense(np.ones((3, 1, 0), bool)), "Dense(3 × 1 × 0, empty)"),
+        ((el.Causal() | el.Window(1, 2)) & ~el.Causal(), "(Causal() | Window(before=1, after=2)) & ~Causal()"),
+        (~(el.Causal() & el.Causal()), "~(Causal() & Causal())"),
+        (el.Causal() & el.Causal() | ~~el.Causal(), "Causal() & Causal() | ~~Causal()"),
+    ],
+)
+def test_masks_print_as_what_they_mean(mask, text):
+    assert repr(mask) == text
+
+
+@given(drawn)
+def test_what_is_printed_makes_the_mask_again(case):
+    problem, mask = case
+    if not has_dense(mask):
+        again = eval(repr(mask), {name: getattr(el, name) for name in ("Causal", "Window", "Lengths")})
+        np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
+
+
+@given(problems().flatmap(lambda p: st.tuples(st.just(p), simple_masks(p))))
+def test_masks_pickle(case):
+    problem, mask = case
+    again = pickle.loads(pickle.dumps(mask))
+    np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
+    assert isinstance(mask, el.Dense) or again == mask
+
+
+def test_equal_masks_are_equal():
+    alike = [
+        (el.Causal(), el.Causal(align=None)),
+        (el.Window(2), el.Window(2, 2)),
+        (el.Lengths([1, 2]), el.Lengths(queries=(1, 2), keys=np.array([1, 2]))),
+        (el.Causal() & ~el.Window(1), el.Causal() & ~el.Window(1)),
+    ]
+    for a, b in alike:
+        assert a == b
+        assert hash(a) == hash(b)
+    different = [el.Causal(), el.Causal("end"), el.Window(1), el.Window(1, 0), el.Lengths([1]), el.Lengths([2])]
+    different += [el.Lengths(keys=[1]), el.Lengths([1], side="left"), ~el.Causal(), el.Causal() | el.Causal()]
+    different.append(el.Causal() & el.Causal())
+    assert len(set(different)) == len(different)
+
+
+SCORES = np.array([[0.0, -np.inf], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: el.Causal("bottom"), "align must be \"start\", \"end\" or None, got 'bottom'"),
+        (lambda: el.Window(1, align=1), 'align must be "start", "end" or None, got 1'),
+        (lambda: el.Window(-1), "before must be a whole number, 0 or more, got -1"),
+        (lambda: el.Window(1, after=2.0), "after must be a whole number, 0 or more, got 2.0"),
+        (lambda: el.Window(True), "before must be a whole number, 0 or more, got True"),
+        (lambda: el.Lengths(), "lengths must be given alone, or else queries= and keys=, got neither"),
+        (lambda: el.Lengths([1], keys=[1]), "lengths must be given alone, or else queries= and keys=, got both"),
+        (lambda: el.Lengths([1], side="top"), "side must be \"right\" or \"left\", got 'top'"),
+        (lambda: el.Lengths(3), "lengths must be whole numbers, one per batch element, got int64 array of shape ()"),
+        (lambda: el.Lengths([1.5]), "lengths must be whole numbers, one per batch element, got float64 array of shape"),
+        (lambda: el.Lengths(keys=[True]), "keys must be whole numbers, one per batch element, got bool array of shape"),
+        (lambda: el.Lengths(queries=[2, -3]), "queries must be 0 or more, got -3"),
+        (lambda: el.Lengths([9]).dense(4), "lengths must be at most the number of queries, 4, got 9: Lengths([9])"),
+        (lambda: el.Lengths(keys=[5]).dense(9, 4), "lengths must be at most the number of keys, 4, got 5: Lengths("),
+        (lambda: el.Lengths([1, 1]).dense(4, batch=3), "lengths must have one number per batch element (3), got 2: L"),
+        (lambda: el.Dense(SCORES), "allowed must be an array of booleans, True where a query may look at a key, got fl"),
+        (lambda: el.Dense(SCORES), "if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does"),
+        (lambda: el.Dense(np.ones((2, 2), int)), "allowed must be an array of booleans, True where a query may look at"),
+        (lambda: el.Dense(np.ones(3, bool)), "allowed must have axes for queries and keys, (..., N, M), got shape (3,)"),
+        (lambda: el.Dense(np.ones((2, 3), bool)).dense(3), "allowed must broadcast to (..., H, N, M) = (1, 1, 3, 3), got"),
+        (lambda: (~el.Causal()).dense(2, 3), "align must be given where queries and keys differ in number, got Causal()"),
+        (lambda: el.Window(1).dense(2, 3), "got Window(before=1, after=1) for 2 queries and 3 keys; say align=\"end\" if"),
+    ],
+)
+def test_errors_say_what_was_wrong_and_what_to_do(make, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make()
+
+
+@pytest.mark.parametrize("mask", [el.Causal(), el.Window(1), el.Lengths([9]), el.Dense(np.ones((2, 3), bool))])
+def test_lowering_refuses_what_the_rule_refuses(mask):
+    problem = Problem((1,), 1, 3, 4)
+    with pytest.raises(ValueError, match="align|lengths|allowed") as by_rule:
+        mask.rule(problem)
+    with pytest.raises(ValueError, match="align|lengths|allowed") as by_lower:
+        mask.lower(problem)
+    assert str(by_rule.value) == str(by_lower.value)
