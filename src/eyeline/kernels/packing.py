@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eyeline.kernels.memory import load_i32, store_word, word, width
+from eyeline.kernels.memory import load_i32, store_word, width, word
 from eyeline.kernels.simd import any_nonfinite, equal, select
 from eyeline.kernels.tiles import transpose_tile
 from eyeline.kernels.words import (
@@ -39,13 +39,6 @@ def packing(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
     load_scalar, store_scalar, store_int = W.load_scalar, W.store_scalar, W.store_int
-        W.load,
-        W.store,
-        W.splat,
-        W.load_scalar,
-        W.store_scalar,
-        W.store_int,
-    )
     size = np.dtype(dtype).itemsize
     step = lanes * size
     length = most_vectors * lanes
