@@ -57,14 +57,15 @@ def masked(s: Array, allowed: NDArray[np.bool_] | None) -> Array:
 def softmax(s: Array) -> tuple[Array, Array]:
     """Weights that sum to 1 over the keys, and `lse`, the log of each row's sum of exponentials.
 
-    A row that may look at nothing (all -inf) gets weights 0 and lse -inf.
+    What is hidden (-inf) has weight 0, whatever else is in its row; a row that may look at nothing has lse -inf.
     """
+    hidden = s == -np.inf
     top = s.max(axis=-1, keepdims=True, initial=-np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        exponentials = np.where(top == -np.inf, 0.0, np.exp(s - top))
+        exponentials = np.where(hidden, 0.0, np.exp(s - top))
         total = exponentials.sum(axis=-1, keepdims=True)
         lse = np.where(total == 0, -np.inf, top + np.log(total))[..., 0]
-        return np.where(total == 0, 0.0, exponentials / total), lse
+        return np.where(hidden, 0.0, exponentials / total), lse
 
 
 def weighted_sum(weights: ArrayLike, v: ArrayLike) -> Array:

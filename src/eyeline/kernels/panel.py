@@ -6,7 +6,7 @@ import numpy as np
 
 from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK
 from eyeline.kernels.memory import width, word
-from eyeline.kernels.simd import equal, fma, select
+from eyeline.kernels.simd import equal, exp2, fma, select
 from eyeline.kernels.softmax import softmax
 from eyeline.kernels.tiles import product_tile, transpose_tile
 from eyeline.kernels.words import (
@@ -22,7 +22,6 @@ from eyeline.kernels.words import (
     S_OUT,
     S_RANGE,
     S_SUMS,
-    S_TOPS,
     S_WEIGHTS,
     SUMS,
     VALUE_WIDTH,
@@ -44,7 +43,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
     zero = dtype(0)
     infinity = dtype(np.inf)
     hidden = dtype(-1)
-    narrowed, score, exponentials, weigh = softmax(dtype, lanes, most_vectors, rows)
+    narrowed, score, weigh = softmax(dtype, lanes, most_vectors, rows)
     full = [product_tile(dtype, lanes, most_vectors, most_vectors, r, scaled=True) for r in value_rows]
     thin = [product_tile(dtype, lanes, most_vectors, 1, r, scaled=True) for r in value_rows]
     (most, some, one), (most_thin, some_thin, one_thin) = full, thin
@@ -122,7 +121,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
         """Write the panel's rows of the weight matrix, given their maxima and sums. What is hidden stays zero."""
         M = word(p, KEYS)
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
-        scores, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
+        scores = scratch + word(p, S_WEIGHTS)
         maxima, inverses = state + word(p, S_MAXIMA), state + word(p, S_SUMS)
         for i in range(vectors * lanes):
             top, total = load_scalar(word(p, MAXIMA) + (row + min(i, count - 1)) * size), dtype(0)
@@ -138,19 +137,22 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
             n = e - a
             score(p, state, scratch, batch, head, first_query, count, vectors, a, e)
             for w in range(vectors):
-                store(tops + w * step, load(maxima + w * step))
-            exponentials(p, scratch, vectors, n)
+                top, inverse = load(maxima + w * step), load(inverses + w * step)
+                for j in range(n):
+                    at = scores + j * line + w * step
+                    value = load(at)
+                    weight = exp2(value - top) * inverse
+                    # Hidden is 0 even in a row that is NaN.
+                    store(at, select(equal(value, splat(-infinity)), splat(zero), weight))
             whole = n - n % lanes
             for g in range(0, count, lanes):
-                inverse = load(inverses + g * size)
                 target = word(p, WEIGHTS) + ((row + g) * M + a) * size
                 for j in range(0, whole, lanes):
                     source = scores + j * line + g * size
-                    transpose(source, line, lanes, target + j * size, M * size, min(lanes, count - g), inverse)
+                    transpose(source, line, lanes, target + j * size, M * size, min(lanes, count - g), splat(dtype(1)))
             for i in range(count):
                 target = word(p, WEIGHTS) + ((row + i) * M + a) * size
-                inverse = load_scalar(inverses + i * size)
                 for j in range(whole, n):
-                    store_scalar(target + j * size, load_scalar(scores + j * line + i * size) * inverse)
+                    store_scalar(target + j * size, load_scalar(scores + j * line + i * size))
 
     return take_in, write_weights

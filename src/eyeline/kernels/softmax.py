@@ -63,15 +63,6 @@ def softmax(dtype, lanes, most_vectors, rows):
             highest(p, scratch, vectors, n)
 
     @compiled
-    def exponentials(p, scratch, vectors, n):
-        """Turn n keys' scores into 2^(score - top), and add these up."""
-        scores, tops, added = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS), scratch + word(p, S_ADDED)
-        if vectors == 1:
-            weights_thin(scores, n, tops, added)
-        else:
-            weights(scores, n, tops, added)
-
-    @compiled
     def weigh(p, state, scratch, vectors, n, careful):
         """Turn n keys' scores into weights relative to the row's new maximum; update maxima, sums and factors."""
         scores, factors, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS), scratch + word(p, S_TOPS)
@@ -97,9 +88,11 @@ def softmax(dtype, lanes, most_vectors, rows):
                         store(at, select(equal(value, splat(-infinity)), splat(hidden), weight))
                     total = total + part
                 store(added + w * step, total)
+        elif vectors == 1:
+            weights_thin(scores, n, tops, added)
         else:
-            exponentials(p, scratch, vectors, n)
+            weights(scores, n, tops, added)
         for w in range(vectors):
             store(sums + w * step, fma(load(sums + w * step), load(factors + w * step), load(added + w * step)))
 
-    return narrowed, score, exponentials, weigh
+    return narrowed, score, weigh
