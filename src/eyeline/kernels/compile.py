@@ -4,13 +4,14 @@ Numba's own functions need Python around them; ours neither allocate nor raise, 
 one function and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a
 second, not one.
 
-This runs in a process of its own (`python -m eyeline.kernels.compile float32`), which keeps Numba out of the user's
-and lets it leave the optimising to us. The object code goes to standard output.
+This runs in a process of its own (`python -m eyeline.kernels.compile float32 FILE`), which keeps Numba out of the
+user's and lets it leave the optimising to us.
 """
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -78,4 +79,4 @@ def _optimised(source: str, on: Target):
 
 if __name__ == "__main__":
     here = target()
-    sys.stdout.buffer.write(to_object(to_llvm(sys.argv[1], here), here))
+    Path(sys.argv[2]).write_bytes(to_object(to_llvm(sys.argv[1], here), here))

@@ -10,6 +10,7 @@ says so.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -111,13 +112,12 @@ def _compile(dtype: DType) -> bytes:
     # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile`
     # does itself.
     surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", dtype]
-    try:
-        done = subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    except OSError:
-        done = None  # no Python to start, as in a program that embeds it
-    if done is not None and done.returncode == 0 and done.stdout:
-        return done.stdout
+    with contextlib.suppress(OSError, subprocess.CalledProcessError), tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel")
+        command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", dtype, str(file)]
+        subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        return file.read_bytes()
+    # There is no Python to start, as in a program that embeds it.
     from eyeline.kernels import compile as compiler
 
     here = target()

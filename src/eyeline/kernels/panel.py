@@ -124,13 +124,10 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
         scores = scratch + word(p, S_WEIGHTS)
         maxima, inverses = state + word(p, S_MAXIMA), state + word(p, S_SUMS)
         for i in range(vectors * lanes):
-            top, total = load_scalar(word(p, MAXIMA) + (row + min(i, count - 1)) * size), dtype(0)
-            if top == -infinity:
-                top = zero
-            else:
-                total = dtype(1) / load_scalar(word(p, SUMS) + (row + min(i, count - 1)) * size)
-            store_scalar(maxima + i * size, top)
-            store_scalar(inverses + i * size, total)
+            at = (row + min(i, count - 1)) * size
+            top, total = load_scalar(word(p, MAXIMA) + at), load_scalar(word(p, SUMS) + at)
+            store_scalar(maxima + i * size, zero if top == -infinity else top)
+            store_scalar(inverses + i * size, zero if total == zero else dtype(1) / total)
         ranges = state + word(p, S_RANGE)
         for a in range(word(ranges, 0), word(ranges, 1), KEY_BLOCK):
             e = min(a + KEY_BLOCK, word(ranges, 1))

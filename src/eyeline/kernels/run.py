@@ -47,9 +47,7 @@ def forward(q: Array, k: Array, v: Array, lowered: Lowered | None, scale: float)
     B, H, N, _ = q.shape
     output = np.empty((B, H, N, v.shape[3]), q.dtype)
     maxima, sums = np.empty((B, H, N), q.dtype), np.empty((B, H, N), q.dtype)
-    words = [0] * len(Word)
-    words[Word.OUT] = output.ctypes.data
-    pairs = _sweep(words, q, k, v, lowered, scale, maxima, sums)
+    pairs = _sweep(Word.OUT, output, q, k, v, lowered, scale, maxima, sums)
     return Pass(output, maxima, sums, pairs)
 
 
@@ -57,16 +55,23 @@ def weights(q: Array, k: Array, lowered: Lowered | None, scale: float, maxima: A
     """The weights of q (B, H, N, D) on k (B, G, M, D), (B, H, N, M), from these queries' maxima and sums."""
     B, H, N, _ = q.shape
     matrix = np.zeros((B, H, N, k.shape[2]), q.dtype)
-    words = [0] * len(Word)
-    words[Word.WEIGHTS] = matrix.ctypes.data
-    _sweep(words, q, k, k[..., :0], lowered, scale, np.ascontiguousarray(maxima), np.ascontiguousarray(sums))
+    totals = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
+    _sweep(Word.WEIGHTS, matrix, q, k, k[..., :0], lowered, scale, *totals)
     return matrix
 
 
 def _sweep(
-    words: list[int], q: Array, k: Array, v: Array, lowered: Lowered | None, scale: float, maxima: Array, sums: Array
+    what: Word,
+    result: Array,
+    q: Array,
+    k: Array,
+    v: Array,
+    lowered: Lowered | None,
+    scale: float,
+    maxima: Array,
+    sums: Array,
 ) -> int:
-    """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
+    """Run the kernel over all heads and queries, to fill `result`; returns the number of query-key pairs computed."""
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
     if not B * H * N:
@@ -81,6 +86,8 @@ def _sweep(
     panels = max(1, min(_QUERIES_TOGETHER // panel, in_a_head * B * H // (4 * workers), in_a_head))
     blocks = -(-in_a_head // panels)
 
+    words = [0] * len(Word)
+    words[what] = result.ctypes.data
     words[Word.TASKS], words[Word.HEADS], words[Word.GROUP] = B * H * blocks, H, H // max(G, 1)
     words[Word.QUERIES], words[Word.KEYS], words[Word.WIDTH], words[Word.VALUE_WIDTH] = N, M, D, E
     words[Word.BLOCKS], words[Word.PANELS] = blocks, panels
@@ -105,6 +112,7 @@ def _sweep(
         block,
         min(workers, B * H * blocks),
         max(1, _BETWEEN_LOOKS // max(panels * panel * cost, 1)),
+        (q, k, v, lowered, maxima, sums, result),
     )
     return int(block[Word.WORK])
 
@@ -139,20 +147,20 @@ def _lay_out_scratch(words: list[int], rows: int, panel: int, panels: int, inter
     words[Word.S_SIZE] = follow(0, shared)
 
 
-def _run(kernel: library.Kernel, block: Array, workers: int, at_a_time: int) -> None:
+def _run(kernel: library.Kernel, block: Array, workers: int, at_a_time: int, held: tuple[object, ...]) -> None:
+    """Do all the tasks; `held` is what the block points to, and lives as long as a thread may be at work on it."""
     address = block.ctypes.data
     size = int(block[Word.S_SIZE])
 
-    def work(_: int) -> None:
+    def work(held: tuple[object, ...] = held) -> None:
         scratch = _scratch(size)
-        try:
-            while kernel(address, scratch, at_a_time):
-                pass  # back in Python for a moment, where Ctrl-C is noticed
-        except BaseException:
-            block[Word.NEXT] = block[Word.TASKS]
-            raise
+        while kernel(address, scratch, at_a_time):
+            pass  # back in Python for a moment, where Ctrl-C is noticed
 
-    threads.run(work, workers)
+    def stop() -> None:
+        block[Word.NEXT] = block[Word.TASKS]
+
+    threads.run(work, workers, stop)
 
 
 def _scratch(size: int) -> int:

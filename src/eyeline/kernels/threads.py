@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from eyeline.kernels.machine import SettingError
 
 _chosen: int | None = None
-_workers: list[SimpleQueue[tuple[Callable[[], None], SimpleQueue[BaseException | None]]]] = []
+_workers: list[SimpleQueue[_Job]] = []
 _lock = threading.Lock()
 
 
@@ -62,43 +62,77 @@ def _checked(name: str, value: object) -> int:
     return int(count)
 
 
-def run(work: Callable[[int], None], threads: int) -> None:
-    """Run work(0) here and work(1) … on the pool, at once; return when all have ended.
+class _Job:
+    """Work for one thread of the pool, unless whoever asked for it gets there first."""
 
-    Whatever one of them raises is raised here, once all have ended.
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.failure: BaseException | None = None
+        self._ended = threading.Event()
+        self._claim = threading.Lock()
+
+    def do(self) -> None:
+        if not self._claim.acquire(blocking=False):
+            return
+        try:
+            self.work()
+        except BaseException as error:
+            self.failure = error
+        finally:
+            self._ended.set()
+
+    def wait(self) -> None:
+        """Return once the work has ended; work that no thread has begun won't be."""
+        if not self._claim.acquire(blocking=False):
+            self._ended.wait()
+
+
+def run(work: Callable[[], None], threads: int, stop: Callable[[], None]) -> None:
+    """Run the same work here and on `threads` - 1 threads of the pool, at once; return when all have ended.
+
+    Whatever one of them raises, Ctrl-C among it, is raised here once all have ended, which `stop` hurries.
     """
     if threads == 1:
-        work(0)
+        work()
         return
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
-    with _lock:
-        while len(_workers) < threads - 1:
-            queue: SimpleQueue[tuple[Callable[[], None], SimpleQueue[BaseException | None]]] = SimpleQueue()
-            threading.Thread(target=_serve, args=(queue,), daemon=True, name=f"eyeline-{len(_workers) + 1}").start()
-            _workers.append(queue)
-        for number in range(1, threads):
-            _workers[number - 1].put((lambda number=number: work(number), ended))  # type: ignore[misc]
+    handed: list[_Job] = []
     failure: BaseException | None = None
     try:
-        work(0)
+        _hand_out(work, threads - 1, handed)
+        work()
     except BaseException as error:
         failure = error
-    for _ in range(1, threads):
-        failure = ended.get() or failure
+        stop()
+    while True:
+        try:
+            for job in handed:
+                job.wait()
+            break
+        except BaseException as error:
+            failure = failure or error
+            stop()
+    failure = failure or next((job.failure for job in handed if job.failure is not None), None)
     if failure is not None:
         raise failure
 
 
-def _serve(queue: SimpleQueue[tuple[Callable[[], None], SimpleQueue[BaseException | None]]]) -> None:
+def _hand_out(work: Callable[[], None], count: int, handed: list[_Job]) -> None:
+    with _lock:
+        while len(_workers) < count:
+            queue: SimpleQueue[_Job] = SimpleQueue()
+            threading.Thread(target=_serve, args=(queue,), daemon=True, name=f"eyeline-{len(_workers) + 1}").start()
+            _workers.append(queue)
+        for queue in _workers[:count]:
+            job = _Job(work)
+            queue.put(job)
+            handed.append(job)
+
+
+def _serve(queue: SimpleQueue[_Job]) -> None:
     while True:
-        work, ended = queue.get()
-        try:
-            work()
-        except BaseException as error:
-            ended.put(error)
-        else:
-            ended.put(None)
-        del work, ended
+        job = queue.get()
+        job.do()
+        del job  # and with it the arrays that its work holds
 
 
 def _forget() -> None:
