@@ -1,4 +1,4 @@
-"""What hypothesis draws: sizes that are awkward for the kernels, masks joined in every way, memory layouts, magnitudes."""
+"""What hypothesis draws: sizes that are awkward for the kernels, masks of every kind, layouts in memory, magnitudes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Case:
     scale: float | None
 
     def __repr__(self) -> str:
-        arrays = [f"{name}: {x.dtype} {x.shape}, strides {x.strides}" for name, x in zip("qkv", (self.q, self.k, self.v))]
+        named = {name: getattr(self, name) for name in "qkv"}
+        arrays = [f"{name}: {x.dtype} {x.shape}, strides {x.strides}" for name, x in named.items()]
         return f"Case({'; '.join(arrays)}; mask={self.mask!r}, scale={self.scale})"
 
     def _repr_pretty_(self, printer, cycle: bool) -> None:
@@ -144,7 +145,8 @@ def cases(draw, *, layouts: tuple[str, ...] = LAYOUTS, magnitudes: tuple[float, 
     size = st.sampled_from(SIZES)
     N = draw(size)
     M = draw(st.one_of(st.just(N), size))
-    lead = () if axes < 4 else draw(st.sampled_from(((1,), (2,), (3,), (0,)) if axes == 4 else ((2, 1), (2, 2), (3, 0))))
+    leads = {4: ((1,), (2,), (3,), (0,)), 5: ((2, 1), (2, 2), (3, 0))}
+    lead = draw(st.sampled_from(leads.get(axes, ((),))))
     G = draw(st.integers(0, 3)) if axes > 2 else 1
     H = G * draw(st.integers(1, 4)) if axes > 2 else 1
     D, E = draw(st.sampled_from((0, *WIDTHS))), draw(st.sampled_from((0, *WIDTHS)))
@@ -163,7 +165,7 @@ def cases(draw, *, layouts: tuple[str, ...] = LAYOUTS, magnitudes: tuple[float, 
 
 
 def spoiled(case: Case, what: float) -> Case:
-    """The same call with `what` in every query that may look at nothing, and in every key and value that no query sees."""
+    """The call with `what` in all queries that may look at nothing, and all keys and values that no query sees."""
     allowed = case.allowed()
     q, k, v = (np.array(x) for x in (case.q, case.k, case.v))
     q[~allowed.any(axis=-1)] = what

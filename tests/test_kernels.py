@@ -1,0 +1,239 @@
+"""Compiling, keeping and loading kernels; the processor they are for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from eyeline.kernels import library, machine
+
+#: A call of every kind, in a process of its own; prints a digest of all the bits.
+DIGEST = """
+import hashlib, sys
+import numpy as np
+import eyeline as el
+digest = hashlib.sha256()
+rng = np.random.default_rng(0)
+for N, M, D, E in [(1, 300, 5, 3), (37, 37, 64, 64), (130, 257, 33, 70)]:
+    q, k, v = (rng.standard_normal((2, 4, n, w)).astype(DTYPE) for n, w in ((N, D), (M, D), (M, E)))
+    for mask in (None, el.Causal("end"), el.Window(9, align="start") | el.Dense(rng.random((N, M)) < 0.5)):
+        seen = el.observe(q, k[:, :2], v[:, :2], mask=mask, read=[el.Weights()])
+        for array in (seen.output, seen.lse, seen.weights):
+            digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
+
+#: How many of an ARM processor's vector multiply-adds are in the code made for it here.
+ARM = """
+import re
+from eyeline.kernels.compile import to_assembly, to_llvm
+from eyeline.kernels.machine import TILES, Target
+arm = Target("neoverse-n1", "", "aarch64-unknown-linux-gnu", 128, *TILES[128])
+print(len(re.findall(r"\\bfmla\\s+v\\d+\\.4s, v\\d+\\.4s, v\\d+\\.", to_assembly(to_llvm("float32", arm), arm))))
+"""
+LINE = "eyeline: compiling kernels for float32 (once per machine, a few seconds)\n"
+
+
+def start(code, *, options=(), **surroundings):
+    return subprocess.Popen(
+        [sys.executable, *options, "-c", code.replace("DTYPE", "np.float32")],
+        env={**os.environ, **{name: str(value) for name, value in surroundings.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    return out, err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("caches")
+
+
+@pytest.fixture(scope="module")
+def compiling(folder):
+    """Processes that compile, each for a test, all begun at once since each takes seconds."""
+    (folder / "file").write_text("not a folder")
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text("print('welcome')\n")
+    no_python = f"import sys; sys.executable = {str(folder / 'no-python')!r}\n"
+    narrower = min(256, machine.target().bits)
+    begun = {
+        "one": start(DIGEST, EYELINE_CACHE=folder / "both"),
+        "other": start(DIGEST, EYELINE_CACHE=folder / "both"),
+        "here": start(
+            no_python + DIGEST, EYELINE_CACHE=folder / "file" / "below", EYELINE_VECTOR_BITS=128, NUMBA_OPT=0
+        ),
+        "noisy": start(
+            DIGEST,
+            EYELINE_CACHE=folder / "noisy",
+            EYELINE_VECTOR_BITS=narrower,
+            PYTHONPATH=os.pathsep.join([str(folder / "site"), *sys.path]),
+        ),
+        "arm": start(ARM, NUMBA_OPT=0),
+    }
+    yield begun
+    for process in begun.values():
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def digest():
+    """What this machine's kernels, from the warm cache, make of `DIGEST`."""
+    out, err = finish(start(DIGEST))
+    assert err == ""
+    return out
+
+
+def test_two_processes_compile_at_once_and_a_third_finds_the_kernel(compiling, folder, digest):
+    for name in ("one", "other"):
+        assert finish(compiling[name]) == (digest, LINE)
+    assert [file.suffix for file in (folder / "both" / "kernels").iterdir()] == [".o"]
+    assert finish(start(DIGEST, EYELINE_CACHE=folder / "both")) == (digest, "")
+
+
+def test_without_a_python_to_start_or_a_folder_to_write_it_compiles_here_and_says_so(compiling, folder, digest):
+    """And the narrowest vectors give the same bits."""
+    out, err = finish(compiling["here"])
+    assert out == digest
+    assert err.startswith(LINE)
+    assert "RuntimeWarning: compiled kernels can't be kept in" in err
+    assert "set EYELINE_CACHE to a folder that can be written" in err
+    assert (folder / "file").read_text() == "not a folder"
+
+
+def test_what_a_child_prints_is_not_code(compiling, folder, digest):
+    """A site's own start-up code may print. And narrower vectors give the same bits."""
+    out, err = finish(compiling["noisy"])
+    assert out == "welcome\n" + digest
+    assert err == LINE
+    narrower = min(256, machine.target().bits)
+    assert finish(start(DIGEST, EYELINE_CACHE=folder / "noisy", EYELINE_VECTOR_BITS=narrower)) == (digest, "")
+
+
+def test_an_arm_processors_code_multiplies_and_adds_at_once(compiling):
+    assert int(finish(compiling["arm"])[0]) > 50
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A cache of one kernel in a folder of its own, with compiling replaced by a count of how often it is asked for."""
+    whole = library.path("float32", machine.target()).read_bytes()
+    code = whole.partition(b"\n")[2]
+    asked = []
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
+    monkeypatch.setattr(library, "_loaded", {})
+    monkeypatch.setattr(library, "_compile", lambda dtype: asked.append(dtype) or code)
+    linked = []
+    link = library._link
+    monkeypatch.setattr(library, "_link", lambda found: linked.append(found) or link(found))
+    file = library.path("float32", machine.target())
+    file.parent.mkdir()
+    return file, whole, code, asked, linked
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:-1],
+        lambda whole: whole + b"\0",
+        lambda whole: whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:],
+        lambda whole: b"x" + whole,
+        lambda whole: whole.partition(b"\n")[2],
+    ],
+    ids=["empty", "half", "short", "long", "one bit", "other head", "no head"],
+)
+def test_a_damaged_file_is_never_run(shelf, damage):
+    file, whole, code, asked, linked = shelf
+    file.write_bytes(damage(whole))
+    library.kernel("float32")
+    assert asked == ["float32"]
+    assert linked == [code]
+    assert file.read_bytes() == whole
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_whole_file_is_found_once_per_process(shelf):
+    file, whole, code, asked, linked = shelf
+    file.write_bytes(whole)
+    assert library.kernel("float32") is library.kernel("float32")
+    assert asked == []
+    assert linked == [code]
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(shelf, tmp_path, monkeypatch):
+    _, _, code, asked, linked = shelf
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path / "file" / "below"))
+    with pytest.warns(RuntimeWarning, match=r"can't be kept in .*; set EYELINE_CACHE to a folder that can be written"):
+        library.kernel("float32")
+    assert asked == ["float32"]
+    assert linked == [code]
+
+
+def test_a_file_left_unwritten_leaves_nothing(shelf, monkeypatch):
+    file = shelf[0]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        library.kernel("float32")
+    assert list(file.parent.iterdir()) == []
+
+
+def test_code_for_another_processor_or_version_is_another_file(monkeypatch):
+    here = machine.target()
+    files = {library.path(dtype, here) for dtype in ("float32", "float64")}
+    assert len(files) == 2
+    files |= {
+        library.path("float32", replace(here, cpu="other")),
+        library.path("float32", replace(here, features="+x")),
+    }
+    files.add(library.path("float32", replace(here, bits=64)))
+    monkeypatch.setattr(library, "version", lambda package: "0")
+    files.add(library.path("float32", here))
+    assert len(files) == 6
+
+
+@pytest.mark.parametrize("bits", ["64", "1024", "wide", ""])
+def test_vector_bits_must_be_a_width(monkeypatch, bits):
+    monkeypatch.setenv("EYELINE_VECTOR_BITS", bits)
+    with pytest.raises(ValueError, match=f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most .*, got '{bits}'"):
+        machine.target.__wrapped__()
+
+
+def test_vector_bits_choose_the_target(monkeypatch):
+    monkeypatch.setenv("EYELINE_VECTOR_BITS", "128")
+    narrow = machine.target.__wrapped__()
+    assert narrow.bits == 128
+    assert (narrow.lanes("float32"), narrow.lanes("float64")) == (4, 2)
+    assert library.path("float32", narrow) != library.path("float32", machine.target()) or machine.target().bits == 128
+
+
+def test_importing_and_calling_load_neither_numba_nor_torch():
+    code = """
+import sys
+import numpy as np
+import eyeline as el
+heavy = {"numba", "llvmlite", "torch", "transformers", "matplotlib", "tokenizers", "typer", "rich"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+x = np.ones((3, 4), np.float32)
+el.attention(x, x, x, mask=el.Causal())
+assert heavy & set(sys.modules) == {"llvmlite"}, heavy & set(sys.modules)
+"""
+    assert finish(start(code)) == ("", "")

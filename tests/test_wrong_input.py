@@ -1,0 +1,109 @@
+"""Wrong input of the two calls: each error names the argument, what it was, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import eyeline as el
+
+f32 = np.ones((2, 3, 4), np.float32)
+WRONG = [
+    ({"q": [[1.0]]}, TypeError, "q must be a NumPy array, got list; convert it with numpy.asarray"),
+    ({"v": None}, TypeError, "v must be a NumPy array, got NoneType; convert"),
+    (
+        {"k": f32.astype(int)},
+        ValueError,
+        "k must be float32 or float64, got int64; convert it with k.astype(numpy.float32)",
+    ),
+    ({"q": f32.astype(np.float16)}, ValueError, "q must be float32 or float64, got float16; convert"),
+    ({"q": f32.astype(complex)}, ValueError, "q must be float32 or float64, got complex128; convert"),
+    ({"q": f32.astype(f32.dtype.newbyteorder())}, ValueError, "q must be float32 or float64, got "),
+    ({"k": f32.astype(np.float64)}, ValueError, "k must be of q's type, float32, got float64"),
+    ({"v": f32.astype(np.float64)}, ValueError, "v must be of q's type, float32, got float64"),
+    ({"q": f32[0, 0]}, ValueError, "q must be (tokens, width) or (..., heads, tokens, width), got shape (4,)"),
+    ({"k": f32[0]}, ValueError, "k must have as many axes as q, 3, got shape (3, 4)"),
+    ({"k": f32[..., :2]}, ValueError, "k must have q's width, 4, in its last axis, got shape (2, 3, 2)"),
+    (
+        {"v": f32[:, :2]},
+        ValueError,
+        "v must have k's heads and tokens, (2, 3), before its last axis, got shape (2, 2, 4)",
+    ),
+    (
+        {"v": f32[:1]},
+        ValueError,
+        "v must have k's heads and tokens, (2, 3), before its last axis, got shape (1, 3, 4)",
+    ),
+    (
+        {"q": f32[:, None], "k": f32[:1, None], "v": f32[:1, None]},
+        ValueError,
+        "k must have q's batch, (2,), in its leading axes",
+    ),
+    (
+        {"q": np.ones((3, 3, 4), np.float32)},
+        ValueError,
+        "k must have as many heads as q, 3, or a divisor of that (grouped",
+    ),
+    (
+        {"k": f32[:0], "v": f32[:0]},
+        ValueError,
+        "k must have as many heads as q, 2, or a divisor of that (grouped heads), got 0",
+    ),
+    (
+        {"mask": np.ones((3, 3), bool)},
+        TypeError,
+        "mask must be a mask, got an array of bool; wrap booleans, True where a",
+    ),
+    (
+        {"mask": np.ones((3, 3))},
+        TypeError,
+        "float64; wrap booleans, True where a query may look at a key, as eyeline.Dense(a",
+    ),
+    ({"mask": "causal"}, TypeError, "mask must be a mask, such as eyeline.Causal(), got str"),
+    ({"mask": el.Causal}, TypeError, "mask must be a mask, such as eyeline.Causal(), got type"),
+    (
+        {"mask": el.Dense(np.ones((2, 3), bool))},
+        ValueError,
+        "allowed must broadcast to (..., H, N, M) = (1, 2, 3, 3), got",
+    ),
+    ({"scale": float("nan")}, ValueError, "scale must be a finite number, got nan"),
+    ({"scale": np.inf}, ValueError, "scale must be a finite number, got inf"),
+    ({"scale": "0.5"}, ValueError, "scale must be a finite number, got '0.5'"),
+    ({"scale": 1j}, ValueError, "scale must be a finite number, got 1j"),
+    ({"scale": 10**400}, ValueError, "scale must be a finite number, got 1000"),
+]
+
+
+@pytest.mark.parametrize(("change", "kind", "message"), WRONG, ids=[message[:40] for *_, message in WRONG])
+def test_wrong_input_is_named(change, kind, message):
+    arguments = {"q": f32, "k": f32, "v": f32, **change}
+    for call in (el.attention, el.observe):
+        with pytest.raises(kind, match=re.escape(message)):
+            call(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("read", "kind", "message"),
+    [
+        ([el.Weights(), el.Weights(0)], ValueError, "read must hold each kind of readout once, got Weights 2 times"),
+        (["weights"], TypeError, "read must hold readouts, such as eyeline.Weights(), got 'weights'"),
+        ([el.Weights(queries=3)], ValueError, "queries must be positions from -3 to 2, got 3"),
+        ([el.Weights(keys=[0, -4])], ValueError, "keys must be positions from -3 to 2, got -4"),
+        ([el.Weights(keys=[0.5])], ValueError, "keys must be a position, a slice or a list of positions, got [0.5]"),
+        (
+            [el.Weights(queries=[True, False, True])],
+            ValueError,
+            "queries must be a position, a slice or a list of posit",
+        ),
+        (
+            [el.Weights(queries=[[0]])],
+            ValueError,
+            "queries must be a position, a slice or a list of positions, got [[0]]",
+        ),
+    ],
+)
+def test_wrong_readouts_are_named(read, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        el.observe(f32, f32, f32, read=read)
