@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "dev",
-    max_examples=20,
+    max_examples=100,
     deadline=None,  # a machine may be busy
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import eyeline as el
 from eyeline.masks import Mask, Problem
 
-#: None, one, around vector widths and panels, around a block of keys, primes.
-SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 61, 64, 65, 127, 128, 129, 251, 257, 300)
+#: One, around vector widths and panels, primes; around a block of keys and beyond. Zero is drawn apart.
+FEW = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 61)
+MANY = (64, 65, 127, 128, 129, 251, 257, 283, 300)
 WIDTHS = (1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65)
 LAYOUTS = ("contiguous", "transposed", "sliced", "reversed", "strided", "broadcast", "read-only", "all at once")
 MAGNITUDES = (1e-4, 1e-2, 1.0, 1.0, 1e2, 1e4)
@@ -87,69 +88,82 @@ def laid_out(x: np.ndarray, layout: str) -> np.ndarray:
     return np.ascontiguousarray(x)
 
 
-@st.composite
-def dense_masks(draw, problem: Problem) -> el.Dense:
-    axes = draw(st.integers(2, 4 if len(problem.lead) == 1 else 3))
-    shape = [n if draw(st.booleans()) else 1 for n in problem.shape[4 - axes :]]
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return el.Dense(rng.random(shape) < draw(st.sampled_from((0.0, 0.05, 0.5, 0.95, 1.0))))
+def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.random.Generator) -> Mask:
+    """A mask of one of these kinds that fits a problem; `choose` takes one of a sequence."""
+    kind = choose(kinds)
+    if kind is el.Dense:
+        axes = choose((2, 3, 4) if len(problem.lead) == 1 else (2, 3))
+        shape = [choose((n, n, 1)) for n in problem.shape[4 - axes :]]
+        return el.Dense(rng.random(shape) < choose((0.5, 0.05, 0.95, 0.0, 1.0)))
+    if kind is el.Lengths:
+        which, count = choose(("both", "apart", "keys", "queries")), choose((1, problem.batch))
+        most = {"queries": problem.queries, "keys": problem.keys}
+        if which == "both":
+            lengths = [choose(range(min(most.values()) + 1)) for _ in range(count)]
+            return el.Lengths(lengths, side=choose(("right", "left")))
+        given = {
+            name: [choose(range(n + 1)) for _ in range(count)] for name, n in most.items() if which in (name, "apart")
+        }
+        return el.Lengths(**given, side=choose(("right", "left")))
+    align = choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
+    if kind is el.Causal:
+        return el.Causal(align)
+    reach = (0, 1, 2, 7, problem.keys // 8, problem.keys // 4, problem.keys // 2, 128, 2**40)
+    before, after = choose(reach), choose(reach)
+    return el.Window(before, after, align)
 
 
 @st.composite
-def lengths(draw, problem: Problem) -> el.Lengths:
-    def some(most: int) -> list[int]:
-        return draw(st.lists(st.integers(0, most), min_size=count, max_size=count))
-
-    count = problem.batch if draw(st.booleans()) else 1
-    side = draw(st.sampled_from(("right", "left")))
-    which = draw(st.sampled_from(("both", "queries", "keys", "apart")))
-    if which == "both":
-        return el.Lengths(some(min(problem.queries, problem.keys)), side=side)
-    given = {} if which == "keys" else {"queries": some(problem.queries)}
-    return el.Lengths(**given, **({} if which == "queries" else {"keys": some(problem.keys)}), side=side)
-
-
-def simple_masks(problem: Problem) -> st.SearchStrategy[Mask]:
-    aligned = st.sampled_from(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
-    reach = st.sampled_from((0, 1, 2, 7, 16, 64, 127, 128, 300, 2**40))
-    return st.one_of(
-        st.builds(el.Causal, aligned),
-        st.builds(el.Window, reach, reach, aligned),
-        lengths(problem),
-        dense_masks(problem),
-    )
-
-
-def masks(problem: Problem) -> st.SearchStrategy[Mask]:
+def masks(draw, problem: Problem, joined: bool = True) -> Mask:
     """Masks that fit a problem, closed under &, | and ~."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    # Most are drawn evenly; hypothesis itself prefers what is simple, and can shrink it where it fails.
+    evenly = draw(st.sampled_from((True, True, True, False)))
 
-    def join(inner: st.SearchStrategy[Mask]) -> st.SearchStrategy[Mask]:
-        two = st.tuples(inner, inner)
-        return st.one_of(inner.map(lambda a: ~a), two.map(lambda p: p[0] & p[1]), two.map(lambda p: p[0] | p[1]))
+    def choose(options):
+        return options[rng.integers(len(options))] if evenly else draw(st.sampled_from(options))
 
-    return st.recursive(simple_masks(problem), join, max_leaves=5)
+    kinds = (el.Causal, el.Window, el.Window, el.Lengths, el.Dense)[
+        : choose((4, 4, 5))
+    ]  # intervals suffice without Dense
+    mask = simple_mask(problem, kinds, choose, rng)
+    for _ in range(choose((1, 2, 3, 0)) if joined else 0):
+        other = simple_mask(problem, kinds, choose, rng)
+        other = choose((other, ~other))
+        mask = choose((mask & other, mask | other))
+        mask = choose((mask, mask, ~mask))
+    return mask
+
+
+def sizes(most: int = 300) -> st.SearchStrategy[int]:
+    return st.one_of(*[st.sampled_from(some) for some in (FEW, [n for n in MANY if n <= most]) if some])
+
+
+#: Which size, if any, is none at all.
+nothing = st.sampled_from((None, *[None] * 12, "lead", "heads", "queries", "keys", "width", "value width"))
 
 
 @st.composite
 def problems(draw, most: int = 300) -> Problem:
-    size = st.sampled_from([n for n in SIZES if n <= most])
-    lead = draw(st.sampled_from(((1,), (1,), (2,), (3,), (0,), (2, 2))))
-    queries = draw(size)
-    return Problem(lead, draw(st.integers(0, 4)), queries, draw(st.one_of(st.just(queries), size)))
+    none = draw(nothing)
+    lead = (0,) if none == "lead" else draw(st.sampled_from(((1,), (2,), (3,), (2, 2))))
+    queries = 0 if none == "queries" else draw(sizes(most))
+    keys = 0 if none == "keys" else draw(st.one_of(st.just(queries), sizes(most)))
+    return Problem(lead, 0 if none == "heads" else draw(st.integers(1, 4)), queries, keys)
 
 
 @st.composite
 def cases(draw, *, layouts: tuple[str, ...] = LAYOUTS, magnitudes: tuple[float, ...] = MAGNITUDES) -> Case:
     """A call that is in order: every shape, type, head ratio, layout, mask."""
-    axes = draw(st.sampled_from((2, 3, 4, 4, 4, 5)))
-    size = st.sampled_from(SIZES)
-    N = draw(size)
-    M = draw(st.one_of(st.just(N), size))
-    leads = {4: ((1,), (2,), (3,), (0,)), 5: ((2, 1), (2, 2), (3, 0))}
-    lead = draw(st.sampled_from(leads.get(axes, ((),))))
-    G = draw(st.integers(0, 3)) if axes > 2 else 1
+    none, axes = draw(nothing), draw(st.sampled_from((2, 3, 4, 4, 4, 5)))
+    N = 0 if none == "queries" else draw(sizes())
+    M = 0 if none == "keys" else draw(st.one_of(st.just(N), sizes()))
+    D, E = (0 if none == name else draw(st.sampled_from(WIDTHS)) for name in ("width", "value width"))
+    G = 0 if none == "heads" and axes > 2 else draw(st.integers(1, 3)) if axes > 2 else 1
     H = G * draw(st.integers(1, 4)) if axes > 2 else 1
-    D, E = draw(st.sampled_from((0, *WIDTHS))), draw(st.sampled_from((0, *WIDTHS)))
+    leads = {4: ((1,), (2,), (3,)), 5: ((2, 1), (2, 2))}
+    lead = draw(st.sampled_from(leads.get(axes, ((),))))
+    lead = (0, *lead[1:]) if none == "lead" and lead else lead
     dtype = draw(st.sampled_from((np.float32, np.float64)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
 
@@ -159,7 +173,7 @@ def cases(draw, *, layouts: tuple[str, ...] = LAYOUTS, magnitudes: tuple[float, 
         return laid_out(x, draw(st.sampled_from(layouts)))
 
     problem = Problem(lead or (1,), H, N, M)
-    mask = draw(st.one_of(st.none(), masks(problem), masks(problem)))
+    mask = draw(masks(problem)) if draw(st.sampled_from((True, True, True, False))) else None
     scale = draw(st.sampled_from((None, None, 1.0, 0.3, -0.5, 0.0)))
     return Case(array(H, N, D), array(G, M, D), array(G, M, E), mask, scale)
 

@@ -108,29 +108,27 @@ def packing(dtype, lanes, most_vectors):
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
         target = word(p, OUT) + row * E * size
         maxima, sums, out = state + word(p, S_MAXIMA), state + word(p, S_SUMS), state + word(p, S_OUT)
-        finite = True
-        ones = splat(dtype(1))
+        whole = E - E % lanes
+        # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
+        unsound = splat(zero)
         for w in range(vectors):
             total = load(sums + w * step)
-            inverse = ones / select(equal(total, splat(zero)), ones, total)
+            inverse = splat(dtype(1)) / select(equal(total, splat(zero)), splat(dtype(1)), total)
             for e in range(E):
+                x = load(out + e * line + w * step)
+                unsound = unsound + (x - x)
+            for e in range(whole, E):
                 at = out + e * line + w * step
-                x = load(at) * inverse
-                store(at, x)
-                if any_nonfinite(x):
-                    finite = False
-        whole = E - E % lanes
-        for g in range(0, count, lanes):
-            rows_left = min(lanes, count - g)
-            for e in range(0, whole, lanes):
-                transpose(
-                    out + e * line + g * size, line, lanes, target + (g * E + e) * size, E * size, rows_left, ones
-                )
+                store(at, load(at) * inverse)
+            if w * lanes < count:
+                to, rows_left = target + w * lanes * E * size, min(lanes, count - w * lanes)
+                for e in range(0, whole, lanes):
+                    transpose(out + e * line + w * step, line, lanes, to + e * size, E * size, rows_left, inverse)
         for i in range(count):
             for e in range(whole, E):
                 store_scalar(target + (i * E + e) * size, load_scalar(out + e * line + i * size))
             store_scalar(word(p, MAXIMA) + (row + i) * size, load_scalar(maxima + i * size))
             store_scalar(word(p, SUMS) + (row + i) * size, load_scalar(sums + i * size))
-        return finite
+        return not any_nonfinite(unsound)
 
     return prepare, finish
