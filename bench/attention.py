@@ -28,7 +28,7 @@ from eyeline import reference
 from eyeline.kernels import machine, threads
 
 THREADS = 2
-PAUSE = 0.005
+PAUSE = 0.03
 RESULTS = Path(__file__).with_name("results")
 sdpa = torch.nn.functional.scaled_dot_product_attention
 

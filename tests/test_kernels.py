@@ -39,9 +39,10 @@ print(len(re.findall(r"\\bfmla\\s+v\\d+\\.4s, v\\d+\\.4s, v\\d+\\.", to_assembly
 LINE = "eyeline: compiling kernels for float32 (once per machine, a few seconds)\n"
 
 
-def start(code, *, options=(), **surroundings):
+def start(code, *, cwd=None, **surroundings):
     return subprocess.Popen(
-        [sys.executable, *options, "-c", code.replace("DTYPE", "np.float32")],
+        [sys.executable, "-c", code.replace("DTYPE", "np.float32")],
+        cwd=cwd,
         env={**os.environ, **{name: str(value) for name, value in surroundings.items()}},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -66,6 +67,8 @@ def compiling(folder):
     (folder / "file").write_text("not a folder")
     (folder / "site").mkdir()
     (folder / "site" / "sitecustomize.py").write_text("print('welcome')\n")
+    (folder / "here").mkdir()
+    (folder / "here" / "numba.py").write_text("print('a file of the user, who never asked for it to be run')\n")
     no_python = f"import sys; sys.executable = {str(folder / 'no-python')!r}\n"
     narrower = min(256, machine.target().bits)
     begun = {
@@ -76,6 +79,7 @@ def compiling(folder):
         ),
         "noisy": start(
             DIGEST,
+            cwd=folder / "here",
             EYELINE_CACHE=folder / "noisy",
             EYELINE_VECTOR_BITS=narrower,
             PYTHONPATH=os.pathsep.join([str(folder / "site"), *sys.path]),
@@ -114,7 +118,8 @@ def test_without_a_python_to_start_or_a_folder_to_write_it_compiles_here_and_say
 
 
 def test_what_a_child_prints_is_not_code(compiling, folder, digest):
-    """A site's own start-up code may print. And narrower vectors give the same bits."""
+    """A site's own start-up code may print; what lies in the current folder isn't run. And narrower vectors give the
+    same bits."""
     out, err = finish(compiling["noisy"])
     assert out == "welcome\n" + digest
     assert err == LINE
