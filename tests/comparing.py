@@ -1,0 +1,29 @@
+"""Bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import eyeline as el
+
+
+def same_bits(got: np.ndarray, want: np.ndarray) -> None:
+    """Fails unless both hold the same bits, and says where not: pytest's own comparison of long bytes takes minutes."""
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    bits = f"u{got.dtype.itemsize}"
+    differs = np.ascontiguousarray(got).view(bits) != np.ascontiguousarray(want).view(bits)
+    if differs.any():
+        at = tuple(int(i[0]) for i in np.nonzero(differs))
+        raise AssertionError(
+            f"{differs.sum()} of {differs.size} numbers differ, the first at {at}: {got[at]!r}, not {want[at]!r}"
+        )
+
+
+def same_sight(got: el.Observation, want: el.Observation) -> None:
+    """Fails unless both saw the same, to the bit."""
+    same_bits(got.output, want.output)
+    same_bits(got.lse, want.lse)
+    assert (got.weights is None) == (want.weights is None)
+    if got.weights is not None and want.weights is not None:
+        same_bits(got.weights, want.weights)
