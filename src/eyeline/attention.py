@@ -96,7 +96,6 @@ class _Call:
 
     def __init__(self, q: Array, k: Array, v: Array, mask: Mask | None, scale: float | None) -> None:
         _check_arrays(q, k, v)
-        self.lead = q.shape[:-3]
         self.rows = q.shape[:-1]
         self.q, self.k, self.v = (_four_axes(x) for x in (q, k, v))
         D = q.shape[-1]
@@ -106,8 +105,7 @@ class _Call:
             if not isinstance(mask, Mask):
                 raise TypeError(_mask_hint(mask))
             _, H, N, _ = self.q.shape
-            lead = self.lead or (1,)
-            self.lowered = mask.lower(Problem(lead, H, N, self.k.shape[2]))
+            self.lowered = mask.lower(Problem(q.shape[:-3] or (1,), H, N, self.k.shape[2]))
 
     def output(self) -> Array:
         from eyeline.kernels.run import forward

@@ -16,10 +16,9 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import numpy as np
 
+from eyeline.kernels.layout import ENTRY
 from eyeline.kernels.machine import DType, Target, target
 
-#: The name under which a kernel is found.
-ENTRY = "eyeline_forward"
 #: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
 #: instruction.
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}

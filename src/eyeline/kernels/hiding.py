@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import load_i8, load_i32, store_i8, width, word
 from eyeline.kernels.simd import below, maximum, select
 from eyeline.kernels.words import ALLOWED, BOUNDS, INTERVALS, S_BOUNDS, S_FLAGS, S_TOPS, S_WEIGHTS, compiled, place
@@ -20,10 +21,7 @@ def hiding(dtype, lanes, most_vectors):
         W.splat_int,
         W.load_flags,
     )
-    size = np.dtype(dtype).itemsize
-    step = lanes * size
-    length = most_vectors * lanes
-    line = length * size
+    _, step, length, line = sizes(dtype, lanes, most_vectors)
     infinity = dtype(np.inf)
 
     @compiled

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
+import numpy as np
+
 #: Keys are taken in blocks of this many, at positions that are multiples of it, whoever asks: a row's bits depend on
 #: it.
 KEY_BLOCK = 128
 #: Within a block, weights are added up this many at a time, at positions that are multiples of it.
 SUM_BLOCK = 16
+#: The name under which the kernel is found in the machine code.
+ENTRY = "eyeline_forward"
+
+
+def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> tuple[int, int, int, int]:
+    """Of a panel: bytes of a number and of a vector, how many queries it has, and bytes of a line of them."""
+    size = np.dtype(dtype).itemsize
+    length = most_vectors * lanes
+    return size, lanes * size, length, length * size
 
 
 class Word(IntEnum):

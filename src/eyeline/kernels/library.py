@@ -24,7 +24,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from eyeline.caches import cache_folder
+from eyeline.caches import cache_folder, write_whole
+from eyeline.kernels.layout import ENTRY
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
@@ -90,15 +91,7 @@ def _read(file: Path) -> bytes | None:
 
 def _write(file: Path, code: bytes) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(_MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-            os.replace(name, file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(file, _MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
     except OSError as error:
         warnings.warn(
             f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles "
@@ -117,7 +110,7 @@ def _compile(dtype: DType) -> bytes:
         command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", dtype, str(file)]
         subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         return file.read_bytes()
-    # There is no Python to start, as in a program that embeds it.
+    # There is no Python to start, as in a program that embeds it, or it failed, and what it met is met here.
     from eyeline.kernels import compile as compiler
 
     here = target()
@@ -135,4 +128,4 @@ def _link(code: bytes) -> Kernel:
     engine.finalize_object()
     _keep.append(engine)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_int64)
-    return prototype(engine.get_function_address("eyeline_forward"))
+    return prototype(engine.get_function_address(ENTRY))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import load_i32, store_word, width, word
 from eyeline.kernels.simd import any_nonfinite, equal, select
 from eyeline.kernels.tiles import transpose_tile
@@ -39,10 +40,7 @@ def packing(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
     load_scalar, store_scalar, store_int = W.load_scalar, W.store_scalar, W.store_int
-    size = np.dtype(dtype).itemsize
-    step = lanes * size
-    length = most_vectors * lanes
-    line = length * size
+    size, step, length, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     infinity = dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK
+from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK, sizes
 from eyeline.kernels.memory import width, word
 from eyeline.kernels.simd import equal, exp2, fma, select
 from eyeline.kernels.softmax import softmax
@@ -36,10 +36,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
     """`take_in` and `write_weights`, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size = np.dtype(dtype).itemsize
-    step = lanes * size
-    length = most_vectors * lanes
-    line = length * size
+    size, step, _, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     infinity = dtype(np.inf)
     hidden = dtype(-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eyeline.kernels.hiding import hiding
-from eyeline.kernels.layout import SUM_BLOCK
+from eyeline.kernels.layout import SUM_BLOCK, sizes
 from eyeline.kernels.memory import width, word
 from eyeline.kernels.simd import equal, exp2, fma, maximum, select
 from eyeline.kernels.tiles import product_tile, weights_tile
@@ -29,10 +29,7 @@ def softmax(dtype, lanes, most_vectors, rows):
     """`narrowed`, `score` and `weigh`, for panels of `most_vectors` · `lanes` queries and tiles of `rows` keys."""
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
-    size = np.dtype(dtype).itemsize
-    step = lanes * size
-    length = most_vectors * lanes
-    line = length * size
+    _, step, _, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     infinity = dtype(np.inf)
     hidden = dtype(-1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from eyeline.caches import cache_folder
+from eyeline.caches import cache_folder, write_whole
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,6 @@ CATALOGUE = {
         },
     )
 }
-
-
-# What is being written into the cache begins with this, until it is whole and moved into place.
-TEMPORARY = ".new-"
 
 
 def models_folder() -> Path:
@@ -186,16 +182,7 @@ def _noted(entry: Entry) -> dict[str, object]:
 
 
 def _note(entry: Entry, notes: dict[str, object]) -> None:
-    import tempfile
-
+    kept = {place: stamps for place, stamps in notes.items() if os.path.isdir(place)}
     # Where the cache can't be written, files are hashed every time.
     with contextlib.suppress(OSError):
-        models_folder().mkdir(parents=True, exist_ok=True)
-        handle, path = tempfile.mkstemp(dir=models_folder(), prefix=TEMPORARY)
-        try:
-            with open(handle, "w", encoding="utf-8") as opened:
-                json.dump({place: stamps for place, stamps in notes.items() if os.path.isdir(place)}, opened)
-            os.replace(path, _notes(entry))
-        except BaseException:
-            os.unlink(path)
-            raise
+        write_whole(_notes(entry), json.dumps(kept).encode())

@@ -19,7 +19,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from eyeline.models.catalogue import CATALOGUE, TEMPORARY, Entry, File, fault, find, models_folder, unknown
+from eyeline.caches import TEMPORARY
+from eyeline.models.catalogue import CATALOGUE, Entry, File, fault, find, models_folder, unknown
 from eyeline.models.errors import ModelError
 
 Progress = Callable[[str], None]
