@@ -23,4 +23,4 @@ def kernels():
     from eyeline.kernels import library
 
     for dtype in ("float32", "float64"):
-        library.kernel(dtype)
+        library.kernel("forward", dtype)

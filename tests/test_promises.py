@@ -16,6 +16,7 @@ from strategies import LAYOUTS, Case, cases, laid_out
 
 import eyeline as el
 from eyeline.kernels import run, threads
+from eyeline.kernels.setting import Setting
 from eyeline.masks import Problem
 from eyeline.reference import steps
 
@@ -232,7 +233,7 @@ def test_memory_grows_with_the_tokens_not_with_their_square(mask):
 def pairs(problem, mask, width=4):
     (B,), H, N, M = problem.lead, problem.heads, problem.queries, problem.keys
     q, k, v = draws(8, (B, H, N, width), (B, H, M, width), (B, H, M, width))
-    done = run.forward(q, k, v, None if mask is None else mask.lower(problem), 0.5)
+    done = run.forward(q, k, v, Setting(0.5, None if mask is None else mask.lower(problem)))
     return done.pairs / (B * H * N * M)
 
 

@@ -14,7 +14,7 @@ import pytest
 from comparing import same_bits
 
 import eyeline as el
-from eyeline.kernels import library, run, threads
+from eyeline.kernels import launch, library, threads
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -50,7 +50,7 @@ def two_threads(monkeypatch):
 def test_ctrl_c_stops_a_run_and_leaves_the_pool_usable(two_threads, monkeypatch):
     q = np.random.default_rng(1).standard_normal((8, 300, 16)).astype(np.float32)
     want = el.attention(q, q, q)
-    real, calls = library.kernel("float32"), []
+    real, calls = library.kernel("forward", "float32"), []
 
     def interrupted(address, scratch, most):
         calls.append(most)
@@ -61,8 +61,8 @@ def test_ctrl_c_stops_a_run_and_leaves_the_pool_usable(two_threads, monkeypatch)
         return real(address, scratch, most)
 
     with monkeypatch.context() as patch:
-        patch.setattr(library, "kernel", lambda dtype: interrupted)
-        patch.setattr(run, "_BETWEEN_LOOKS", 1)
+        patch.setattr(library, "kernel", lambda program, dtype: interrupted)
+        patch.setattr(launch, "BETWEEN_LOOKS", 1)
         with pytest.raises(KeyboardInterrupt):
             el.attention(q, q, q)
     assert 1 <= len(calls) <= 3

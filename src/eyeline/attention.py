@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.kernels.setting import Setting
 from eyeline.masks import Lowered, Mask, Problem
 from eyeline.readouts import Weights
 
@@ -99,18 +100,19 @@ class _Call:
         self.rows = q.shape[:-1]
         self.q, self.k, self.v = (_four_axes(x) for x in (q, k, v))
         D = q.shape[-1]
-        self.scale = _checked_scale(scale) if scale is not None else 1 / math.sqrt(D) if D else 1.0
-        self.lowered: Lowered | None = None
+        by = _checked_scale(scale) if scale is not None else 1 / math.sqrt(D) if D else 1.0
+        lowered: Lowered | None = None
         if mask is not None:
             if not isinstance(mask, Mask):
                 raise TypeError(_mask_hint(mask))
             _, H, N, _ = self.q.shape
-            self.lowered = mask.lower(Problem(q.shape[:-3] or (1,), H, N, self.k.shape[2]))
+            lowered = mask.lower(Problem(q.shape[:-3] or (1,), H, N, self.k.shape[2]))
+        self.setting = Setting(by, lowered)
 
     def output(self) -> Array:
         from eyeline.kernels.run import forward
 
-        return forward(self.q, self.k, self.v, self.lowered, self.scale).output.reshape(*self.rows, self.v.shape[3])
+        return forward(self.q, self.k, self.v, self.setting).output.reshape(*self.rows, self.v.shape[3])
 
     def observe(self, read: Weights | None) -> Observation:
         from eyeline.kernels.run import forward, weights
@@ -118,16 +120,17 @@ class _Call:
         B, H, N, _ = self.q.shape
         M = self.k.shape[2]
         rows, columns = (read.rows(N), read.columns(M)) if read is not None else (None, None)
-        done = forward(self.q, self.k, self.v, self.lowered, self.scale)
+        done = forward(self.q, self.k, self.v, self.setting)
         with np.errstate(divide="ignore"):
             lse = (done.maxima + np.log2(done.sums)) * math.log(2)
         rectangle: Array | None = None
         if rows is not None and columns is not None:
             # Intervals of keys stay intervals of the chosen keys, once these are in order.
             order = np.argsort(columns, kind="stable")
-            lowered = self.lowered and _chosen(self.lowered, rows, columns[order], (B, H, N, M))
+            mask = self.setting.mask
+            chosen = replace(self.setting, mask=mask and _chosen(mask, rows, columns[order], (B, H, N, M)))
             keys = self.k if np.array_equal(columns, np.arange(M)) else self.k[:, :, columns[order]]
-            found = weights(self.q[:, :, rows], keys, lowered, self.scale, done.maxima[..., rows], done.sums[..., rows])
+            found = weights(self.q[:, :, rows], keys, chosen, done.maxima[..., rows], done.sums[..., rows])
             if not np.array_equal(order, np.arange(len(order))):
                 ordered = found
                 found = np.empty_like(ordered)

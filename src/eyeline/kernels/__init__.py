@@ -11,11 +11,12 @@ from __future__ import annotations
 
 def report() -> dict[str, str]:
     """What would be used on this machine, for people to read."""
-    from eyeline.kernels import library, machine, threads
+    from eyeline.kernels import layout, library, machine, threads
 
     here = machine.target()
     names = {512: "AVX-512", 256: "AVX2", 128: "128-bit"}
-    compiled = [dtype for dtype in ("float32", "float64") if library.path(dtype, here).exists()]
+    dtypes: tuple[machine.DType, ...] = ("float32", "float64")
+    compiled = [f"{p} {dtype}" for p in layout.PROGRAMS for dtype in dtypes if library.path(p, dtype, here).exists()]
     return {
         "CPU": here.cpu,
         "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",

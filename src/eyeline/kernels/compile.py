@@ -4,19 +4,20 @@ Numba's own functions need Python around them; ours neither allocate nor raise, 
 one function and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a
 second, not one.
 
-This runs in a process of its own (`python -m eyeline.kernels.compile float32 FILE`), which keeps Numba out of the
-user's and lets it leave the optimising to us.
+This runs in a process of its own (`python -m eyeline.kernels.compile forward float32 FILE`), which keeps Numba out of
+the user's and lets it leave the optimising to us.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from eyeline.kernels.layout import ENTRY
+from eyeline.kernels.layout import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
 #: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
@@ -24,13 +25,12 @@ from eyeline.kernels.machine import DType, Target, target
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
 
 
-def to_llvm(dtype: DType, on: Target) -> str:
-    """The forward kernel in LLVM's language, not yet optimised, as a function named `ENTRY`."""
+def to_llvm(program: Program, dtype: DType, on: Target) -> str:
+    """A kernel in LLVM's language, not yet optimised, as a function named `ENTRY`."""
     from numba import cfunc, types
 
-    from eyeline.kernels.forward import forward
-
-    kernel = forward(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows)
+    make = getattr(import_module(f"eyeline.kernels.{program}"), program)
+    kernel = make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows)
     signature = types.int64(types.intp, types.intp, types.int64)
     compiled = cfunc(signature, error_model="numpy", boundscheck=False)(kernel)
     return compiled.inspect_llvm().replace(compiled.native_name, ENTRY)
@@ -78,4 +78,4 @@ def _optimised(source: str, on: Target):
 
 if __name__ == "__main__":
     here = target()
-    Path(sys.argv[2]).write_bytes(to_object(to_llvm(sys.argv[1], here), here))
+    Path(sys.argv[3]).write_bytes(to_object(to_llvm(sys.argv[1], sys.argv[2], here), here))

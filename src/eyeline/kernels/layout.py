@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, auto
+from typing import Literal
 
 import numpy as np
 
@@ -11,8 +12,11 @@ import numpy as np
 KEY_BLOCK = 128
 #: Within a block, weights are added up this many at a time, at positions that are multiples of it.
 SUM_BLOCK = 16
-#: The name under which the kernel is found in the machine code.
-ENTRY = "eyeline_forward"
+#: The kernels there are, each a module of this room that is compiled by itself, when it is first needed.
+Program = Literal["forward", "backward", "decode"]
+PROGRAMS: tuple[Program, ...] = ("forward", "backward", "decode")
+#: The name under which a kernel is found in its machine code.
+ENTRY = "eyeline_kernel"
 
 
 def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> tuple[int, int, int, int]:

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from eyeline.caches import cache_folder, write_whole
-from eyeline.kernels.layout import ENTRY
+from eyeline.kernels.layout import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
-_NOT_CODE = {"__init__.py", "library.py", "run.py", "threads.py"}
+_NOT_CODE = {"__init__.py", "launch.py", "library.py", "run.py", "setting.py", "threads.py"}
 _MAGIC = b"eyeline kernel "
-_loaded: dict[DType, Kernel] = {}
+_loaded: dict[tuple[Program, DType], Kernel] = {}
 _keep: list[Any] = []  # engines own the memory that kernels lie in
 _lock = threading.Lock()
 
@@ -41,24 +41,24 @@ def kernels_folder() -> Path:
     return cache_folder() / "kernels"
 
 
-def kernel(dtype: DType) -> Kernel:
-    """The forward kernel: `kernel(words, scratch, most)`, addresses and a number of tasks, called without the GIL."""
-    found = _loaded.get(dtype)
+def kernel(program: Program, dtype: DType) -> Kernel:
+    """A kernel: `kernel(words, scratch, most)`, addresses and a number of tasks, called without the GIL."""
+    found = _loaded.get((program, dtype))
     if found is None:
         with _lock:
-            found = _loaded.get(dtype)
+            found = _loaded.get((program, dtype))
             if found is None:
-                found = _loaded[dtype] = _link(_code(dtype, target()))
+                found = _loaded[program, dtype] = _link(_code(program, dtype, target()))
     return found
 
 
-def path(dtype: DType, on: Target) -> Path:
+def path(program: Program, dtype: DType, on: Target) -> Path:
     """The file for this kernel on this processor."""
     digest = hashlib.sha256(repr((on, dtype, _versions())).encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if file.name not in _NOT_CODE:
             digest.update(file.read_bytes())
-    return kernels_folder() / f"{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
+    return kernels_folder() / f"{program}-{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
 
 
 def _versions() -> tuple[str, ...]:
@@ -71,12 +71,13 @@ def _versions() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _code(dtype: DType, on: Target) -> bytes:
-    file = path(dtype, on)
+def _code(program: Program, dtype: DType, on: Target) -> bytes:
+    file = path(program, dtype, on)
     code = _read(file)
     if code is None:
-        print(f"eyeline: compiling kernels for {dtype} (once per machine, a few seconds)", file=sys.stderr, flush=True)
-        code = _compile(dtype)
+        what = f"the {program} kernel for {dtype}"
+        print(f"eyeline: compiling {what} (once per machine, a few seconds)", file=sys.stderr, flush=True)
+        code = _compile(program, dtype)
         _write(file, code)
     return code
 
@@ -101,20 +102,20 @@ def _write(file: Path, code: bytes) -> None:
         )
 
 
-def _compile(dtype: DType) -> bytes:
+def _compile(program: Program, dtype: DType) -> bytes:
     # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile`
     # does itself.
     surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with contextlib.suppress(OSError, subprocess.CalledProcessError), tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel")
-        command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", dtype, str(file)]
+        command = [sys.executable, "-P", "-m", "eyeline.kernels.compile", program, dtype, str(file)]
         subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         return file.read_bytes()
     # There is no Python to start, as in a program that embeds it, or it failed, and what it met is met here.
     from eyeline.kernels import compile as compiler
 
     here = target()
-    return compiler.to_object(compiler.to_llvm(dtype, here), here)
+    return compiler.to_object(compiler.to_llvm(program, dtype, here), here)
 
 
 def _link(code: bytes) -> Kernel:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import library, threads
+from eyeline.kernels.launch import follow, launch, tell_array, tell_mask
 from eyeline.kernels.layout import KEY_BLOCK, Word
 from eyeline.kernels.machine import DType, target
-from eyeline.masks import Lowered
+from eyeline.kernels.setting import Setting
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
 _WORTH_A_THREAD = 1 << 21
-#: Multiply-adds between two looks at whether the user wants to stop: some tenths of a second.
-_BETWEEN_LOOKS = 1 << 34
 #: Queries that share a block of keys while it is in the cache.
 _QUERIES_TOGETHER = 128
-_own = threading.local()
 
 
 @dataclass(frozen=True)
@@ -42,21 +39,21 @@ class Pass:
     pairs: int
 
 
-def forward(q: Array, k: Array, v: Array, lowered: Lowered | None, scale: float) -> Pass:
+def forward(q: Array, k: Array, v: Array, setting: Setting) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all float32 or all float64, of any strides."""
     B, H, N, _ = q.shape
     output = np.empty((B, H, N, v.shape[3]), q.dtype)
     maxima, sums = np.empty((B, H, N), q.dtype), np.empty((B, H, N), q.dtype)
-    pairs = _sweep(Word.OUT, output, q, k, v, lowered, scale, maxima, sums)
+    pairs = _sweep(Word.OUT, output, q, k, v, setting, maxima, sums)
     return Pass(output, maxima, sums, pairs)
 
 
-def weights(q: Array, k: Array, lowered: Lowered | None, scale: float, maxima: Array, sums: Array) -> Array:
+def weights(q: Array, k: Array, setting: Setting, maxima: Array, sums: Array) -> Array:
     """The weights of q (B, H, N, D) on k (B, G, M, D), (B, H, N, M), from these queries' maxima and sums."""
     B, H, N, _ = q.shape
     matrix = np.zeros((B, H, N, k.shape[2]), q.dtype)
     totals = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
-    _sweep(Word.WEIGHTS, matrix, q, k, k[..., :0], lowered, scale, *totals)
+    _sweep(Word.WEIGHTS, matrix, q, k, k[..., :0], setting, *totals)
     return matrix
 
 
@@ -66,8 +63,7 @@ def _sweep(
     q: Array,
     k: Array,
     v: Array,
-    lowered: Lowered | None,
-    scale: float,
+    setting: Setting,
     maxima: Array,
     sums: Array,
 ) -> int:
@@ -93,39 +89,20 @@ def _sweep(
     words[Word.BLOCKS], words[Word.PANELS] = blocks, panels
     words[Word.MAXIMA], words[Word.SUMS] = maxima.ctypes.data, sums.ctypes.data
     for place, array in ((Word.Q, q), (Word.K, k), (Word.V, v)):
-        words[place : place + 5] = [array.ctypes.data, *array.strides]
-    intervals = 0
-    if lowered is not None:
-        bounds = np.broadcast_to(lowered.bounds, (B, H, N, *lowered.bounds.shape[3:]))
-        intervals = bounds.shape[3]
-        words[Word.BOUNDS : Word.BOUNDS + 4] = [lowered.bounds.ctypes.data, *bounds.strides[:3]]
-        words[Word.INTERVALS] = intervals
-        if lowered.allowed is not None:
-            allowed = np.broadcast_to(lowered.allowed, (B, H, N, M))
-            words[Word.ALLOWED : Word.ALLOWED + 5] = [allowed.ctypes.data, *allowed.strides]
+        tell_array(words, place, array)
+    intervals = tell_mask(words, setting.mask, (B, H, N, M))
     _lay_out_scratch(words, here.rows, panel, panels, intervals, q.itemsize)
 
     block = np.array(words, np.int64)
-    block[Word.FACTOR : Word.FACTOR + 1].view(q.dtype)[0] = scale * math.log2(math.e)
-    _run(
-        library.kernel(dtype),
-        block,
-        min(workers, B * H * blocks),
-        max(1, _BETWEEN_LOOKS // max(panels * panel * cost, 1)),
-        (q, k, v, lowered, maxima, sums, result),
-    )
+    block[Word.FACTOR : Word.FACTOR + 1].view(q.dtype)[0] = setting.scale * math.log2(math.e)
+    held = (q, k, v, setting, maxima, sums, result)
+    launch(library.kernel("forward", dtype), block, min(workers, B * H * blocks), panels * panel * cost, held)
     return int(block[Word.WORK])
 
 
 def _lay_out_scratch(words: list[int], rows: int, panel: int, panels: int, intervals: int, size: int) -> None:
     """Say where each part of a thread's scratch begins, each on a cache line of its own."""
     line = panel * size
-
-    def follow(begin: int, parts: tuple[tuple[Word, int], ...]) -> int:
-        for word, length in parts:
-            words[word] = begin
-            begin += -(-length // 64) * 64
-        return begin
 
     state = (
         (Word.S_OUT, words[Word.VALUE_WIDTH] * line),
@@ -135,7 +112,7 @@ def _lay_out_scratch(words: list[int], rows: int, panel: int, panels: int, inter
         (Word.S_RANGE, 64),
     )
     # A state begins with its packed queries.
-    words[Word.S_STATE_SIZE] = follow(-(-words[Word.WIDTH] * line // 64) * 64, state)
+    words[Word.S_STATE_SIZE] = follow(words, -(-words[Word.WIDTH] * line // 64) * 64, state)
     shared = (
         (Word.S_STATE, panels * words[Word.S_STATE_SIZE]),
         (Word.S_WEIGHTS, (KEY_BLOCK + rows) * line),
@@ -144,28 +121,4 @@ def _lay_out_scratch(words: list[int], rows: int, panel: int, panels: int, inter
         (Word.S_ADDED, line),
         (Word.S_FLAGS, KEY_BLOCK * panel),
     )
-    words[Word.S_SIZE] = follow(0, shared)
-
-
-def _run(kernel: library.Kernel, block: Array, workers: int, at_a_time: int, held: tuple[object, ...]) -> None:
-    """Do all the tasks; `held` is what the block points to, and lives as long as a thread may be at work on it."""
-    address = block.ctypes.data
-    size = int(block[Word.S_SIZE])
-
-    def work(held: tuple[object, ...] = held) -> None:
-        scratch = _scratch(size)
-        while kernel(address, scratch, at_a_time):
-            pass  # back in Python for a moment, where Ctrl-C is noticed
-
-    def stop() -> None:
-        block[Word.NEXT] = block[Word.TASKS]
-
-    threads.run(work, workers, stop)
-
-
-def _scratch(size: int) -> int:
-    """The address of this thread's scratch, at the start of a cache line, kept from call to call."""
-    held: Array | None = getattr(_own, "scratch", None)
-    if held is None or held.nbytes < size + 64:
-        held = _own.scratch = np.empty(size + 64, np.uint8)
-    return -(-held.ctypes.data // 64) * 64
+    words[Word.S_SIZE] = follow(words, 0, shared)

@@ -1,0 +1,51 @@
+"""Changes of scores as the kernels see them: a list of steps, in order, on scaled scores in natural units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Adds `table[h, i - j + M - 1]`: what depends on how far apart two tokens are. `table` is (H or 1, N + M - 1)."""
+
+    table: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Added:
+    """Adds `bias[b, h, i, j]`. `bias` is (B or 1, H or 1, N or 1, M or 1), of any strides."""
+
+    bias: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Capped:
+    """s becomes `cap` · tanh(s / `cap`)."""
+
+    cap: float
+
+
+@dataclass(frozen=True)
+class Called:
+    """s becomes `function(s, b, h, i, j)`, a user's own, which Numba can compile. Its derivative in s is
+    `derivative(s, b, h, i, j)`, or differences if not given."""
+
+    function: Callable[..., Any]
+    derivative: Callable[..., Any] | None = None
+
+
+Step = Relative | Added | Capped | Called
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """All that changes the scores: the steps in order, and a logit per head, (H,), which takes weight and gives
+    nothing."""
+
+    steps: tuple[Step, ...] = ()
+    sinks: NDArray[Any] | None = None
