@@ -14,7 +14,7 @@ import pytest
 from comparing import same_bits
 
 import eyeline as el
-from eyeline.kernels import launch, library, threads
+from eyeline.kernels import launch, library, run, threads
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
