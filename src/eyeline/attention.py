@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -117,36 +117,20 @@ class _Call:
     def observe(self, read: Weights | None) -> Observation:
         from eyeline.kernels.run import forward, weights
 
-        B, H, N, _ = self.q.shape
-        M = self.k.shape[2]
+        N, M = self.q.shape[2], self.k.shape[2]
         rows, columns = (read.rows(N), read.columns(M)) if read is not None else (None, None)
         done = forward(self.q, self.k, self.v, self.setting)
         with np.errstate(divide="ignore"):
             lse = (done.maxima + np.log2(done.sums)) * math.log(2)
         rectangle: Array | None = None
         if rows is not None and columns is not None:
-            # Intervals of keys stay intervals of the chosen keys, once these are in order.
-            order = np.argsort(columns, kind="stable")
-            mask = self.setting.mask
-            chosen = replace(self.setting, mask=mask and _chosen(mask, rows, columns[order], (B, H, N, M)))
-            keys = self.k if np.array_equal(columns, np.arange(M)) else self.k[:, :, columns[order]]
-            found = weights(self.q[:, :, rows], keys, chosen, done.maxima[..., rows], done.sums[..., rows])
-            if not np.array_equal(order, np.arange(len(order))):
-                ordered = found
-                found = np.empty_like(ordered)
-                found[..., order] = ordered
+            # Each row and column once, in order; then as often, and in the order, in which they were asked for.
+            (rows, which_rows), (columns, which_columns) = (np.unique(x, return_inverse=True) for x in (rows, columns))
+            found = weights(self.q, self.k, self.setting, done.maxima, done.sums, rows, columns)
+            found = found[:, :, which_rows][..., which_columns]
             rectangle = found.reshape(*self.rows[:-1], *found.shape[2:])
         output = done.output.reshape(*self.rows, self.v.shape[3])
         return Observation(output, lse.astype(done.output.dtype, copy=False).reshape(self.rows), rectangle)
-
-
-def _chosen(lowered: Lowered, rows: Array, columns: Array, shape: tuple[int, int, int, int]) -> Lowered:
-    chosen = lowered.bounds if lowered.bounds.shape[2] == 1 else lowered.bounds[:, :, rows]
-    bounds = np.searchsorted(columns, chosen).astype(np.int32)
-    allowed = lowered.allowed
-    if allowed is not None:
-        allowed = np.broadcast_to(allowed, (*allowed.shape[:2], *shape[2:]))[:, :, rows][..., columns]
-    return Lowered(np.ascontiguousarray(bounds), allowed)
 
 
 def _four_axes(x: Array) -> Array:

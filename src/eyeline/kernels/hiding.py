@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from eyeline.kernels.layout import sizes
-from eyeline.kernels.memory import load_i8, load_i32, store_i8, width, word
+from eyeline.kernels.memory import call, load_i8, load_i32, store_i8, store_word, width, word
 from eyeline.kernels.simd import below, maximum, select
-from eyeline.kernels.words import ALLOWED, BOUNDS, INTERVALS, S_BOUNDS, S_FLAGS, S_TOPS, S_WEIGHTS, compiled, place
+from eyeline.kernels.tiles import turn_flags
+from eyeline.kernels.words import (
+    ALLOWED,
+    BOUNDS,
+    INTERVALS,
+    RULE_COUNT,
+    RULES,
+    S_BOUNDS,
+    S_FLAGS,
+    S_TOPS,
+    compiled,
+    place,
+)
 
 
 def hiding(dtype, lanes, most_vectors):
-    """`narrowed`, `hide` and `highest`, for panels of `most_vectors` · `lanes` queries."""
+    """`narrowed`, `flag`, `hide` and `highest`, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_ints, splat_int, load_flags = (
         W.load,
@@ -39,9 +51,37 @@ def hiding(dtype, lanes, most_vectors):
         return first, last
 
     @compiled
-    def hide(p, state, scratch, batch, head, first_query, count, vectors, a, e):
-        """Set the scores of keys that a query may not look at to -inf."""
-        scores = scratch + word(p, S_WEIGHTS)
+    def flag(p, scratch, batch, head, first_query, count, a, e):
+        """Note which of the keys [a, e) a query may look at by the booleans and the user's own rules. Returns whether
+        there are none (0), some (1) or all (2)."""
+        flags, n = scratch + word(p, S_FLAGS), e - a
+        if word(p, ALLOWED) != 0:
+            source, token, column = place(p, ALLOWED, batch, head)
+            source += first_query * token + a * column
+            whole = n - n % 16 if column == 1 and length % 16 == 0 else 0
+            for i in range(0, length, 16):
+                first = min(i, count - 1)
+                last = max(min(15, count - 1 - i), 0)
+                for j in range(0, whole, 16):
+                    turn_flags(source + first * token + j, token, last, flags + j * length + i, length)
+            for i in range(length):
+                at = source + min(i, count - 1) * token
+                for j in range(whole, n):
+                    store_i8(flags + j * length + i, load_i8(at + j * column))
+        else:
+            for at in range(flags, flags + n * length, 8):
+                store_word(at, 0x0101010101010101)
+        for k in range(word(p, RULE_COUNT)):
+            call(word(word(p, RULES), k), flags, length, batch, head, first_query, count, a, e)
+        every, any_ = word(flags, 0), word(flags, 0)
+        for at in range(flags, flags + n * length, 8):
+            every, any_ = every & word(at, 0), any_ | word(at, 0)
+        # What isn't filled beyond `count` doesn't matter: there every flag is as the last query's, or 1.
+        return 2 if every == 0x0101010101010101 else 1 if any_ != 0 else 0
+
+    @compiled
+    def hide(p, state, scratch, scores, vectors, a, e, flagged):
+        """Set the scores of keys that a query may not look at to -inf: by intervals, and by the flags if `flagged`."""
         minus = splat(-infinity)
         if word(p, BOUNDS) != 0:
             bounds = state + word(p, S_BOUNDS)
@@ -63,26 +103,21 @@ def hiding(dtype, lanes, most_vectors):
                             extent = load_ints(bounds + ((2 * k + 1) * length + w * lanes) * 4)
                             seen = seen | below(splat_int(np.int32(j)) - begin, extent)
                         store(at, select(seen, load(at), minus))
-        if word(p, ALLOWED) != 0:
+        if flagged:
             flags = scratch + word(p, S_FLAGS)
-            source, token, column = place(p, ALLOWED, batch, head)
-            for i in range(length):
-                at = source + (first_query + min(i, count - 1)) * token
-                for j in range(a, e):
-                    store_i8(flags + (j - a) * length + i, load_i8(at + j * column))
             for j in range(e - a):
                 for w in range(vectors):
                     at = scores + j * line + w * step
                     store(at, select(load_flags(flags + j * length + w * lanes), load(at), minus))
 
     @compiled
-    def highest(p, scratch, vectors, n):
+    def highest(p, scratch, scores, vectors, n):
         """The largest of n keys' scores."""
-        scores, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
+        tops = scratch + word(p, S_TOPS)
         for w in range(vectors):
             top = splat(-infinity)
             for j in range(n):
                 top = maximum(top, load(scores + j * line + w * step))
             store(tops + w * step, top)
 
-    return narrowed, hide, highest
+    return narrowed, flag, hide, highest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -10,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import library, threads
-from eyeline.kernels.layout import Word
+from eyeline.kernels.functions import rule_loop, score_loop
+from eyeline.kernels.layout import PANEL_AT_MOST, STEP_WORDS, StepKind, Word
+from eyeline.kernels.machine import DType
+from eyeline.kernels.setting import Setting
 from eyeline.masks import Lowered
+from eyeline.scores import Added, Capped, Relative, Step
 
 Array = NDArray[Any]
 #: Multiply-adds between two looks at whether the user wants to stop: some tenths of a second.
@@ -34,6 +39,54 @@ def tell_mask(words: list[int], lowered: Lowered | None, shape: tuple[int, int, 
     if lowered.allowed is not None:
         tell_array(words, Word.ALLOWED, np.broadcast_to(lowered.allowed, shape))
     return intervals
+
+
+def tell_setting(words: list[int], setting: Setting, shape: tuple[int, int, int, int], dtype: DType) -> list[object]:
+    """Where all that a setting holds lies, for a matrix of this (B, H, N, M); returns what has to be kept alive."""
+    tell_mask(words, setting.mask, shape)
+    inside = np.dtype(dtype)
+    held: list[object] = []
+    rules = setting.mask.functions if setting.mask is not None else ()
+    if rules:
+        loops = [rule_loop(function) for function in rules]
+        table = np.array([loop.address for loop in loops], np.int64)
+        words[Word.RULES], words[Word.RULE_COUNT] = table.ctypes.data, len(loops)
+        held += [loops, table]
+    if setting.scores.steps:
+        rows = np.zeros((len(setting.scores.steps), STEP_WORDS), np.int64)
+        for row, step in zip(rows, setting.scores.steps, strict=True):
+            held.append(_tell_step(row, step, shape, inside))
+        words[Word.STEPS], words[Word.STEP_COUNT] = rows.ctypes.data, len(rows)
+        held.append(rows)
+    if setting.scores.sinks is not None:
+        sinks = np.ascontiguousarray(setting.scores.sinks * math.log2(math.e), inside)
+        words[Word.SINKS] = sinks.ctypes.data
+        held.append(sinks)
+    words[Word.DROPPED] = int(setting.dropout * 2**32)
+    words[Word.SEED] = int(np.uint64(setting.seed).astype(np.int64))
+    return held
+
+
+def _tell_step(row: Array, step: Step, shape: tuple[int, int, int, int], inside: np.dtype[Any]) -> object:
+    """One row of the steps' words; returns what has to be kept alive."""
+    if isinstance(step, Relative):
+        # A panel reads a whole line from its first query's place.
+        table = np.zeros((step.table.shape[0], step.table.shape[1] + PANEL_AT_MOST), inside)
+        table[:, : step.table.shape[1]] = step.table * math.log2(math.e)
+        row[:4] = StepKind.RELATIVE, table.ctypes.data, 0, table.strides[0] if table.shape[0] > 1 else 0
+        return table
+    if isinstance(step, Added):
+        bias = np.broadcast_to(np.asarray(step.bias, inside), shape)
+        row[:] = StepKind.ADDED, bias.ctypes.data, *bias.strides
+        return bias
+    if isinstance(step, Capped):
+        row[0] = StepKind.CAPPED
+        row[1:2].view(inside)[0] = step.cap * math.log2(math.e)
+        row[2:3].view(inside)[0] = 1 / (step.cap * math.log2(math.e))
+        return step
+    loop = score_loop(step.function, "float32" if inside == np.float32 else "float64")
+    row[:2] = StepKind.CALLED, loop.address
+    return loop
 
 
 def follow(words: list[int], begin: int, parts: Iterable[tuple[Word, int]]) -> int:

@@ -12,6 +12,8 @@ import numpy as np
 KEY_BLOCK = 128
 #: Within a block, weights are added up this many at a time, at positions that are multiples of it.
 SUM_BLOCK = 16
+#: No panel has more queries than this.
+PANEL_AT_MOST = 128
 #: The kernels there are, each a module of this room that is compiled by itself, when it is first needed.
 Program = Literal["forward", "backward", "decode"]
 PROGRAMS: tuple[Program, ...] = ("forward", "backward", "decode")
@@ -24,6 +26,27 @@ def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> tuple[int,
     size = np.dtype(dtype).itemsize
     length = most_vectors * lanes
     return size, lanes * size, length, length * size
+
+
+#: Words to a step that changes scores.
+STEP_WORDS = 6
+
+
+class StepKind(IntEnum):
+    """What a step does to the scores; the names are those of `scores.lowered`."""
+
+    RELATIVE = 0
+    ADDED = 1
+    CAPPED = 2
+    CALLED = 3
+
+
+class Half(IntEnum):
+    """How numbers of 16 bits are stored, which a kernel of float32 widens as it reads."""
+
+    NOT = 0
+    FLOAT16 = 1
+    BFLOAT16 = 2
 
 
 class Word(IntEnum):
@@ -61,7 +84,11 @@ class Word(IntEnum):
     V_TOKEN = auto()
     V_COLUMN = auto()
     OUT = auto()  # (B, H, N, E), contiguous
-    WEIGHTS = auto()  # (B, H, N, M), contiguous and zero, if weights are asked for instead of the output; else 0
+    WEIGHTS = auto()  # (B, H, R, C), contiguous and zero, if weights are asked for instead of the output; else 0
+    WEIGHTS_ROWS = auto()  # R
+    WEIGHTS_COLUMNS = auto()  # C
+    ROW_PLACES = auto()  # int32 (N,): where each query's row goes, -1 if nowhere
+    COLUMN_PLACES = auto()  # int32 (M,)
     MAXIMA = auto()  # (B, H, N), contiguous: each row's largest score, in base 2
     SUMS = auto()  # (B, H, N), contiguous: each row's Σ 2^(score - maximum)
     BOUNDS = auto()  # int32 intervals of keys, or 0 if every key may be seen
@@ -74,9 +101,44 @@ class Word(IntEnum):
     ALLOWED_HEAD = auto()
     ALLOWED_TOKEN = auto()
     ALLOWED_KEY = auto()
+    RULES = auto()  # addresses of the user's own rules, compiled (see `functions`)
+    RULE_COUNT = auto()
+    STEPS = auto()  # rows of `STEP_WORDS` words: a kind (`StepKind`), an address or a value, four strides
+    STEP_COUNT = auto()
+    SINKS = auto()  # (H,) logits in base 2, or 0
+    DROPPED = auto()  # 2^32 times the share of weights that is dropped
+    KEPT = auto()  # what weights that are kept are multiplied by, in the first bytes of its word
+    SEED = auto()
+    HALF = auto()  # how q, k, v and the output are stored (`Half`)
+    # Readouts: where each goes, or 0 if it isn't asked for.
+    READ = auto()  # whether any is
+    READ_MAXIMA = auto()  # (B, H, N): as MAXIMA and SUMS, if weights are relative to other totals than this pass's own
+    READ_SUMS = auto()
+    SURPRISE = auto()  # (B, H, N): Σ w · (score - maximum), in base 2
+    DISTANCE = auto()  # (B, H, N)
+    OFFSET = auto()  # the key at which the first query stands
+    TOP = auto()  # how many keys of most weight; with these their weights and numbers, (B, H, N, TOP)
+    TOP_WEIGHTS = auto()
+    TOP_KEYS = auto()  # int64
+    LABELS = auto()  # int32 (B or 1, M): the group of each key, or -1
+    LABELS_BATCH = auto()
+    GROUPS = auto()
+    ONTO = auto()  # (B, H, N, GROUPS)
+    UNITS = auto()  # how many units of the fixed point make 1
+    RECEIVED = auto()  # int64 (B, H, M), fixed point
+    RECEIVED_MAXIMA = auto()  # (B, H, M)
+    SPOILED = auto()  # bytes (B, H, M): where a sum isn't a number
+    POOL_ROWS = auto()
+    POOL_COLUMNS = auto()
+    POOL_ROW_PLACES = auto()  # int32 (N,)
+    POOL_COLUMN_PLACES = auto()  # int32 (M,)
+    POOLED = auto()  # int64 (B, H, POOL_ROWS, POOL_COLUMNS), fixed point
+    POOLED_MAXIMA = auto()  # (B, H, POOL_ROWS, POOL_COLUMNS)
+    POOL_SPOILED = auto()
     # Where each part of a thread's scratch begins.
     S_STATE = auto()  # for each panel: packed queries, sums of values, maxima, sums, intervals, four key positions
     S_STATE_SIZE = auto()
+    S_LOTS = auto()  # within a panel's state: two int32 per query, from which dropout draws
     S_OUT = auto()  # within a panel's state: sums of values
     S_MAXIMA = auto()
     S_SUMS = auto()
@@ -87,4 +149,21 @@ class Word(IntEnum):
     S_TOPS = auto()  # a panel's largest scores
     S_ADDED = auto()  # a panel's sums of a block's weights
     S_FLAGS = auto()  # a block's booleans, one byte each
+    S_LINES = auto()  # a block of biases
+    S_KEYS = auto()  # a block of keys, widened
+    S_VALUES = auto()  # a block of values, widened
+    S_ROWS = auto()  # a panel's rows of the output, before they are narrowed
+    S_KEPT = auto()  # for each panel: all its scores
+    S_KEPT_SIZE = auto()
+    S_VISITS = auto()  # for each panel: how many blocks of keys it took in, and each one's [a, e)
+    S_VISITS_SIZE = auto()
+    S_SURPRISE = auto()
+    S_DISTANCE = auto()
+    S_BEST = auto()  # a panel's best scores so far, from the best down
+    S_BEST_KEYS = auto()
+    S_ONTO = auto()  # a panel's sums per group
+    S_POOL = auto()  # a panel's sums, or maxima, per column of the picture
+    S_POOL_MAXIMA = auto()
+    S_RECEIVED = auto()  # a task's sums per key
+    S_RECEIVED_MAXIMA = auto()
     S_SIZE = auto()

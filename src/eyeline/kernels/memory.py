@@ -34,6 +34,20 @@ def add_to(typingctx, address, amount):
 
 
 @intrinsic
+def raise_to(typingctx, address, value):
+    """Raises the number at `address` to a larger one, 0 or more, in one step whatever other threads do; NaN is more
+    than any."""
+
+    def codegen(context, builder, signature, args):
+        bits = I32 if signature.args[1] == types.float32 else I64
+        at = pointer(builder, args[0], bits)
+        builder.atomic_rmw("max", at, builder.bitcast(args[1], bits), "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(types.intp, value), codegen
+
+
+@intrinsic
 def load_i32(typingctx, address):
     def codegen(context, builder, signature, args):
         return builder.load(pointer(builder, args[0], I32))
@@ -65,6 +79,17 @@ def store_word(typingctx, address, value):
         return context.get_dummy_value()
 
     return types.void(types.intp, types.int64), codegen
+
+
+@intrinsic
+def call(typingctx, address, block, line, batch, head, first_query, count, a, e):
+    """Calls a user's function, compiled by `functions`, on a block; returns what it returns."""
+
+    def codegen(context, builder, signature, args):
+        kind = ir.FunctionType(I64, [I64] * 8)
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+    return types.int64(*[types.intp] * 9), codegen
 
 
 class Width(NamedTuple):

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from eyeline.kernels.dropping import dropping
+from eyeline.kernels.elementary import exp2
+from eyeline.kernels.halves import halves
 from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import load_i32, store_word, width, word
-from eyeline.kernels.simd import any_nonfinite, equal, select
+from eyeline.kernels.simd import any_nonfinite, equal, fma, maximum, select
 from eyeline.kernels.tiles import transpose_tile
 from eyeline.kernels.words import (
-    ALLOWED,
     BOUNDS,
+    DROPPED,
     FACTOR,
+    HALF,
     HEADS,
     INTERVALS,
+    KEPT,
     KEYS,
     MAXIMA,
+    NOT,
     OUT,
     QUERIES,
     S_BOUNDS,
     S_MAXIMA,
     S_OUT,
     S_RANGE,
+    S_ROWS,
     S_SUMS,
+    SINKS,
     SUMS,
     VALUE_WIDTH,
     WIDTH,
@@ -44,13 +52,19 @@ def packing(dtype, lanes, most_vectors):
     zero = dtype(0)
     infinity = dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
+    draw_lots, _ = dropping(dtype, lanes, most_vectors)
+    widen, narrow = halves(dtype, lanes, most_vectors)
 
     @compiled
-    def prepare(p, state, batch, head, first_query, count, vectors):
+    def prepare(p, state, scratch, batch, head, first_query, count, vectors):
         """Pack `count` queries and their intervals of keys; note which keys the panel needs."""
         at, token, column = place(p, Q, batch, head)
         at += first_query * token
         D = word(p, WIDTH)
+        if word(p, HALF) != NOT:
+            rows = scratch + word(p, S_ROWS)
+            widen(word(p, HALF), at, token, column, count, D, rows, D * size)
+            at, token, column = rows, D * size, size
         factor = load_scalar(p + 8 * FACTOR)
         whole = 0
         if column == size:
@@ -91,8 +105,8 @@ def packing(dtype, lanes, most_vectors):
                     full_first, full_last = max(full_first, begin), min(full_last, end)
             if count_intervals > 1:
                 full_last = full_first
-        if word(p, ALLOWED) != 0:
-            full_last = full_first
+        if word(p, DROPPED) != 0:
+            draw_lots(p, state, batch, head, first_query)
         ranges = state + word(p, S_RANGE)
         store_word(ranges, first)
         store_word(ranges + 8, last)
@@ -100,11 +114,30 @@ def packing(dtype, lanes, most_vectors):
         store_word(ranges + 24, full_last)
 
     @compiled
-    def finish(p, state, batch, head, first_query, count, vectors):
+    def add_sink(p, state, head, vectors):
+        """Let the head's sink have its weight: it joins the sums, and gives no value."""
+        maxima, sums, out = state + word(p, S_MAXIMA), state + word(p, S_SUMS), state + word(p, S_OUT)
+        sink = splat(load_scalar(word(p, SINKS) + head * size))
+        for w in range(vectors):
+            old = load(maxima + w * step)
+            new = maximum(sink, old)
+            top = select(equal(new, splat(-infinity)), splat(zero), new)
+            factor = exp2(old - top)
+            store(maxima + w * step, new)
+            store(sums + w * step, fma(load(sums + w * step), factor, exp2(sink - top)))
+            for e in range(word(p, VALUE_WIDTH)):
+                at = out + e * line + w * step
+                store(at, load(at) * factor)
+
+    @compiled
+    def finish(p, state, scratch, batch, head, first_query, count, vectors):
         """Divide by the sums and write the rows. Returns whether all that was written is finite."""
+        if word(p, SINKS) != 0:
+            add_sink(p, state, head, vectors)
         E = word(p, VALUE_WIDTH)
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query
-        target = word(p, OUT) + row * E * size
+        half = word(p, HALF)
+        target = word(p, OUT) + row * E * size if half == NOT else scratch + word(p, S_ROWS)
         maxima, sums, out = state + word(p, S_MAXIMA), state + word(p, S_SUMS), state + word(p, S_OUT)
         whole = E - E % lanes
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
@@ -112,6 +145,8 @@ def packing(dtype, lanes, most_vectors):
         for w in range(vectors):
             total = load(sums + w * step)
             inverse = splat(dtype(1)) / select(equal(total, splat(zero)), splat(dtype(1)), total)
+            if word(p, DROPPED) != 0:
+                inverse = inverse * splat(load_scalar(p + 8 * KEPT))
             for e in range(E):
                 x = load(out + e * line + w * step)
                 unsound = unsound + (x - x)
@@ -127,6 +162,8 @@ def packing(dtype, lanes, most_vectors):
                 store_scalar(target + (i * E + e) * size, load_scalar(out + e * line + i * size))
             store_scalar(word(p, MAXIMA) + (row + i) * size, load_scalar(maxima + i * size))
             store_scalar(word(p, SUMS) + (row + i) * size, load_scalar(sums + i * size))
+        if half != NOT:
+            narrow(half, target, E * size, count, E, word(p, OUT) + row * E * 2)
         return not any_nonfinite(unsound)
 
     return prepare, finish

@@ -7,7 +7,6 @@ width: each lane does the same operations in the same order.
 
 from __future__ import annotations
 
-import math
 import operator
 
 from llvmlite import ir
@@ -16,7 +15,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-I1, I8, I32, I64 = (ir.IntType(n) for n in (1, 8, 32, 64))
+I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 ELEMENTS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType(), types.int32: I32, types.boolean: I1}
 
 
@@ -124,6 +123,76 @@ def below(typingctx, a, b):
 
 
 @intrinsic
+def above(typingctx, a, b):
+    """Lanes in which a > b (false for NaN)."""
+
+    def codegen(context, builder, signature, args):
+        return builder.fcmp_ordered(">", *args)
+
+    return Vec(types.boolean, a.lanes)(a, b), codegen
+
+
+@intrinsic
+def bits_above(typingctx, a, b):
+    """The lanes in which a > b, as the bits of a number."""
+
+    def codegen(context, builder, signature, args):
+        bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(a.lanes))
+        return builder.zext(bits, I64) if a.lanes < 64 else bits
+
+    return types.int64(a, b), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, bits):
+    """The place of the lowest bit that is set, of a number that isn't 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], I1(1))
+
+    return types.int64(types.int64), codegen
+
+
+def _across(builder, x, join):
+    """All lanes joined into one, in a fixed tree: halves with halves."""
+    lanes = x.type.count
+    while lanes > 1:
+        lanes //= 2
+        low, high = (ir.Constant(ir.VectorType(I32, lanes), list(range(k, k + lanes))) for k in (0, lanes))
+        x = join(builder.shuffle_vector(x, x, low), builder.shuffle_vector(x, x, high))
+    return builder.extract_element(x, I32(0))
+
+
+@intrinsic
+def total(typingctx, a):
+    """The sum of all lanes."""
+    return a.element(a), lambda context, builder, signature, args: _across(builder, args[0], builder.fadd)
+
+
+@intrinsic
+def largest(typingctx, a):
+    """The largest of all lanes."""
+
+    def codegen(context, builder, signature, args):
+        return _across(builder, args[0], lambda x, y: maximum_value(builder, x, y))
+
+    return a.element(a), codegen
+
+
+def magnitude_value(builder, a):
+    """|a| in each lane."""
+    suffix = f"v{a.type.count}f{64 if isinstance(a.type.element, ir.DoubleType) else 32}"
+    kind = ir.FunctionType(a.type, [a.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.{suffix}"), [a])
+
+
+@intrinsic
+def magnitude(typingctx, a):
+    """|a| in each lane."""
+    return a(a), lambda context, builder, signature, args: magnitude_value(builder, *args)
+
+
+@intrinsic
 def select(typingctx, condition, a, b):
     """a where the condition holds, else b."""
     return a(condition, a, b), lambda context, builder, signature, args: builder.select(*args)
@@ -139,49 +208,3 @@ def any_nonfinite(typingctx, a):
         return builder.icmp_unsigned("!=", builder.bitcast(bits, ir.IntType(a.lanes)), ir.IntType(a.lanes)(0))
 
     return types.boolean(a), codegen
-
-
-#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 of least largest relative error (2.0e-9) with the first term held
-#: at 1, for float64 the Taylor series (below 1e-17). 2⁰ is then exactly 1, so that a row whose maximum stays is not
-#: touched.
-EXP2 = {
-    types.float32: (
-        0.6931471824645996,
-        0.24022647738456726,
-        0.055503323674201965,
-        0.00961843691766262,
-        0.0013398873852565885,
-        0.00015353361959569156,
-    ),
-    types.float64: tuple(math.log(2) ** k / math.factorial(k) for k in range(1, 14)),
-}
-
-
-def exp2_value(builder, x):
-    """2ˣ in each lane, for x ≤ 0: 0 below the least exponent and at -inf, NaN for NaN."""
-    lanes, element = x.type.count, types.float32 if isinstance(x.type.element, ir.FloatType) else types.float64
-    mantissa, bias, integer = (23, 127, I32) if element == types.float32 else (52, 1023, I64)
-    floats, ints = x.type, ir.VectorType(integer, lanes)
-
-    def constant(kind, value):
-        return ir.Constant(kind, [value] * lanes)
-
-    least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
-    x = builder.select(builder.fcmp_ordered("<", x, least), least, x)
-    # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
-    shifted = builder.fadd(x, magic)
-    fraction = builder.fsub(x, builder.fsub(shifted, magic))
-    terms = [constant(floats, c) for c in (1.0, *EXP2[element])]
-    total = terms.pop()
-    while terms:
-        total = fma_value(builder, total, fraction, terms.pop())
-    exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
-    # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
-    power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
-    return builder.fmul(total, power)
-
-
-@intrinsic
-def exp2(typingctx, x):
-    """2ˣ in each lane, as `exp2_value`."""
-    return x(x), lambda context, builder, signature, args: exp2_value(builder, args[0])

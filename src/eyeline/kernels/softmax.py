@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from eyeline.kernels.elementary import exp2
 from eyeline.kernels.hiding import hiding
 from eyeline.kernels.layout import SUM_BLOCK, sizes
 from eyeline.kernels.memory import width, word
-from eyeline.kernels.simd import equal, exp2, fma, maximum, select
+from eyeline.kernels.simd import equal, fma, maximum, select
+from eyeline.kernels.steps import steps
 from eyeline.kernels.tiles import product_tile, weights_tile
 from eyeline.kernels.words import (
-    GROUP,
     S_ADDED,
     S_FACTORS,
     S_MAXIMA,
@@ -18,51 +19,56 @@ from eyeline.kernels.words import (
     S_SUMS,
     S_TOPS,
     S_WEIGHTS,
+    STEP_COUNT,
     WIDTH,
-    K,
     compiled,
-    place,
 )
 
 
 def softmax(dtype, lanes, most_vectors, rows):
-    """`narrowed`, `score` and `weigh`, for panels of `most_vectors` · `lanes` queries and tiles of `rows` keys."""
+    """`narrowed`, `flag`, `score` and `weigh`, for panels of `most_vectors` · `lanes` queries, tiles of `rows` keys."""
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
     _, step, _, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     infinity = dtype(np.inf)
     hidden = dtype(-1)
-    narrowed, hide, highest = hiding(dtype, lanes, most_vectors)
+    narrowed, flag, hide, highest = hiding(dtype, lanes, most_vectors)
+    change = steps(dtype, lanes, most_vectors)
     scores_tile = product_tile(dtype, lanes, most_vectors, most_vectors, rows, scaled=False)
     scores_tile_thin = product_tile(dtype, lanes, most_vectors, 1, rows, scaled=False)
     weights = weights_tile(dtype, lanes, most_vectors, most_vectors)
     weights_thin = weights_tile(dtype, lanes, most_vectors, 1)
 
     @compiled
-    def score(p, state, scratch, batch, head, first_query, count, vectors, a, e):
-        """The scores of the keys [a, e), hidden ones at -inf, and the largest of them."""
+    def score(p, state, scratch, scores, batch, head, first_query, count, vectors, keys, token, column, a, e, flagged):
+        """The scores of the keys [a, e), which begin at `keys`, to `scores`: hidden ones -inf; and the largest of
+        them."""
         n = e - a
-        keys, token, column = place(p, K, batch, head // word(p, GROUP))
-        scores, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
+        tops = scratch + word(p, S_TOPS)
         for w in range(vectors):
             store(tops + w * step, splat(-infinity))
         D = word(p, WIDTH)
         for j in range(0, n, rows):
-            at, to = keys + (a + j) * token, scores + j * line
+            at, to = keys + j * token, scores + j * line
             if vectors == 1:
                 scores_tile_thin(at, token, column, n - 1 - j, state, D, to, tops)
             else:
                 scores_tile(at, token, column, n - 1 - j, state, D, to, tops)
+        changed = word(p, STEP_COUNT) != 0
+        if changed:
+            change(p, scratch, scores, batch, head, first_query, count, vectors, a, e)
         ranges = state + word(p, S_RANGE)
-        if a < word(ranges, 2) or e > word(ranges, 3):
-            hide(p, state, scratch, batch, head, first_query, count, vectors, a, e)
-            highest(p, scratch, vectors, n)
+        if flagged or a < word(ranges, 2) or e > word(ranges, 3):
+            hide(p, state, scratch, scores, vectors, a, e, flagged)
+            changed = True
+        if changed:
+            highest(p, scratch, scores, vectors, n)
 
     @compiled
-    def weigh(p, state, scratch, vectors, n, careful):
+    def weigh(p, state, scratch, scores, vectors, n, careful):
         """Turn n keys' scores into weights relative to the row's new maximum; update maxima, sums and factors."""
-        scores, factors, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS), scratch + word(p, S_TOPS)
+        to, factors, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS), scratch + word(p, S_TOPS)
         maxima, sums, added = state + word(p, S_MAXIMA), state + word(p, S_SUMS), scratch + word(p, S_ADDED)
         for w in range(vectors):
             old = load(maxima + w * step)
@@ -78,18 +84,17 @@ def softmax(dtype, lanes, most_vectors, rows):
                 for begin in range(0, n, SUM_BLOCK):
                     part = splat(zero)
                     for j in range(begin, min(begin + SUM_BLOCK, n)):
-                        at = scores + j * line + w * step
-                        value = load(at)
+                        value = load(scores + j * line + w * step)
                         weight = exp2(value - top)
                         part = part + weight
-                        store(at, select(equal(value, splat(-infinity)), splat(hidden), weight))
+                        store(to + j * line + w * step, select(equal(value, splat(-infinity)), splat(hidden), weight))
                     total = total + part
                 store(added + w * step, total)
         elif vectors == 1:
-            weights_thin(scores, n, tops, added)
+            weights_thin(scores, to, n, tops, added)
         else:
-            weights(scores, n, tops, added)
+            weights(scores, to, n, tops, added)
         for w in range(vectors):
             store(sums + w * step, fma(load(sums + w * step), load(factors + w * step), load(added + w * step)))
 
-    return narrowed, score, weigh
+    return narrowed, flag, score, weigh

@@ -18,8 +18,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.elementary import exp2_value
 from eyeline.kernels.layout import SUM_BLOCK
-from eyeline.kernels.simd import ELEMENTS, I32, I64, exp2_value, fma_value, maximum_value, pointer, splat_value
+from eyeline.kernels.simd import ELEMENTS, I8, I32, I64, fma_value, maximum_value, pointer, splat_value
 
 
 def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int, scaled: bool):
@@ -117,11 +118,11 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
 
 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
-    """Scores to weights in place, 2^(score - top), for n lines of vectors, as an intrinsic.
+    """Scores to weights, 2^(score - top), for n lines of vectors, as an intrinsic.
 
-    Its arguments: the address of the scores, n, the address of the tops, and the address where each lane's sum of
-    weights is written. Weights are added up `SUM_BLOCK` at a time, in order, and these sums then in order: a long sum
-    in one go is what costs most accuracy in all of attention.
+    Its arguments: the address of the scores, that of the weights (which may be the same), n, the address of the tops,
+    and the address where each lane's sum of weights is written. Weights are added up `SUM_BLOCK` at a time, in order,
+    and these sums then in order: a long sum in one go is what costs most accuracy in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -129,9 +130,9 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     step = lanes * size
 
     @intrinsic
-    def tile(typingctx, scores, n, tops, sums):
+    def tile(typingctx, scores, weights, n, tops, sums):
         def codegen(context, builder, signature, args):
-            scores, n, tops, sums = args
+            scores, weights, n, tops, sums = args
             zero = ir.Constant(vector, [0.0] * lanes)
             highest = [builder.load(pointer(builder, tops, vector, w * step), align=size) for w in range(vectors)]
             entry = builder.block
@@ -148,7 +149,8 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             builder.position_at_end(inner)
             i = builder.phi(I64)
             parts = [builder.phi(vector) for _ in range(vectors)]
-            at = builder.add(scores, builder.mul(i, I64(line * step)))
+            passed = builder.mul(i, I64(line * step))
+            at, to = builder.add(scores, passed), builder.add(weights, passed)
             after = builder.add(i, I64(1))
             i.add_incoming(begin, outer)
             i.add_incoming(after, inner)
@@ -156,7 +158,7 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             for w in range(vectors):
                 place = pointer(builder, at, vector, w * step)
                 weight = exp2_value(builder, builder.fsub(builder.load(place, align=size), highest[w]))
-                builder.store(weight, place, align=size)
+                builder.store(weight, pointer(builder, to, vector, w * step), align=size)
                 added.append(builder.fadd(parts[w], weight))
                 parts[w].add_incoming(zero, outer)
                 parts[w].add_incoming(added[w], inner)
@@ -174,9 +176,45 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
                 builder.store(summed[w], pointer(builder, sums, vector, w * step), align=size)
             return context.get_dummy_value()
 
-        return types.void(*[types.intp] * 4), codegen
+        return types.void(*[types.intp] * 5), codegen
 
     return tile
+
+
+def turn_value(builder, rows):
+    """A square of vectors turned over: lane i of row j becomes lane j of row i."""
+    # Interleaving rows r and r + lanes/2, log2(lanes) times over, turns the square.
+    lanes = len(rows)
+    low = [x for k in range(lanes // 2) for x in (k, lanes + k)]
+    high = [x for k in range(lanes // 2, lanes) for x in (k, lanes + k)]
+    low, high = (ir.Constant(ir.VectorType(I32, lanes), order) for order in (low, high))
+    for _ in range(lanes.bit_length() - 1):
+        turned = []
+        for r in range(lanes // 2):
+            turned.append(builder.shuffle_vector(rows[r], rows[r + lanes // 2], low))
+            turned.append(builder.shuffle_vector(rows[r], rows[r + lanes // 2], high))
+        rows = turned
+    return rows
+
+
+@intrinsic
+def turn_flags(typingctx, source, source_stride, last_row, target, target_stride):
+    """A square of 16 × 16 bytes, turned over: target[j][i] = source[i][j]; rows beyond `last_row` read it again."""
+
+    def codegen(context, builder, signature, args):
+        source, source_stride, last_row, target, target_stride = args
+        kind = ir.VectorType(I8, 16)
+        rows = []
+        for r in range(16):
+            clamped = builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row)
+            at = builder.add(source, builder.mul(clamped, source_stride))
+            rows.append(builder.load(pointer(builder, at, kind), align=1))
+        for r, row in enumerate(turn_value(builder, rows)):
+            at = builder.add(target, builder.mul(I64(r), target_stride))
+            builder.store(row, pointer(builder, at, kind), align=1)
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 5), codegen
 
 
 def transpose_tile(dtype: type[np.floating], lanes: int):
@@ -199,16 +237,7 @@ def transpose_tile(dtype: type[np.floating], lanes: int):
                 clamped = builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row)
                 at = builder.add(source, builder.mul(clamped, source_stride))
                 rows.append(builder.fmul(builder.load(pointer(builder, at, vector), align=size), factor))
-            # Interleaving rows r and r + lanes/2, log2(lanes) times over, turns the square.
-            low = [x for k in range(lanes // 2) for x in (k, lanes + k)]
-            high = [x for k in range(lanes // 2, lanes) for x in (k, lanes + k)]
-            low, high = (ir.Constant(ir.VectorType(I32, lanes), order) for order in (low, high))
-            for _ in range(lanes.bit_length() - 1):
-                turned = []
-                for r in range(lanes // 2):
-                    turned.append(builder.shuffle_vector(rows[r], rows[r + lanes // 2], low))
-                    turned.append(builder.shuffle_vector(rows[r], rows[r + lanes // 2], high))
-                rows = turned
+            rows = turn_value(builder, rows)
             for r in range(lanes):
                 with builder.if_then(builder.icmp_signed("<", I64(r), count)):
                     at = builder.add(target, builder.mul(I64(r), target_stride))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ class Lowered:
 
     bounds: NDArray[np.int32]
     allowed: NDArray[np.bool_] | None = None
+    functions: tuple[Callable[..., Any], ...] = ()
 
 
 def one_interval(first: NDArray[Any], last: NDArray[Any], keys: int) -> Lowered:

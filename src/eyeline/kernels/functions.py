@@ -1,0 +1,136 @@
+"""A user's own rules and score functions, compiled into loops that kernels call for a block at a time.
+
+Numba compiles the function into the loop, and LLVM vectorises it where it can. What a kernel passes: the address of the
+block, how many numbers lie between two keys, the batch, the head, the first query and how many, and the keys [a, e).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from eyeline.kernels.machine import DType
+
+_LOG2_E = math.log2(math.e)
+
+
+class Loop:
+    """A compiled loop: its address, and whatever keeps it there."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self.address = int(compiled.address)
+
+
+def rule_loop(function: Callable[..., Any]) -> Loop:
+    """A loop that clears the flags of keys which `function(b, h, i, j)` doesn't allow.
+
+    Raises:
+        ValueError: if Numba can't compile the function for whole numbers.
+    """
+    return _rule_loop(_Function(function))
+
+
+def score_loop(function: Callable[..., Any], dtype: DType) -> Loop:
+    """A loop that replaces scores, in base 2, by `function(score, b, h, i, j)` of scores in natural units.
+
+    Raises:
+        ValueError: if Numba can't compile the function for a number and four whole numbers.
+    """
+    return _score_loop(_Function(function), dtype)
+
+
+class _Function:
+    """A function as a key: equal to any other with the same code, closed over the same."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._key = _key(function)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Function) and self._key == other._key
+
+
+def _key(function: Callable[..., Any]) -> Hashable:
+    code, inside = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+    if code is None:
+        return function
+    # Numba takes globals as constants, as they are when it compiles; so does this, by the values.
+    names = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
+    held = (code, getattr(function, "__defaults__", None), tuple(c.cell_contents for c in inside), *names.items())
+    try:
+        hash(held)
+    except TypeError:
+        return function
+    return held
+
+
+@functools.lru_cache(64)
+def _rule_loop(wrapped: _Function) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    function = _jitted(wrapped.function)
+
+    def loop(flags, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(flags, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                block[j, i] &= np.int8(bool(function(batch, head, first_query + i, a + j)))
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.int8
+    )
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, "(b, h, i, j) -> bool")
+
+
+@functools.lru_cache(64)
+def _score_loop(wrapped: _Function, dtype: DType) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    function, kind = _jitted(wrapped.function), np.dtype(dtype).type
+    to_natural, to_base_2 = kind(1 / _LOG2_E), kind(_LOG2_E)
+
+    def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(scores, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                score = function(block[j, i] * to_natural, batch, head, first_query + i, a + j)
+                block[j, i] = kind(score) * to_base_2
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.float32 if dtype == "float32" else types.float64
+    )
+    wants = "(score, b, h, i, j) -> float"
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, wants)
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    from numba import njit
+    from numba.core.dispatcher import Dispatcher
+
+    if isinstance(function, Dispatcher):
+        return function
+    return njit(error_model="numpy", inline="never")(function)
+
+
+def _compiled(loop: Callable[..., Any], signature: Any, function: Callable[..., Any], wants: str) -> Loop:
+    from numba import cfunc
+    from numba.core.errors import NumbaError
+
+    try:
+        return Loop(cfunc(signature, error_model="numpy")(loop))
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()
+        raise ValueError(
+            f"function must be one that Numba can compile, {wants}, on plain numbers, got "
+            f"{getattr(function, '__name__', function)!r}: {reason[0] if reason else error}"
+        ) from error
