@@ -139,5 +139,5 @@ def _lists(name: str, value: Any) -> Counts:
 def _shown(counts: Counts) -> str:
     if len(counts) == 1:
         return short(counts[0])
-    shown = ", ".join(map(short, counts[:3]))
-    return f"[{shown}]" if len(counts) <= 3 else f"[{shown}, ... {len(counts)} in all]"
+    shown = ", ".join(map(short, counts[:4]))
+    return f"[{shown}]" if len(counts) <= 4 else f"[{shown}, ... {len(counts)} in all]"
