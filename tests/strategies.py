@@ -88,6 +88,31 @@ def laid_out(x: np.ndarray, layout: str) -> np.ndarray:
     return np.ascontiguousarray(x)
 
 
+def near(b: int, h: int, i: int, j: int) -> bool:
+    return abs(i - j) < 3 + b
+
+
+def strided(b: int, h: int, i: int, j: int) -> bool:
+    return (i + h) % 3 == j % 3 or j == 0
+
+
+def never(b: int, h: int, i: int, j: int) -> bool:
+    return i < 0
+
+
+#: Functions for `Where`, of every argument.
+RULES = (near, strided, never)
+
+
+def packed(most: int, count: int, choose) -> list[int]:
+    """`count` lengths that add up to at most `most`; some may be 0."""
+    found: list[int] = []
+    for left in range(count, 0, -1):
+        room = most - sum(found)
+        found.append(choose((0, 1, room // left, room // 2, room)) if room else 0)
+    return found
+
+
 def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.random.Generator) -> Mask:
     """A mask of one of these kinds that fits a problem; `choose` takes one of a sequence."""
     kind = choose(kinds)
@@ -105,7 +130,23 @@ def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.rando
             name: [choose(range(n + 1)) for _ in range(count)] for name, n in most.items() if which in (name, "apart")
         }
         return el.Lengths(**given, side=choose(("right", "left")))
+    if kind is el.Where:
+        return el.Where(choose(RULES))
     align = choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
+    if kind is el.Documents:
+        several = choose((False, False, True))
+        count = problem.batch if several else 1
+        if choose((False, False, True)):
+            documents = choose((1, 2, 3, 8))
+            ours, theirs = (
+                [packed(most, documents, choose) for _ in range(count)] for most in (problem.queries, problem.keys)
+            )
+            return el.Documents(ours, keys=theirs) if several else el.Documents(ours[0], keys=theirs[0])
+        ours = [packed(problem.keys, choose((0, 1, 2, 3, 8)), choose) for _ in range(count)]
+        return el.Documents(ours if several else ours[0], align=align)
+    if kind is el.Prefix:
+        reach = [choose((0, 1, 2, problem.keys // 3, problem.keys, 2**40)) for _ in range(choose((1, problem.batch)))]
+        return el.Prefix(reach, align)
     if kind is el.Causal:
         return el.Causal(align)
     reach = (0, 1, 2, 7, problem.keys // 8, problem.keys // 4, problem.keys // 2, 128, 2**40)
@@ -117,15 +158,16 @@ def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.rando
 def masks(draw, problem: Problem, joined: bool = True) -> Mask:
     """Masks that fit a problem, closed under &, | and ~."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    cheap = problem.batch * problem.heads * problem.queries * problem.keys < 10_000
     # Most are drawn evenly; hypothesis itself prefers what is simple, and can shrink it where it fails.
     evenly = draw(st.sampled_from((True, True, True, False)))
 
     def choose(options):
         return options[rng.integers(len(options))] if evenly else draw(st.sampled_from(options))
 
-    kinds = (el.Causal, el.Window, el.Window, el.Lengths, el.Dense)[
-        : choose((4, 4, 5))
-    ]  # intervals suffice without Dense
+    # Intervals suffice for most; booleans and functions are slow to ask in Python.
+    kinds: tuple[type, ...] = (el.Causal, el.Window, el.Window, el.Lengths, el.Documents, el.Prefix)
+    kinds += choose(((), (), (el.Dense,), (el.Where,) if cheap else ()))
     mask = simple_mask(problem, kinds, choose, rng)
     for _ in range(choose((1, 2, 3, 0)) if joined else 0):
         other = simple_mask(problem, kinds, choose, rng)

@@ -17,6 +17,8 @@ from eyeline.masks import Problem
 drawn = problems().flatmap(lambda problem: st.tuples(st.just(problem), masks(problem)))
 pairs = problems(most=33).flatmap(lambda p: st.tuples(st.just(p), masks(p), masks(p), masks(p)))
 
+KINDS = ("Causal", "Documents", "Lengths", "Prefix", "Window")
+
 
 def booleans(lowered, problem):
     """What the kernels make of a lowered mask, (B, H, N, M)."""
@@ -24,16 +26,19 @@ def booleans(lowered, problem):
     first, last = lowered.bounds[..., 0, None], lowered.bounds[..., 1, None]
     seen = ((first <= j) & (j < last)).any(axis=3)
     seen = np.broadcast_to(seen, problem.shape)
-    return seen if lowered.allowed is None else seen & np.broadcast_to(lowered.allowed, problem.shape)
+    seen = seen if lowered.allowed is None else seen & np.broadcast_to(lowered.allowed, problem.shape)
+    for function in lowered.functions:
+        seen = seen & np.array([bool(function(*at)) for at in np.ndindex(problem.shape)], bool).reshape(problem.shape)
+    return seen
 
 
 def rule(mask, problem):
     return np.broadcast_to(mask.rule(problem), problem.shape)
 
 
-def has_dense(mask):
-    return isinstance(mask, el.Dense) or any(
-        has_dense(getattr(mask, name)) for name in ("left", "right", "inner") if hasattr(mask, name)
+def has(kinds, mask):
+    return isinstance(mask, kinds) or any(
+        has(kinds, getattr(mask, name)) for name in ("left", "right", "inner") if hasattr(mask, name)
     )
 
 
@@ -67,7 +72,9 @@ def test_lowered_intervals_are_in_order_disjoint_and_in_range(case):
 @given(drawn)
 def test_only_booleans_need_booleans(case):
     problem, mask = case
-    assert has_dense(mask) or mask.lower(problem).allowed is None
+    lowered = mask.lower(problem)
+    assert has(el.Where, mask) or not lowered.functions
+    assert has((el.Dense, el.Where), mask) or lowered.allowed is None
 
 
 def test_booleans_without_holes_are_intervals():
@@ -159,13 +166,20 @@ def test_a_mask_is_neither_true_nor_false(join):
         )
 
 
-@pytest.mark.parametrize("other", [np.ones((3, 3), bool), np.ones((0, 3), bool), True, None, [[True]]])
+@pytest.mark.parametrize("other", [True, None, [[True]]])
 def test_a_mask_joins_with_masks_alone(other):
     for join in (lambda a, b: a & b, lambda a, b: a | b):
-        with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
-            join(el.Causal(), other)
-        with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
-            join(other, el.Causal())
+        for pair in ((el.Causal(), other), (other, el.Causal())):
+            with pytest.raises(TypeError, match=r"unsupported operand"):
+                join(*pair)
+
+
+@pytest.mark.parametrize("other", [np.ones((3, 3), bool), np.ones((0, 3), bool), np.ones(3), np.bool_(True)])
+def test_an_array_joined_with_a_mask_is_told_how(other):
+    for join in (lambda a, b: a & b, lambda a, b: a | b):
+        for pair in ((el.Causal(), other), (other, el.Causal())):
+            with pytest.raises(TypeError, match=re.escape("got an array; wrap booleans, True where a query may look")):
+                join(*pair)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +208,8 @@ def test_masks_print_as_what_they_mean(mask, text):
 @given(drawn)
 def test_what_is_printed_makes_the_mask_again(case):
     problem, mask = case
-    if not has_dense(mask):
-        again = eval(repr(mask), {name: getattr(el, name) for name in ("Causal", "Window", "Lengths")})
+    if not has((el.Dense, el.Where), mask):
+        again = eval(repr(mask), {name: getattr(el, name) for name in KINDS})
         np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
 
 
@@ -204,7 +218,7 @@ def test_masks_pickle(case):
     problem, mask = case
     again = pickle.loads(pickle.dumps(mask))
     np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
-    assert has_dense(mask) or again == mask
+    assert has(el.Dense, mask) or again == mask
 
 
 def test_equal_masks_are_equal():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.attention import Observation, attention, observe
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Lengths, Mask, Window
+from eyeline.masks import Causal, Dense, Documents, Lengths, Mask, Prefix, Where, Window
 from eyeline.readouts import Weights
 
 if TYPE_CHECKING:
@@ -20,10 +20,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Causal",
     "Dense",
+    "Documents",
     "Lengths",
     "Mask",
     "Observation",
+    "Prefix",
     "Weights",
+    "Where",
     "Window",
     "attention",
     "compare",

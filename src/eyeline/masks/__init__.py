@@ -3,13 +3,33 @@
 A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values that
 print as what they mean and join with `&`, `|` and `~`. Each has two faces: `rule`, its definition as a formula on
 positions (the specification), and `lower`, the same as intervals of keys per query (what the kernels read). This room
-imports NumPy alone.
+imports NumPy alone; Numba, when a function of the user's is to be asked.
 """
 
 from eyeline.masks.dense import Dense
-from eyeline.masks.lowered import Lowered, Problem
+from eyeline.masks.documents import Documents
+from eyeline.masks.lowered import Lowered, Problem, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
 from eyeline.masks.padding import Lengths
-from eyeline.masks.positions import Align, Causal, Window
+from eyeline.masks.positions import Align, Causal, Prefix, Window, check_align, standing
+from eyeline.masks.where import Where
 
-__all__ = ["Align", "And", "Causal", "Dense", "Lengths", "Lowered", "Mask", "Not", "Or", "Problem", "Window"]
+__all__ = [
+    "Align",
+    "And",
+    "Causal",
+    "Dense",
+    "Documents",
+    "Lengths",
+    "Lowered",
+    "Mask",
+    "Not",
+    "Or",
+    "Prefix",
+    "Problem",
+    "Rule",
+    "Where",
+    "Window",
+    "check_align",
+    "standing",
+]

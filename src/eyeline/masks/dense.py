@@ -42,16 +42,7 @@ class Dense(Mask):
         return f"Dense({' × '.join(map(str, self.allowed.shape))}, {share})"
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
-        target = (*problem.lead, problem.heads, problem.queries, problem.keys)
-        try:
-            np.broadcast_to(self.allowed, target)
-        except ValueError:
-            raise ValueError(
-                f"allowed must broadcast to (..., H, N, M) = {target}, got shape {self.allowed.shape}"
-            ) from None
-        if self.allowed.ndim > 3 and len(problem.lead) != 1:
-            return np.broadcast_to(self.allowed, target).reshape(problem.shape)
-        return self.allowed.reshape((1,) * (4 - self.allowed.ndim) + self.allowed.shape)
+        return problem.spread(self.allowed, "allowed")
 
     def lower(self, problem: Problem) -> Lowered:
         return from_booleans(self.rule(problem), problem.keys)

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: A user's rule on scalars: whether, in batch element b and head h, query i may look at key j.
+Rule = Callable[[int, int, int, int], bool]
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -28,6 +31,25 @@ class Problem:
     def shape(self) -> tuple[int, int, int, int]:
         return (self.batch, self.heads, self.queries, self.keys)
 
+    def spread(self, array: NDArray[Any], name: str) -> NDArray[Any]:
+        """An array that broadcasts to (..., H, N, M), seen as (B or 1, H or 1, N or 1, M or 1).
+
+        It is not copied, unless its leading axes can't be one axis otherwise.
+        """
+        target = (*self.lead, self.heads, self.queries, self.keys)
+        try:
+            fits = np.broadcast_shapes(array.shape, target) == target
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"{name} must broadcast to (..., H, N, M) = {target}, got shape {array.shape}")
+        own = array.shape[-3:]
+        if math.prod(array.shape[:-3]) == 1:
+            return array.reshape((1,) * (4 - len(own)) + own)
+        if array.ndim == 4 and len(self.lead) == 1:
+            return array
+        return np.broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
+
 
 @dataclass(frozen=True)
 class Lowered:
@@ -36,12 +58,19 @@ class Lowered:
     `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j <
     bounds[..., k, 1]` for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where
     `allowed` is given (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what
-    intervals can't say.
+    intervals can't say. And so must `function(b, h, i, j)` of each of the `functions`: Python functions of four whole
+    numbers, or ones that Numba has wrapped already (`numba.njit`); the same mask always lowers to the same functions,
+    so that what was compiled for them can be kept.
     """
 
     bounds: NDArray[np.int32]
     allowed: NDArray[np.bool_] | None = None
-    functions: tuple[Callable[..., Any], ...] = ()
+    functions: tuple[Rule, ...] = ()
+
+
+def everywhere(keys: int) -> NDArray[np.int32]:
+    """Bounds that allow every key to every query."""
+    return np.array([0, keys] if keys else [keys, keys], np.int32).reshape(1, 1, 1, 1, 2)
 
 
 def one_interval(first: NDArray[Any], last: NDArray[Any], keys: int) -> Lowered:

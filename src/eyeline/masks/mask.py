@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import Lowered, Problem, from_booleans, ordered
+from eyeline.masks.functions import booleans, disjunction, negation
+from eyeline.masks.lowered import Lowered, Problem, everywhere, from_booleans, ordered
+from eyeline.masks.picture import draw, share
 
 
 class Mask:
@@ -28,10 +30,16 @@ class Mask:
     __array_ufunc__ = None
 
     def __and__(self, other: Mask) -> Mask:
-        return And(self, other) if isinstance(other, Mask) else NotImplemented
+        return And(self, other) if isinstance(other, Mask) else _refused(other)
 
     def __or__(self, other: Mask) -> Mask:
-        return Or(self, other) if isinstance(other, Mask) else NotImplemented
+        return Or(self, other) if isinstance(other, Mask) else _refused(other)
+
+    def __rand__(self, other: object) -> Mask:
+        return _refused(other)
+
+    def __ror__(self, other: object) -> Mask:
+        return _refused(other)
 
     def __invert__(self) -> Mask:
         return Not(self)
@@ -58,13 +66,82 @@ class Mask:
         full: NDArray[np.bool_] = np.broadcast_to(self.rule(problem), problem.shape)
         return (full[0, 0] if batch == heads == 1 else full).copy()
 
+    def share(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> float:
+        """The part of the matrix that is allowed, from 0 to 1: what attention costs, beside what it costs unmasked.
+
+        The matrix isn't built. Only what isn't intervals (`Dense` with holes, `Where`) is counted one by one.
+
+        Args:
+            queries, keys, batch, heads: as for `dense`.
+
+        >>> from eyeline import Window
+        >>> round(Window(256).share(8192), 4)
+        0.0616
+        """
+        problem = Problem((batch,), heads, queries, queries if keys is None else keys)
+        return share(self.lower(problem), problem)
+
+    def draw(
+        self,
+        queries: int,
+        keys: int | None = None,
+        *,
+        batch: int = 1,
+        heads: int = 1,
+        at: tuple[int, int] = (0, 0),
+        rows: int = 32,
+        columns: int = 64,
+    ) -> str:
+        """The mask drawn in characters, to be printed: queries go down, keys go across.
+
+        `█` is allowed, `·` isn't, and `░▒▓` are in part, by a quarter each, where a character stands for several
+        queries and keys. It takes memory that grows with N + M where the mask is intervals, else some megabytes.
+
+        Args:
+            queries, keys, batch, heads: as for `dense`.
+            at: which batch element and head to draw.
+            rows: the most lines.
+            columns: the most characters on a line.
+
+        Raises:
+            ValueError: if `at` isn't one of the batch elements and heads.
+
+        >>> from eyeline import Causal, Window
+        >>> print((Causal() & Window(1)).draw(4))
+        ██······
+        ████····
+        ··████··
+        ····████
+        >>> print(Causal().draw(100_000, rows=4, columns=8))
+        ▓░······
+        ██▓░····
+        ████▓░··
+        ██████▓░
+        """
+        if not (0 <= at[0] < batch and 0 <= at[1] < heads):
+            raise ValueError(f"at must be a batch element of {batch} and a head of {heads}, got {at}")
+        if rows < 1 or columns < 1:
+            raise ValueError(f"rows and columns must be 1 or more, got {rows} and {columns}")
+        problem = Problem((batch,), heads, queries, queries if keys is None else keys)
+        return draw(self.lower(problem), problem, at, rows, columns)
+
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
         """The mask's definition, as booleans that broadcast to (B, H, N, M)."""
         raise NotImplementedError
 
     def lower(self, problem: Problem) -> Lowered:
-        """The mask as intervals of keys per query, with a block of booleans only where intervals can't say it."""
+        """The mask as intervals of keys per query, with booleans or functions only where intervals can't say it."""
         raise NotImplementedError
+
+
+def _refused(other: object) -> Mask:
+    """An array joined with a mask is told how; anything else is Python's own TypeError."""
+    if hasattr(other, "dtype") and hasattr(other, "shape"):
+        raise TypeError(
+            "a mask joins with masks alone, got an array; wrap booleans, True where a query may look at a key, as "
+            "eyeline.Dense(array)"
+        )
+    return NotImplemented  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +162,10 @@ class And(Mask):
         a, b = left.bounds[..., :, None, :], right.bounds[..., None, :, :]
         pairs = np.stack([np.maximum(a[..., 0], b[..., 0]), np.minimum(a[..., 1], b[..., 1])], axis=-1)
         bounds = ordered(pairs.reshape(*pairs.shape[:3], pairs.shape[3] * pairs.shape[4], 2), problem.keys)
+        functions = left.functions + tuple(f for f in right.functions if f not in left.functions)
         if left.allowed is None or right.allowed is None:
-            return Lowered(bounds, right.allowed if left.allowed is None else left.allowed)
-        return Lowered(bounds, left.allowed & right.allowed)
+            return Lowered(bounds, right.allowed if left.allowed is None else left.allowed, functions)
+        return Lowered(bounds, left.allowed & right.allowed, functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +183,10 @@ class Or(Mask):
 
     def lower(self, problem: Problem) -> Lowered:
         left, right = self.left.lower(problem), self.right.lower(problem)
-        if left.allowed is not None or right.allowed is not None:
-            return from_booleans(self.rule(problem), problem.keys)
+        if _is_function(left, problem) and _is_function(right, problem):
+            return Lowered(left.bounds, functions=(disjunction(left.functions, right.functions),))
+        if any(side.allowed is not None or side.functions for side in (left, right)):
+            return from_booleans(booleans(left, problem) | booleans(right, problem), problem.keys)
         shape = np.broadcast_shapes(left.bounds.shape[:3], right.bounds.shape[:3])
         both = [np.broadcast_to(side.bounds, shape + side.bounds.shape[3:]) for side in (left, right)]
         return Lowered(ordered(np.concatenate(both, axis=3), problem.keys))
@@ -125,12 +205,28 @@ class Not(Mask):
         return ~self.inner.rule(problem)
 
     def lower(self, problem: Problem) -> Lowered:
+        # The signs go inwards, so that the negation of functions and intervals, joined, is the same again.
+        match self.inner:
+            case Not(inner=inside):
+                return inside.lower(problem)
+            case And(left=left, right=right):
+                return Or(Not(left), Not(right)).lower(problem)
+            case Or(left=left, right=right):
+                return And(Not(left), Not(right)).lower(problem)
         inner = self.inner.lower(problem)
+        if _is_function(inner, problem):
+            return Lowered(inner.bounds, functions=(negation(inner.functions),))
         if inner.allowed is not None:
-            return from_booleans(self.rule(problem), problem.keys)
+            return from_booleans(~booleans(inner, problem), problem.keys)
         edges = inner.bounds
         ends = np.zeros((*edges.shape[:3], 1), np.int32)
         gaps = np.stack(
             [np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + problem.keys], 3)], -1
         )
         return Lowered(ordered(gaps, problem.keys))
+
+
+def _is_function(lowered: Lowered, problem: Problem) -> bool:
+    """Whether functions say it all."""
+    alone = bool(lowered.functions) and lowered.allowed is None
+    return alone and np.array_equal(lowered.bounds, everywhere(problem.keys))

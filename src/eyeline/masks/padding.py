@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import Lowered, Problem, one_interval
 from eyeline.masks.mask import Mask
 
@@ -53,9 +53,9 @@ class Lengths(Mask):
         if side not in ("right", "left"):
             raise ValueError(f'side must be "right" or "left", got {side!r}')
         given = {"queries": queries, "keys": keys} if lengths is None else {"lengths": lengths}
-        whole = {name: None if value is None else _whole(name, value) for name, value in given.items()}
-        object.__setattr__(self, "queries", whole.get("lengths", whole.get("queries")))
-        object.__setattr__(self, "keys", whole.get("lengths", whole.get("keys")))
+        counts = {name: None if value is None else whole(name, value) for name, value in given.items()}
+        object.__setattr__(self, "queries", counts.get("lengths", counts.get("queries")))
+        object.__setattr__(self, "keys", counts.get("lengths", counts.get("keys")))
         object.__setattr__(self, "side", side)
 
     def __eq__(self, other: object) -> bool:
@@ -71,9 +71,10 @@ class Lengths(Mask):
     def __repr__(self) -> str:
         side = "" if self.side == "right" else f", side={self.side!r}"
         if self.queries == self.keys:
-            return f"Lengths({_short(self.keys)}{side})"
+            assert self.keys is not None
+            return f"Lengths({short(self.keys)}{side})"
         parts = [
-            f"{name}={_short(value)}"
+            f"{name}={short(value)}"
             for name, value in (("queries", self.queries), ("keys", self.keys))
             if value is not None
         ]
@@ -115,20 +116,3 @@ class Lengths(Mask):
             problem.batch,
             "keys",
         )
-
-
-def _whole(name: str, value: ArrayLike) -> tuple[int, ...]:
-    array = np.asarray(value)
-    if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
-        what = f"{array.dtype} array of shape {array.shape}"
-        raise ValueError(f"{name} must be whole numbers, one per batch element, got {what}")
-    if (array < 0).any():
-        raise ValueError(f"{name} must be 0 or more, got {int(array.min())}")
-    return tuple(int(n) for n in array.ravel())
-
-
-def _short(values: Sequence[int] | None) -> str:
-    assert values is not None
-    if len(values) <= 8:
-        return str(list(values))
-    return f"[{', '.join(map(str, values[:6]))}, ... {len(values)} in all]"

@@ -1,4 +1,4 @@
-"""Masks by position: the past, and a window."""
+"""Masks by position: the past, a window, and a prefix that all may see."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import Lowered, Problem, one_interval
 from eyeline.masks.mask import Mask
 
 Align = Literal["start", "end"]
 
 
-def _positions(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1)."""
+def standing(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+    """The key position at which each query stands, (N, 1); `name` is what asks, for the error."""
     N, M = problem.queries, problem.keys
     if N != M and align is None:
         raise ValueError(
@@ -26,7 +27,7 @@ def _positions(problem: Problem, align: Align | None, name: str) -> NDArray[np.i
     return np.arange(N)[:, None] + (M - N if align == "end" else 0)
 
 
-def _check_align(align: object) -> None:
+def check_align(align: object) -> None:
     if align not in (None, "start", "end"):
         raise ValueError(f'align must be "start", "end" or None, got {align!r}')
 
@@ -48,17 +49,17 @@ class Causal(Mask):
     align: Align | None = None
 
     def __post_init__(self) -> None:
-        _check_align(self.align)
+        check_align(self.align)
 
     def __repr__(self) -> str:
         return f"Causal(align={self.align!r})" if self.align else "Causal()"
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = np.arange(problem.keys) <= _positions(problem, self.align, repr(self))
+        result: NDArray[np.bool_] = np.arange(problem.keys) <= standing(problem, self.align, repr(self))
         return result
 
     def lower(self, problem: Problem) -> Lowered:
-        i = _positions(problem, self.align, repr(self))[:, 0]
+        i = standing(problem, self.align, repr(self))[:, 0]
         return one_interval(np.zeros_like(i), i + 1, problem.keys)
 
 
@@ -82,7 +83,7 @@ class Window(Mask):
     align: Align | None = None
 
     def __post_init__(self) -> None:
-        _check_align(self.align)
+        check_align(self.align)
         if self.after is None:
             object.__setattr__(self, "after", self.before)
         for name in ("before", "after"):
@@ -95,14 +96,58 @@ class Window(Mask):
         return f"Window(before={self.before}, after={self.after}" + (f", align={self.align!r})" if self.align else ")")
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
-        distance = np.arange(problem.keys) - _positions(problem, self.align, repr(self))
+        distance = np.arange(problem.keys) - standing(problem, self.align, repr(self))
         assert self.after is not None
         result: NDArray[np.bool_] = (-self.before <= distance) & (distance <= self.after)
         return result
 
     def lower(self, problem: Problem) -> Lowered:
-        i = _positions(problem, self.align, repr(self))[:, 0]
+        i = standing(problem, self.align, repr(self))[:, 0]
         # A count beyond any position means the same as the number of keys, and can't overflow.
         far = problem.keys + problem.queries
         assert self.after is not None
         return one_interval(i - min(self.before, far), i + min(self.after, far) + 1, problem.keys)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Prefix(Mask):
+    """Every query may look at the first `n` keys, and beyond them at keys up to its own position (a prefix LM).
+
+    Args:
+        n: the length of the prefix, one whole number, or one per batch element; longer than the keys means all of them.
+        align: as in `Causal`.
+
+    >>> Prefix(2).dense(4).astype(int)
+    array([[1, 1, 0, 0],
+           [1, 1, 0, 0],
+           [1, 1, 1, 0],
+           [1, 1, 1, 1]])
+    """
+
+    n: tuple[int, ...]
+    align: Align | None
+
+    def __init__(self, n: ArrayLike, align: Align | None = None) -> None:
+        check_align(align)
+        object.__setattr__(self, "n", whole("n", np.atleast_1d(np.asarray(n))))
+        object.__setattr__(self, "align", align)
+
+    def __repr__(self) -> str:
+        n = str(self.n[0]) if len(self.n) == 1 else short(self.n)
+        return f"Prefix({n}" + (f", align={self.align!r})" if self.align else ")")
+
+    def _ends(self, problem: Problem) -> NDArray[np.int64]:
+        """The first key that each query may not see, (B or 1, 1, N)."""
+        if len(self.n) not in (1, problem.batch):
+            raise ValueError(f"n must be one number per batch element ({problem.batch}), got {len(self.n)}: {self!r}")
+        i = standing(problem, self.align, repr(self))[:, 0]
+        most = [min(n, problem.keys) for n in self.n]
+        return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)
+
+    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = np.arange(problem.keys) < self._ends(problem)[..., None]
+        return result
+
+    def lower(self, problem: Problem) -> Lowered:
+        ends = self._ends(problem)
+        return one_interval(np.zeros_like(ends), ends, problem.keys)

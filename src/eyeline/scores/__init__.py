@@ -1,8 +1,34 @@
 """How scores change between q·k and the softmax: biases, caps, sinks, a function of the user's own.
 
-This room may import `masks`.
+Each change has two faces: `apply`, its definition on the whole matrix (the specification), and `lower`, the same as a
+step that the kernels read; `pull_back` takes the gradient of such a step to that of the change's own parameters. This
+room may import `masks`.
 """
 
+from eyeline.scores.bias import Bias
 from eyeline.scores.lowered import Added, Called, Capped, Lowered, Relative, Step
+from eyeline.scores.pointwise import Function, ScoreFunction, Softcap
+from eyeline.scores.positional import Alibi, RelativeBias
+from eyeline.scores.score import Score
+from eyeline.scores.sinks import Sinks
+from eyeline.scores.stack import Scores, lower, stacked
 
-__all__ = ["Added", "Called", "Capped", "Lowered", "Relative", "Step"]
+__all__ = [
+    "Added",
+    "Alibi",
+    "Bias",
+    "Called",
+    "Capped",
+    "Function",
+    "Lowered",
+    "Relative",
+    "RelativeBias",
+    "Score",
+    "ScoreFunction",
+    "Scores",
+    "Sinks",
+    "Softcap",
+    "Step",
+    "lower",
+    "stacked",
+]

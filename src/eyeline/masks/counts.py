@@ -1,0 +1,26 @@
+"""Whole numbers given by the user: lengths of sequences, documents, prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def whole(name: str, value: ArrayLike, each: str = "batch element") -> tuple[int, ...]:
+    """`value` as whole numbers of 0 or more, one for each `each`."""
+    array = np.asarray(value)
+    if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+        what = f"{array.dtype} array of shape {array.shape}"
+        raise ValueError(f"{name} must be whole numbers, one per {each}, got {what}")
+    if (array < 0).any():
+        raise ValueError(f"{name} must be 0 or more, got {int(array.min())}")
+    return tuple(int(n) for n in array.ravel())
+
+
+def short(values: Sequence[int]) -> str:
+    """Numbers as a list that stays short."""
+    if len(values) <= 8:
+        return str(list(values))
+    return f"[{', '.join(map(str, values[:6]))}, ... {len(values)} in all]"

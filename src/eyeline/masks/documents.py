@@ -1,0 +1,143 @@
+"""Masks of packed sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.masks.counts import short, whole
+from eyeline.masks.lowered import Lowered, Problem, one_interval
+from eyeline.masks.mask import Mask
+from eyeline.masks.positions import Align, check_align, standing
+
+Counts = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Documents(Mask):
+    """Several documents packed into one sequence, end to end: a query looks only inside its own document.
+
+    Tokens after the last document are padding, which sees nothing and is seen by nothing. A document may be empty. What
+    is computed is the documents' own squares, so ten of equal length cost a tenth.
+
+    Args:
+        lengths: the lengths of the documents in order, whole numbers; or one such list per batch element.
+        keys: the lengths of the documents' keys, where they differ from those of their queries (packed pairs in
+            cross-attention): the queries of the d-th document look at the keys of the d-th.
+        align: as in `Causal`, where a part of the queries meets all the keys. Not with `keys`.
+
+    Raises:
+        ValueError: if these aren't lists of whole numbers, or together longer than the sequence; if `keys` has another
+            number of documents.
+
+    >>> Documents([2, 1]).dense(4).astype(int)
+    array([[1, 1, 0, 0],
+           [1, 1, 0, 0],
+           [0, 0, 1, 0],
+           [0, 0, 0, 0]])
+    """
+
+    lengths: Counts
+    keys: Counts | None
+    align: Align | None
+
+    def __init__(
+        self,
+        lengths: ArrayLike | Sequence[ArrayLike],
+        *,
+        keys: ArrayLike | Sequence[ArrayLike] | None = None,
+        align: Align | None = None,
+    ) -> None:
+        check_align(align)
+        counts = _lists("lengths", lengths)
+        theirs = None if keys is None else _lists("keys", keys)
+        if theirs is not None:
+            if align is not None:
+                raise ValueError(
+                    f"align must be left out where keys= says where each document's keys are, got {align!r}"
+                )
+            if [len(some) for some in counts] != [len(some) for some in theirs]:
+                raise ValueError(
+                    f"keys must have as many documents as lengths, {_shown(counts)}, got {_shown(theirs)}; a document "
+                    f"without keys has length 0"
+                )
+        object.__setattr__(self, "lengths", counts)
+        object.__setattr__(self, "keys", theirs)
+        object.__setattr__(self, "align", align)
+
+    def __repr__(self) -> str:
+        keys = "" if self.keys is None else f", keys={_shown(self.keys)}"
+        align = f", align={self.align!r}" if self.align else ""
+        return f"Documents({_shown(self.lengths)}{keys}{align})"
+
+    def _check(self, problem: Problem) -> None:
+        if len(self.lengths) not in (1, problem.batch):
+            raise ValueError(
+                f"lengths must be one list, or one per batch element ({problem.batch}), got {len(self.lengths)}: "
+                f"{self!r}"
+            )
+        sides = [("lengths", self.lengths, problem.keys if self.keys is None else problem.queries)]
+        sides += [("keys", self.keys, problem.keys)] if self.keys is not None else []
+        for name, counts, count in sides:
+            longest = max(map(sum, counts), default=0)
+            if longest > count:
+                raise ValueError(
+                    f"{name} must add up to at most the sequence's {count} tokens, got {longest}: {self!r}"
+                )
+
+    def _standing(self, problem: Problem) -> NDArray[np.int64]:
+        """The position, among the documents as queries have them, at which each query stands, (N,)."""
+        if self.keys is not None:
+            return np.arange(problem.queries)
+        return standing(problem, self.align, repr(self))[:, 0]
+
+    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+        self._check(problem)
+        i = self._standing(problem)
+        allowed = np.zeros((len(self.lengths), 1, problem.queries, problem.keys), bool)
+        for b, (lengths, keys) in enumerate(zip(self.lengths, self.keys or self.lengths, strict=True)):
+            size = max(problem.keys, problem.queries)
+            ours, theirs = _labels(lengths, size), _labels(keys, problem.keys)
+            mine = np.where(i >= 0, ours[np.maximum(i, 0)], -1) if size else i
+            allowed[b, 0] = (mine[:, None] == theirs) & (theirs >= 0)
+        return allowed
+
+    def lower(self, problem: Problem) -> Lowered:
+        self._check(problem)
+        i = self._standing(problem)
+        first, last = np.zeros((2, len(self.lengths), 1, problem.queries), np.int64)
+        for b, (lengths, keys) in enumerate(zip(self.lengths, self.keys or self.lengths, strict=True)):
+            edges, ends = np.cumsum((0, *keys)), np.cumsum(lengths)
+            document = np.searchsorted(ends, i, side="right")
+            real = (i >= 0) & (document < len(ends))
+            document = np.where(real, document, 0)
+            first[b, 0], last[b, 0] = (np.where(real, edges[document + at], 0) if len(ends) else 0 for at in (0, 1))
+        return one_interval(first, last, problem.keys)
+
+
+def _labels(lengths: tuple[int, ...], size: int) -> NDArray[np.int64]:
+    """The number of the document in which each of `size` tokens lies, -1 for padding."""
+    labels = np.full(size, -1)
+    labels[: sum(lengths)] = np.repeat(np.arange(len(lengths)), lengths)
+    return labels
+
+
+def _lists(name: str, value: Any) -> Counts:
+    try:
+        nested = bool(len(value)) and all(np.ndim(some) for some in value)
+    except TypeError:
+        nested = False
+    if nested:
+        return tuple(whole(name, some, "document") for some in value)
+    return (whole(name, value, "document"),)
+
+
+def _shown(counts: Counts) -> str:
+    if len(counts) == 1:
+        return short(counts[0])
+    shown = ", ".join(map(short, counts[:4]))
+    return f"[{shown}]" if len(counts) <= 4 else f"[{shown}, ... {len(counts)} in all]"

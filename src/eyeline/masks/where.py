@@ -1,0 +1,56 @@
+"""A mask that is a rule of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks.lowered import Lowered, Problem, Rule, everywhere
+from eyeline.masks.mask import Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Mask):
+    """Where a function says so: any Python that Numba can compile.
+
+    The function is compiled into the kernels and asked about each pair of a query and a key that the masks joined with
+    it by `&` leave, so `Causal() & Where(f)` asks nothing about the future. `~Where(f)`, `Where(f) & Where(g)` and
+    `Where(f) | Where(g)` are functions again. An `|` with any other mask can't be said so: it is computed beforehand
+    as booleans, B·H·N·M bytes.
+
+    Args:
+        function: `function(b, h, i, j)`, whole numbers from 0: whether in batch element b (the leading axes, flattened)
+            and head h, query i may look at key j. It should depend on nothing else that changes: what it has read of
+            variables around it stays as it was when it was compiled.
+
+    Raises:
+        TypeError: if the function can't be called.
+
+    >>> Where(lambda b, h, i, j: (i + j) % 2 == 0).dense(3).astype(int)
+    array([[1, 0, 1],
+           [0, 1, 0],
+           [1, 0, 1]])
+    """
+
+    function: Rule
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(
+                f"function must be a function (b, h, i, j) that says whether query i may look at key j, got "
+                f"{self.function!r}"
+            )
+
+    def __repr__(self) -> str:
+        return f"Where({getattr(self.function, '__name__', repr(self.function))})"
+
+    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+        """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
+        function = getattr(self.function, "py_func", self.function)
+        answers = np.fromiter((bool(function(*at)) for at in np.ndindex(problem.shape)), bool)
+        return answers.reshape(problem.shape)
+
+    def lower(self, problem: Problem) -> Lowered:
+        return Lowered(everywhere(problem.keys), functions=(self.function,))

@@ -1,0 +1,177 @@
+"""Biases by distance: ALiBi's slopes, and T5's table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Align, Problem, check_align, standing
+from eyeline.scores.lowered import Relative
+from eyeline.scores.score import Array, Parameter, Score, check_heads, finite, held
+
+
+def _distances(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+    """Key position minus query position, j - i', (N, M)."""
+    return np.arange(problem.keys) - standing(problem, align, name)
+
+
+def _table_distances(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+    """Key position minus query position for each entry of a `Relative` table, (N + M - 1,)."""
+    M = problem.keys
+    offset = int(standing(problem, align, name)[0, 0]) if problem.queries else 0
+    return M - 1 - offset - np.arange(max(problem.queries + M - 1, 0))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Alibi(Score):
+    """Attention with linear biases: from each score, the head's slope times the distance of query and key is taken.
+
+    Args:
+        slopes: one per head, (H,); if not given, those of the paper: 2^(-8/H), 2^(-16/H), ..., 2^-8, and for a number
+            of heads that is no power of two, those of the power below and every other one of the power above.
+        align: as in `Causal`, needed where queries and keys differ in number.
+
+    Raises:
+        ValueError: if slopes aren't (H,) or not finite.
+
+    Source: Press, Smith and Lewis, "Train Short, Test Long" (2022).
+
+    >>> from eyeline.masks import Problem
+    >>> Alibi([0.5]).apply(np.zeros((1, 1, 2, 2)), Problem((1,), 1, 2, 2))[0, 0]
+    array([[ 0. , -0.5],
+           [-0.5,  0. ]])
+    """
+
+    slopes: Parameter = None
+    align: Align | None = None
+
+    def __post_init__(self) -> None:
+        check_align(self.align)
+        if self.slopes is not None:
+            object.__setattr__(self, "slopes", held("slopes", self.slopes, ("H",)))
+
+    def __repr__(self) -> str:
+        given = [] if self.slopes is None else [f"slopes of {len(self.slopes)} heads"]
+        given += [f"align={self.align!r}"] if self.align else []
+        return f"Alibi({', '.join(given)})"
+
+    def _slopes(self, problem: Problem) -> Array:
+        if self.slopes is None:
+            return default_slopes(problem.heads)
+        check_heads("slopes", len(self.slopes), problem)
+        return finite("slopes", self.slopes)
+
+    def apply(self, s: Array, problem: Problem) -> Array:
+        distance = np.abs(_distances(problem, self.align, repr(self)))
+        return s - self._slopes(problem)[:, None, None] * distance
+
+    def lower(self, problem: Problem) -> Relative:
+        distance = np.abs(_table_distances(problem, self.align, repr(self)))
+        return Relative(-self._slopes(problem)[:, None] * distance)
+
+    def parameters(self) -> dict[str, Parameter]:
+        return {} if self.slopes is None else {"slopes": self.slopes}
+
+    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+        if self.slopes is None:
+            return {}
+        distance = np.abs(_table_distances(problem, self.align, repr(self)))
+        return {"slopes": -np.asarray(gradient, np.float64) @ distance}
+
+
+def default_slopes(heads: int) -> Array:
+    """ALiBi's slopes for any number of heads, (H,)."""
+    if not heads:
+        return np.zeros(0)
+    power = 1 << (heads.bit_length() - 1)
+    own, between = (2.0 ** (-8 / n * np.arange(1, n + 1)) for n in (power, 2 * power))
+    return np.concatenate([own, between[::2][: heads - power]])
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RelativeBias(Score):
+    """T5's bias: to each score, an entry of a learned table by how far, and on which side, the key lies of the query.
+
+    Args:
+        table: (buckets, H), as T5's `relative_attention_bias.weight`.
+        bidirectional: whether keys after a query have buckets of their own (an encoder), or share that of distance 0
+            (a decoder). T5 halves the buckets between the two sides.
+        max_distance: from this distance on, all keys share the last bucket. Below half the buckets of a side each
+            distance has its own; between, they widen with the logarithm.
+        align: as in `Causal`, needed where queries and keys differ in number.
+
+    Raises:
+        ValueError: if the table isn't (buckets, H) with at least 2 buckets for each side, or not finite; if
+            max_distance isn't beyond the distances that have buckets of their own.
+
+    Source: Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer" (2020).
+
+    >>> RelativeBias(np.zeros((32, 8)))
+    RelativeBias(32 buckets × 8 heads)
+    """
+
+    table: Parameter
+    bidirectional: bool = True
+    max_distance: int = 128
+    align: Align | None = None
+
+    def __post_init__(self) -> None:
+        check_align(self.align)
+        object.__setattr__(self, "table", held("table", self.table, ("buckets", "H")))
+        sides = 2 if self.bidirectional else 1
+        least, buckets = 2 * sides, int(self.table.shape[0])
+        if buckets < least:
+            raise ValueError(f"table must have {least} buckets or more, got {buckets}")
+        exact, far = buckets // sides // 2, self.max_distance
+        if isinstance(far, bool) or not isinstance(far, (int, np.integer)) or far <= exact:
+            raise ValueError(
+                f"max_distance must be a whole number above {exact}, the distances that have a bucket each, got {far!r}"
+            )
+
+    def __repr__(self) -> str:
+        given = ["{} buckets × {} heads".format(*self.table.shape)]
+        given += [] if self.bidirectional else ["bidirectional=False"]
+        given += [] if self.max_distance == 128 else [f"max_distance={self.max_distance}"]
+        given += [f"align={self.align!r}"] if self.align else []
+        return f"RelativeBias({', '.join(given)})"
+
+    def buckets(self, distance: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The row of the table for each distance, key position minus query position."""
+        count = int(self.table.shape[0])
+        side: NDArray[np.int64] | int = 0
+        if self.bidirectional:
+            count //= 2
+            side, away = np.where(distance > 0, count, 0), np.abs(distance)
+        else:
+            away = np.maximum(-distance, 0)
+        exact = count // 2
+        # In float32, as T5 does, whose rounding decides where one bucket ends.
+        ratio = np.maximum(away, exact).astype(np.float32) / np.float32(exact)
+        steps = np.log(ratio) / np.float32(math.log(self.max_distance / exact)) * np.float32(count - exact)
+        wide = np.minimum(exact + steps.astype(np.int64), count - 1)
+        return side + np.where(away < exact, away, wide)
+
+    def _table(self, problem: Problem) -> Array:
+        check_heads("table", int(self.table.shape[1]), problem)
+        return finite("table", self.table)
+
+    def apply(self, s: Array, problem: Problem) -> Array:
+        rows = self.buckets(_distances(problem, self.align, repr(self)))
+        return s + np.moveaxis(self._table(problem)[rows], -1, 0)
+
+    def lower(self, problem: Problem) -> Relative:
+        rows = self.buckets(_table_distances(problem, self.align, repr(self)))
+        return Relative(np.ascontiguousarray(self._table(problem)[rows].T))
+
+    def parameters(self) -> dict[str, Parameter]:
+        return {"table": self.table}
+
+    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+        rows = self.buckets(_table_distances(problem, self.align, repr(self)))
+        table = np.zeros(tuple(self.table.shape))
+        np.add.at(table, rows, np.asarray(gradient, np.float64).T)
+        return {"table": table}

@@ -1,0 +1,55 @@
+"""Attention sinks: a place for weight that goes to no key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Problem
+from eyeline.scores.score import Array, Parameter, Score, check_heads, finite, held
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sinks(Score):
+    """A logit per head that joins the softmax's denominator and gives no value, as in GPT-OSS.
+
+    A row's weights then sum to less than 1; the rest is the sink's share, exp(logit - lse). It is the last of the
+    changes, and no mask hides it: a query that may look at nothing gives all its weight to the sink.
+
+    Args:
+        logits: (H,), in natural units, as the scaled scores.
+
+    Raises:
+        ValueError: if they aren't (H,) or not finite.
+
+    Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks" (2024); OpenAI, gpt-oss (2025).
+
+    >>> Sinks([0.0, 1.0])
+    Sinks(2 heads)
+    """
+
+    logits: Parameter
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logits", held("logits", self.logits, ("H",)))
+
+    def __repr__(self) -> str:
+        return f"Sinks({len(self.logits)} heads)"
+
+    def of(self, problem: Problem) -> Array:
+        """The logits, (H,)."""
+        check_heads("logits", len(self.logits), problem)
+        return finite("logits", self.logits)
+
+    def apply(self, s: Array, problem: Problem) -> Array:
+        """The scores as they are: a sink changes their softmax alone."""
+        return s
+
+    def parameters(self) -> dict[str, Parameter]:
+        return {"logits": self.logits}
+
+    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+        return {"logits": np.asarray(gradient, np.float64)}

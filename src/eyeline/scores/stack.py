@@ -1,0 +1,55 @@
+"""Several changes of the scores, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eyeline.masks import Mask, Problem
+from eyeline.scores.lowered import Lowered
+from eyeline.scores.pointwise import Function, ScoreFunction
+from eyeline.scores.score import Score
+from eyeline.scores.sinks import Sinks
+
+#: What may be given as `scores=`: one change or several; a plain function is a `ScoreFunction`.
+Scores = Score | Function | Sequence[Score | Function]
+
+
+def stacked(scores: Scores) -> tuple[Score, ...]:
+    """The changes in order, checked.
+
+    Raises:
+        TypeError: if one of them is neither a change of scores nor a function.
+        ValueError: if sinks aren't last, or given twice.
+    """
+    if isinstance(scores, (str, bytes, Mask)) or hasattr(scores, "dtype"):
+        raise TypeError(_hint(scores))
+    given = scores if isinstance(scores, Sequence) else (scores,)
+    found = tuple(_score(one) for one in given)
+    if any(isinstance(one, Sinks) for one in found[:-1]):
+        raise ValueError(f"scores must have Sinks once and last, after all that changes scores, got {list(found)}")
+    return found
+
+
+def lower(scores: Scores, problem: Problem) -> Lowered:
+    """All changes as the kernels see them: the steps in order, and the sinks."""
+    found = stacked(scores)
+    sinks = found[-1].of(problem) if found and isinstance(found[-1], Sinks) else None
+    return Lowered(tuple(one.lower(problem) for one in found if not isinstance(one, Sinks)), sinks)
+
+
+def _score(given: Score | Function) -> Score:
+    if isinstance(given, Score):
+        return given
+    if not callable(given) or isinstance(given, type):
+        raise TypeError(_hint(given))
+    return ScoreFunction(given)
+
+
+def _hint(given: object) -> str:
+    if isinstance(given, Mask):
+        return f"scores must hold changes of scores, got a mask, {given!r}; pass it as mask="
+    if hasattr(given, "dtype"):
+        return (
+            "scores must hold changes of scores, got an array; to add it to the scores, wrap it as eyeline.Bias(array)"
+        )
+    return f"scores must hold changes of scores, such as eyeline.Alibi(), or functions, got {given!r}"
