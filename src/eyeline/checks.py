@@ -1,0 +1,85 @@
+"""Whether what a call was given fits together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Mask
+
+Array = NDArray[Any]
+#: By name, since NumPy has no bfloat16 of its own.
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+
+
+def check_arrays(q: Array, k: Array, v: Array) -> None:
+    """
+    Raises:
+        TypeError: if one of them isn't a NumPy array, or is a masked one.
+        ValueError: if their types or shapes don't fit.
+    """
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(x, np.ndarray):
+            raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass {name}.data, "
+                f"and what may be seen as mask=eyeline.Dense(...) or eyeline.Lengths(...)"
+            )
+        if x.dtype.name not in DTYPES:
+            raise ValueError(
+                f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with "
+                f"{name}.astype(numpy.float32)"
+            )
+        if x.ndim < 2:
+            raise ValueError(f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {x.shape}")
+        if x.dtype != q.dtype:
+            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
+        if x.ndim != q.ndim:
+            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {x.shape}")
+    check_shapes(q.shape, k.shape, v.shape)
+
+
+def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
+    """Whether arrays of these shapes, with as many axes, fit together."""
+    if k[-1] != q[-1]:
+        raise ValueError(f"k must have q's width, {q[-1]}, in its last axis, got shape {k}")
+    if v[:-1] != k[:-1]:
+        raise ValueError(f"v must have k's heads and tokens, {k[:-1]}, before its last axis, got shape {v}")
+    if len(q) > 2:
+        if k[:-3] != q[:-3]:
+            raise ValueError(f"k must have q's batch, {q[:-3]}, in its leading axes, got shape {k}")
+        heads, key_heads = q[-3], k[-3]
+        if heads != key_heads and (key_heads == 0 or heads % key_heads):
+            raise ValueError(
+                f"k must have as many heads as q, {heads}, or a divisor of that (grouped heads), got {key_heads}"
+            )
+
+
+def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
+    """A finite number, in the type that scores are computed in too."""
+    try:
+        value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"scale must be a finite number, got {scale!r}")
+    if dtype != np.float64 and abs(value) > 1e38:
+        raise ValueError(f"scale must be at most 1e38 where scores are computed in float32, got {scale!r}")
+    return value
+
+
+def check_mask(mask: object) -> Mask | None:
+    """A mask, or None."""
+    if mask is None or isinstance(mask, Mask):
+        return mask
+    if hasattr(mask, "dtype"):
+        raise TypeError(
+            f"mask must be a mask, got an array of {mask.dtype}; wrap booleans, True where a query may look at a key, "
+            f"as eyeline.Dense(array)"
+            + ("" if "bool" in str(mask.dtype) else "; numbers mean different things in different libraries")
+        )
+    raise TypeError(f"mask must be a mask, such as eyeline.Causal(), got {type(mask).__name__}")
