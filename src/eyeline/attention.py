@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,10 @@ from numpy.typing import NDArray
 
 from eyeline.kernels.setting import Setting
 from eyeline.masks import Lowered, Mask, Problem
+from eyeline.observation import Observation
 from eyeline.readouts import Weights
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What `observe` saw.
-
-    Attributes:
-        output: (..., H, N, E), what `attention` returns, to the bit.
-        lse: (..., H, N), the natural log of each row's sum of exponentials of scaled scores; -inf where it may look at
-            nothing.
-        weights: (..., H, rows, columns), if `Weights` was read.
-    """
-
-    output: Array
-    lse: Array
-    weights: Array | None = None
 
 
 def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: float | None = None) -> Array:
@@ -137,7 +122,8 @@ class _Call:
                 found[..., order] = ordered
             rectangle = found.reshape(*self.rows[:-1], *found.shape[2:])
         output = done.output.reshape(*self.rows, self.v.shape[3])
-        return Observation(output, lse.astype(done.output.dtype, copy=False).reshape(self.rows), rectangle)
+        asked = () if read is None else (read,)
+        return Observation(output, lse.astype(done.output.dtype, copy=False).reshape(self.rows), rectangle, read=asked)
 
 
 def _chosen(lowered: Lowered, rows: Array, columns: Array, shape: tuple[int, int, int, int]) -> Lowered:
