@@ -8,23 +8,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eyeline.attention import Observation, attention, observe
+from eyeline.attention import attention, observe
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Lengths, Mask, Prefix, Where, Window
-from eyeline.readouts import Weights
+from eyeline.observation import Observation
+from eyeline.part import Part
+from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
+from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 
 if TYPE_CHECKING:
     from eyeline.explanations import compare, explain
 
 __version__ = "0.1.0"
 __all__ = [
+    "Alibi",
+    "Bias",
     "Causal",
     "Dense",
+    "Distance",
     "Documents",
+    "Entropy",
     "Lengths",
     "Mask",
     "Observation",
+    "Onto",
+    "Part",
+    "Pooled",
     "Prefix",
+    "Received",
+    "RelativeBias",
+    "ScoreFunction",
+    "Sinks",
+    "Softcap",
+    "TopK",
     "Weights",
     "Where",
     "Window",

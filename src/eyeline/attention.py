@@ -1,39 +1,33 @@
-"""The two calls, `attention` and `observe`: check what was given, choose a kernel, answer."""
+"""The two calls, `attention` and `observe`: on NumPy arrays here, on torch tensors in `eyeline.torch`."""
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Lowered, Mask, Problem
-from eyeline.readouts import Weights
+from eyeline.masks import Mask
+from eyeline.observation import Observation
+from eyeline.part import Part
+from eyeline.readouts import Readout
+from eyeline.scores import Scores
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What `observe` saw.
-
-    Attributes:
-        output: (..., H, N, E), what `attention` returns, to the bit.
-        lse: (..., H, N), the natural log of each row's sum of exponentials of scaled scores; -inf where it may look at
-            nothing.
-        weights: (..., H, rows, columns), if `Weights` was read.
-    """
-
-    output: Array
-    lse: Array
-    weights: Array | None = None
-
-
-def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: float | None = None) -> Array:
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | None = None,
+) -> Array:
     """Scaled dot-product attention, exact, in memory that grows with N + M: softmax(q·kᵀ · scale)·v.
 
     A query that may look at nothing gets a row of zeros. What is masked out never reaches the result, NaN or not. A
@@ -41,19 +35,26 @@ def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: 
     the vector width, or on the run.
 
     Args:
-        q: queries, (..., H, N, D) or (N, D), float32 or float64, of any strides.
+        q: queries, (..., H, N, D) or (N, D), float16, bfloat16, float32 or float64, of any strides: NumPy arrays, or
+            torch tensors, which then come back, and are differentiable. Halves are computed in float32.
         k: keys, (..., G, M, D), of the same type; H must be a multiple of G, and each key head serves H/G query heads
             in a row (grouped-query attention).
         v: values, (..., G, M, E), of the same type.
         mask: where a query may look at a key, for example `Causal() & Lengths([37, 512])`; everywhere if not given.
         scale: what scores are multiplied by; 1/√D if not given.
+        scores: what changes the scaled scores before the mask, in this order: one or several of `Alibi`,
+            `RelativeBias`, `Bias`, `Softcap`, a function of your own (score, b, h, i, j) that Numba can compile, and
+            last, `Sinks`.
+        dropout: the share of the weights that is dropped, from 0 to below 1; those kept are divided by what is left.
+        seed: which ones: a whole number, needed with dropout. The same seed drops the same weights.
 
     Returns:
         (..., H, N, E), of the same type, contiguous.
 
     Raises:
-        TypeError: if q, k or v isn't a NumPy array, or mask isn't a mask.
-        ValueError: if shapes, types or the mask don't fit together; it says which argument, and what it should be.
+        TypeError: if q, k or v isn't an array, or mask isn't a mask.
+        ValueError: if shapes, types, the mask or the scores don't fit together; it says which argument, and what it
+            should be.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1; computed by blocks with an online softmax
     (Milakov and Gimelshein 2018; Dao et al. 2022).
@@ -63,17 +64,40 @@ def attention(q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: 
     array([[0.73, 0.27],
            [0.27, 0.73]])
     """
-    return _Call(q, k, v, mask, scale).output()
+    asked = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    if _are_tensors(q, k, v):
+        from eyeline import torch
+
+        return torch.attention(q, k, v, **asked)
+    from eyeline.call import Call
+
+    return Call(q, k, v, **asked).output()
 
 
 def observe(
-    q: Array, k: Array, v: Array, *, mask: Mask | None = None, scale: float | None = None, read: Sequence[Weights] = ()
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | None = None,
+    read: Readout | Sequence[Readout] = (),
+    part: Part | None = None,
+    lse: ArrayLike | None = None,
 ) -> Observation:
     """Attention as `attention` computes it, to the bit, and what is asked about its weights, without the N × M matrix.
 
     Args:
-        q, k, v, mask, scale: as for `attention`.
-        read: what to read of the weights, each kind at most once.
+        q, k, v, mask, scale, scores, dropout, seed: as for `attention`. What is read is of the weights before dropout.
+        read: what to read of the weights, each kind at most once: `TopK`, `Entropy`, `Received`, `Distance`, `Onto`,
+            `Pooled`, `Weights`.
+        part: which part of a larger attention these queries and keys are, if they aren't all of it; what is seen of
+            several parts merges (`Observation.merge`).
+        lse: (..., H, N), the log of the total that weights are shares of, if not that of these keys: the whole's, where
+            keys are split over calls.
 
     Returns:
         The output, `lse`, and an attribute for each readout, for example `weights` for `Weights`.
@@ -82,120 +106,24 @@ def observe(
         TypeError, ValueError: as `attention`, and if `read` holds what isn't a readout or holds one twice.
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> seen = observe(x, x, x, scale=1.0, read=[Weights(queries=0)])
-    >>> seen.weights.round(2)
-    array([[0.73, 0.27]])
+    >>> seen = observe(x, x, x, scale=1.0, read=[Weights(queries=0), Entropy()])
+    >>> seen.weights.round(2), seen.entropy.round(2)
+    (array([[0.73, 0.27]]), array([0.58, 0.58]))
     >>> seen.lse.round(2)
     array([1.31, 1.31])
     """
-    chosen = _checked_readouts(read)
-    return _Call(q, k, v, mask, scale).observe(chosen)
+    asked = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    if _are_tensors(q, k, v):
+        from eyeline import torch
+
+        return torch.observe(q, k, v, **asked, read=read, part=part, lse=lse)
+    from eyeline.call import Call
+
+    return Call(q, k, v, **asked, part=part, lse=lse).observe(read)
 
 
-class _Call:
-    """One call: its arrays as (B, heads, tokens, width), its mask lowered, its scale."""
-
-    def __init__(self, q: Array, k: Array, v: Array, mask: Mask | None, scale: float | None) -> None:
-        _check_arrays(q, k, v)
-        self.rows = q.shape[:-1]
-        self.q, self.k, self.v = (_four_axes(x) for x in (q, k, v))
-        D = q.shape[-1]
-        by = _checked_scale(scale) if scale is not None else 1 / math.sqrt(D) if D else 1.0
-        lowered: Lowered | None = None
-        if mask is not None:
-            if not isinstance(mask, Mask):
-                raise TypeError(_mask_hint(mask))
-            _, H, N, _ = self.q.shape
-            lowered = mask.lower(Problem(q.shape[:-3] or (1,), H, N, self.k.shape[2]))
-        self.setting = Setting(by, lowered)
-
-    def output(self) -> Array:
-        from eyeline.kernels.run import forward
-
-        return forward(self.q, self.k, self.v, self.setting).output.reshape(*self.rows, self.v.shape[3])
-
-    def observe(self, read: Weights | None) -> Observation:
-        from eyeline.kernels.run import forward, weights
-
-        N, M = self.q.shape[2], self.k.shape[2]
-        rows, columns = (read.rows(N), read.columns(M)) if read is not None else (None, None)
-        done = forward(self.q, self.k, self.v, self.setting)
-        with np.errstate(divide="ignore"):
-            lse = (done.maxima + np.log2(done.sums)) * math.log(2)
-        rectangle: Array | None = None
-        if rows is not None and columns is not None:
-            # Each row and column once, in order; then as often, and in the order, in which they were asked for.
-            (rows, which_rows), (columns, which_columns) = (np.unique(x, return_inverse=True) for x in (rows, columns))
-            found = weights(self.q, self.k, self.setting, done.maxima, done.sums, rows, columns)
-            found = found[:, :, which_rows][..., which_columns]
-            rectangle = found.reshape(*self.rows[:-1], *found.shape[2:])
-        output = done.output.reshape(*self.rows, self.v.shape[3])
-        return Observation(output, lse.astype(done.output.dtype, copy=False).reshape(self.rows), rectangle)
-
-
-def _four_axes(x: Array) -> Array:
-    """(B, heads, tokens, width), without a copy where the leading axes allow it."""
-    if x.ndim == 4:
-        return x
-    if x.ndim < 4:
-        return x[(None,) * (4 - x.ndim)]
-    return x.reshape(math.prod(x.shape[:-3]), *x.shape[-3:])
-
-
-def _check_arrays(q: Array, k: Array, v: Array) -> None:
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        if not isinstance(x, np.ndarray):
-            raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
-        if x.dtype != np.float32 and x.dtype != np.float64:
-            raise ValueError(
-                f"{name} must be float32 or float64, got {x.dtype}; convert it with {name}.astype(numpy.float32)"
-            )
-        if x.ndim < 2:
-            raise ValueError(f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {x.shape}")
-        if x.dtype != q.dtype:
-            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
-        if x.ndim != q.ndim:
-            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {x.shape}")
-    if k.shape[-1] != q.shape[-1]:
-        raise ValueError(f"k must have q's width, {q.shape[-1]}, in its last axis, got shape {k.shape}")
-    if v.shape[:-1] != k.shape[:-1]:
-        raise ValueError(f"v must have k's heads and tokens, {k.shape[:-1]}, before its last axis, got shape {v.shape}")
-    if q.ndim > 2:
-        if k.shape[:-3] != q.shape[:-3]:
-            raise ValueError(f"k must have q's batch, {q.shape[:-3]}, in its leading axes, got shape {k.shape}")
-        heads, key_heads = q.shape[-3], k.shape[-3]
-        if heads != key_heads and (key_heads == 0 or heads % key_heads):
-            raise ValueError(
-                f"k must have as many heads as q, {heads}, or a divisor of that (grouped heads), got {key_heads}"
-            )
-
-
-def _checked_scale(scale: object) -> float:
-    try:
-        value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"scale must be a finite number, got {scale!r}")
-    return value
-
-
-def _mask_hint(mask: object) -> str:
-    if isinstance(mask, np.ndarray):
-        return (
-            f"mask must be a mask, got an array of {mask.dtype}; wrap booleans, True where a query may look at a key, "
-            f"as eyeline.Dense(array)"
-            + ("" if mask.dtype == bool else "; numbers mean different things in different libraries")
-        )
-    return f"mask must be a mask, such as eyeline.Causal(), got {type(mask).__name__}"
-
-
-def _checked_readouts(read: Sequence[Weights]) -> Weights | None:
-    if isinstance(read, Weights):
-        read = [read]
-    for readout in read:
-        if not isinstance(readout, Weights):
-            raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {readout!r}")
-    if len(read) > 1:
-        raise ValueError(f"read must hold each kind of readout once, got Weights {len(read)} times")
-    return read[0] if read else None
+def _are_tensors(*arrays: object) -> bool:
+    """Whether one of them is torch's; without torch loaded, none is."""
+    torch = sys.modules.get("torch")
+    kind = getattr(torch, "Tensor", None)
+    return kind is not None and any(isinstance(x, kind) for x in arrays)

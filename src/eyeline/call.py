@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,54 +20,11 @@ from eyeline.kernels.run import Pass, computed, forward, weights
 from eyeline.kernels.setting import Setting
 from eyeline.masks import Lowered, Mask, Problem
 from eyeline.observation import Observation, TopKeys
+from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights, chosen
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Which part of a larger attention a call is: so that masks, scores and readouts mean the whole's positions.
-
-    Args:
-        first_key: the number of the first of these keys among all.
-        keys: how many keys there are in all; as many as are given if not said.
-        first_query: the number of the first of these queries among all.
-        queries: how many queries there are in all.
-
-    Raises:
-        ValueError: if one of them isn't a whole number, 0 or more.
-
-    >>> Part(first_key=1000, keys=3000)
-    Part(first_key=1000, keys=3000, first_query=0, queries=None)
-    """
-
-    first_key: int = 0
-    keys: int | None = None
-    first_query: int = 0
-    queries: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("first_key", "keys", "first_query", "queries"):
-            value = getattr(self, name)
-            if value is None and name in ("keys", "queries"):
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-                raise ValueError(f"{name} must be a whole number, 0 or more, got {value!r}")
-
-    def of(self, queries: int, keys: int) -> tuple[int, int]:
-        """How many queries and keys there are in all, if so many are here."""
-        found = []
-        for name, first, here, all_ in (
-            ("queries", self.first_query, queries, self.queries),
-            ("keys", self.first_key, keys, self.keys),
-        ):
-            whole = first + here if all_ is None else all_
-            if whole < first + here:
-                raise ValueError(f"part must hold the {here} {name} given, from {first} on, got {whole} {name} in all")
-            found.append(whole)
-        return found[0], found[1]
 
 
 class Call:
@@ -119,7 +76,7 @@ class Call:
             lowered = mask.lower(self.problem)
         bounds, allowed = lowered.bounds, lowered.allowed
         rows = slice(self.part.first_query, self.part.first_query + N)
-        if N != self.problem.queries:
+        if self.problem.queries != N:
             bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
             allowed = allowed if allowed is None or allowed.shape[2] == 1 else allowed[:, :, rows]
         if here != self.problem.keys:
@@ -176,7 +133,9 @@ class _Reading:
                 case TopK():
                     fields["top"] = one.k
                 case Distance():
-                    fields["distance"] = int(one.positions(problem)[0]) if problem.queries else 0
+                    fields["distance"] = (
+                        int(one.positions(problem)[0]) + call.part.first_query if problem.queries else 0
+                    )
                 case Onto():
                     labels = np.ascontiguousarray(one.labels(problem), np.int32)
                     fields |= {"labels": labels, "groups": one.count}
@@ -189,6 +148,7 @@ class _Reading:
                     fields["pooled_maxima" if one.reduce == "max" else "pooled_sums"] = True
         if not (wanted.keys() - {Weights}):
             return None
+        fields |= {"queries": problem.queries, "first_query": call.part.first_query}
         if self.totals is not None:
             fields |= {"maxima": self.totals[0], "sums": self.totals[1]}
         return Reads(**fields)

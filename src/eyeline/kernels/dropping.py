@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import width, word
 from eyeline.kernels.simd import I32, above, select, splat_value
-from eyeline.kernels.words import DROPPED, S_LOTS, SEED, compiled
+from eyeline.kernels.words import DROPPED, FIRST_QUERY, S_LOTS, SEED, compiled
 
 _GOLDEN, _FIRST, _SECOND = 0x9E3779B9, 0x7FEB352D, 0x846CA68B
 
@@ -63,7 +63,7 @@ def dropping(dtype, lanes, most_vectors):
         lots = state + word(p, S_LOTS)
         of_head = mixed(mixed(mixed(np.uint64(word(p, SEED))) + np.uint64(batch)) + np.uint64(head))
         for i in range(length):
-            lot = mixed(of_head + np.uint64(first_query + i))
+            lot = mixed(of_head + np.uint64(word(p, FIRST_QUERY) + first_query + i))
             store_int(lots + i * 4, np.int32(lot & np.uint64(0xFFFFFFFF)))
             store_int(lots + (length + i) * 4, np.int32(lot >> np.uint64(32)))
 

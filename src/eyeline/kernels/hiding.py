@@ -11,6 +11,7 @@ from eyeline.kernels.tiles import turn_flags
 from eyeline.kernels.words import (
     ALLOWED,
     BOUNDS,
+    FIRST_QUERY,
     INTERVALS,
     RULE_COUNT,
     RULES,
@@ -71,8 +72,9 @@ def hiding(dtype, lanes, most_vectors):
         else:
             for at in range(flags, flags + n * length, 8):
                 store_word(at, 0x0101010101010101)
+        number = word(p, FIRST_QUERY) + first_query
         for k in range(word(p, RULE_COUNT)):
-            call(word(word(p, RULES), k), flags, length, batch, head, first_query, count, a, e)
+            call(word(word(p, RULES), k), flags, length, batch, head, number, count, a, e)
         every, any_ = word(flags, 0), word(flags, 0)
         for at in range(flags, flags + n * length, 8):
             every, any_ = every & word(at, 0), any_ | word(at, 0)

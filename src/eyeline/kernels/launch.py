@@ -55,28 +55,33 @@ def tell_setting(words: list[int], setting: Setting, shape: tuple[int, int, int,
     if setting.scores.steps:
         rows = np.zeros((len(setting.scores.steps), STEP_WORDS), np.int64)
         for row, step in zip(rows, setting.scores.steps, strict=True):
-            held.append(_tell_step(row, step, shape, inside))
+            held.append(_tell_step(row, step, shape, setting, inside))
         words[Word.STEPS], words[Word.STEP_COUNT] = rows.ctypes.data, len(rows)
         held.append(rows)
     if setting.scores.sinks is not None:
         sinks = np.ascontiguousarray(setting.scores.sinks * math.log2(math.e), inside)
         words[Word.SINKS] = sinks.ctypes.data
         held.append(sinks)
+    words[Word.FIRST_QUERY] = setting.first_query
     words[Word.DROPPED] = int(setting.dropout * 2**32)
     words[Word.SEED] = int(np.uint64(setting.seed).astype(np.int64))
     return held
 
 
-def _tell_step(row: Array, step: Step, shape: tuple[int, int, int, int], inside: np.dtype[Any]) -> object:
+def _tell_step(
+    row: Array, step: Step, shape: tuple[int, int, int, int], setting: Setting, inside: np.dtype[Any]
+) -> object:
     """One row of the steps' words; returns what has to be kept alive."""
     if isinstance(step, Relative):
         # A panel reads a whole line from its first query's place.
-        table = np.zeros((step.table.shape[0], step.table.shape[1] + PANEL_AT_MOST), inside)
-        table[:, : step.table.shape[1]] = step.table * math.log2(math.e)
+        here = step.table[:, setting.first_query :]
+        table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
+        table[:, : here.shape[1]] = here * math.log2(math.e)
         row[:4] = StepKind.RELATIVE, table.ctypes.data, 0, table.strides[0] if table.shape[0] > 1 else 0
         return table
     if isinstance(step, Added):
-        bias = np.broadcast_to(np.asarray(step.bias, inside), shape)
+        whole = np.broadcast_to(np.asarray(step.bias, inside), (*shape[:2], setting.queries or shape[2], shape[3]))
+        bias = whole[:, :, setting.first_query : setting.first_query + shape[2]]
         row[:] = StepKind.ADDED, bias.ctypes.data, *bias.strides
         return bias
     if isinstance(step, Capped):

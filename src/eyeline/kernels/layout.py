@@ -101,6 +101,7 @@ class Word(IntEnum):
     ALLOWED_HEAD = auto()
     ALLOWED_TOKEN = auto()
     ALLOWED_KEY = auto()
+    FIRST_QUERY = auto()  # the number of the first query among all, for what goes by it
     RULES = auto()  # addresses of the user's own rules, compiled (see `functions`)
     RULE_COUNT = auto()
     STEPS = auto()  # rows of `STEP_WORDS` words: a kind (`StepKind`), an address or a value, four strides

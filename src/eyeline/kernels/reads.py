@@ -25,6 +25,7 @@ class Reads:
         received: whether to read Σ w over the queries; `received_maxima`: the largest w.
         pool: rows and columns of a picture, at most N and M, and whether of sums, of maxima.
         maxima, sums: (B, H, N), what weights are relative to, if not the pass's own.
+        queries, first_query: how many queries the whole has, and the number of this pass's first, for the picture.
     """
 
     surprise: bool = False
@@ -39,6 +40,8 @@ class Reads:
     pooled_maxima: bool = False
     maxima: Array | None = None
     sums: Array | None = None
+    queries: int | None = None
+    first_query: int = 0
 
 
 class Found:
@@ -56,8 +59,9 @@ class Found:
         B, H, N, M = shape
         self._reads = reads
         picture = (B, H, *(reads.pool or (0, 0)))
-        # So many units make 1 that no sum over all queries overflows.
-        self._units = 2.0 ** (61 - (N * max(M, 1)).bit_length()) if reads.pool else 2.0 ** (61 - N.bit_length())
+        queries = N if reads.queries is None else reads.queries
+        # So many units make 1 that no sum over all queries overflows: each row's weights sum to 1 at most.
+        self._units = 2.0 ** (61 - queries.bit_length())
 
         def made(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
             return np.zeros(shape, kind) if wanted else None
@@ -76,7 +80,8 @@ class Found:
         rows, columns = picture[2:]
         self._places = [np.zeros(0, np.int32)] * 2
         if reads.pool:
-            self._places = [_bins(n, count) for n, count in ((N, rows), (M, columns))]
+            self._places = [_bins(n, count) for n, count in ((queries, rows), (M, columns))]
+            self._places[0] = self._places[0][reads.first_query :]
         self._dtype = dtype
 
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:

@@ -54,7 +54,7 @@ def forward(q: Array, k: Array, v: Array, setting: Setting, reads: Reads | None 
     inside = computed(q.dtype)
     output = np.empty((B, H, N, v.shape[3]), q.dtype)
     maxima, sums = np.empty((B, H, N), inside), np.empty((B, H, N), inside)
-    found = None if reads is None else Found(reads, (B, H, N, k.shape[2]), inside)
+    found = None if reads is None else Found(reads, (B, H, N, setting.keys or k.shape[2]), inside)
     words = [0] * len(Word)
     words[Word.OUT] = output.ctypes.data
     if found is not None:
@@ -71,7 +71,7 @@ def weights(q: Array, k: Array, setting: Setting, maxima: Array, sums: Array, ro
     rectangle = np.zeros((B, H, len(rows), len(columns)), inside)
     words = [0] * len(Word)
     places = []
-    for word, chosen, count in ((Word.ROW_PLACES, rows, N), (Word.COLUMN_PLACES, columns, k.shape[2])):
+    for word, chosen, count in ((Word.ROW_PLACES, rows, N), (Word.COLUMN_PLACES, columns, setting.keys or k.shape[2])):
         place = np.full(count, -1, np.int32)
         place[chosen] = np.arange(len(chosen))
         places.append(place)
@@ -103,14 +103,15 @@ def _sweep(
     """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
     q, k, v = arrays
     B, H, N, D = q.shape
-    G, M, E = v.shape[1:]
+    G, here_keys, E = v.shape[1:]
+    M = setting.keys or here_keys
     if not B * H * N:
         return 0
     inside = computed(q.dtype)
     dtype: DType = "float32" if inside == np.float32 else "float64"
     here = target()
     panel = here.panel(dtype)
-    cost = M * (D + E)
+    cost = here_keys * (D + E)
     workers = threads.get_threads() if B * H * N * cost > _WORTH_A_THREAD else 1
     # Several panels to a task, as long as every thread has some tasks.
     in_a_head = -(-N // panel)
@@ -126,6 +127,9 @@ def _sweep(
     words[Word.MAXIMA], words[Word.SUMS] = totals[0].ctypes.data, totals[1].ctypes.data
     for place, array in ((Word.Q, q), (Word.K, k), (Word.V, v)):
         tell_array(words, place, array)
+        if place != Word.Q:
+            # Keys have their numbers among all; the mask hides those that aren't here.
+            words[place] -= setting.first_key * array.strides[2]
     words[Word.HALF] = {2: Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16}.get(q.itemsize, Half.NOT)
     held = tell_setting(words, setting, (B, H, N, M), dtype)
     _lay_out_scratch(words, here, panel, panels, inside.itemsize, found)

@@ -18,6 +18,9 @@ class Setting:
         scores: the steps that change the scaled scores before the mask, and the sinks.
         dropout: the share of weights that is dropped, those left being divided by what is left of 1.
         seed: which ones.
+        first_query, first_key: the numbers of the first query and key that are here, among all.
+        queries, keys: how many there are in all; as many as are here if None. `mask` has the queries that are here, and
+            all keys, of which it hides those that aren't here; `scores` have all.
     """
 
     scale: float
@@ -25,3 +28,7 @@ class Setting:
     scores: scores.Lowered = field(default_factory=scores.Lowered)
     dropout: float = 0.0
     seed: int = 0
+    first_query: int = 0
+    first_key: int = 0
+    queries: int | None = None
+    keys: int | None = None

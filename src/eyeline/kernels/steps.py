@@ -15,6 +15,7 @@ from eyeline.kernels.words import (
     ADDED,
     CALLED,
     CAPPED,
+    FIRST_QUERY,
     KEYS,
     RELATIVE,
     S_LINES,
@@ -78,6 +79,7 @@ def steps(dtype, lanes, most_vectors):
                         to = scores + j * line + w * step
                         store(to, cap * tanh(load(to) * inverse))
             elif kind == CALLED:
-                call(word(row, 1), scores, line // size, batch, head, first_query, count, a, e)
+                number = word(p, FIRST_QUERY) + first_query
+                call(word(row, 1), scores, line // size, batch, head, number, count, a, e)
 
     return change

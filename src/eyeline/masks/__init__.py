@@ -11,6 +11,7 @@ from eyeline.masks.documents import Documents
 from eyeline.masks.lowered import Lowered, Problem, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
 from eyeline.masks.padding import Lengths
+from eyeline.masks.picture import edges
 from eyeline.masks.positions import Align, Causal, Prefix, Window, check_align, standing
 from eyeline.masks.where import Where
 
@@ -31,5 +32,6 @@ __all__ = [
     "Where",
     "Window",
     "check_align",
+    "edges",
     "standing",
 ]

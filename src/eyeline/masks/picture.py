@@ -34,7 +34,7 @@ def draw(lowered: Lowered, problem: Problem, at: tuple[int, int], rows: int, col
         return ""
     # A character is half as wide as it is high: a small matrix gets two for each key.
     wide = 2 if columns >= 2 * M else 1
-    down, across = _edges(N, rows), _edges(M, columns // wide)
+    down, across = edges(N, rows), edges(M, columns // wide)
     counts = _counts(lowered, problem, at, down, across)
     shares = counts / (np.diff(down)[:, None] * np.diff(across))
     # What is partly allowed never looks wholly allowed, or not at all.
@@ -42,10 +42,10 @@ def draw(lowered: Lowered, problem: Problem, at: tuple[int, int], rows: int, col
     return "\n".join("".join(_SHADES[shade] * wide for shade in row) for row in shades)
 
 
-def _edges(n: int, most: int) -> NDArray[np.int64]:
-    """Where each of at most `most` bins over n begins, and the last one ends: bin r of R is [r·n//R, (r+1)·n//R)."""
-    bins = max(1, min(n, most))
-    return np.arange(bins + 1, dtype=np.int64) * n // bins
+def edges(n: int, most: int) -> NDArray[np.int64]:
+    """Where each of R = min(n, most) bins over n tokens begins, and the last one ends: [r·n//R, (r+1)·n//R)."""
+    bins = min(n, most)
+    return np.arange(bins + 1, dtype=np.int64) * n // max(bins, 1)
 
 
 def _counts(

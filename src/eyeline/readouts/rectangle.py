@@ -1,4 +1,4 @@
-"""What is read of the weights in passing, without keeping the matrix. This room imports NumPy alone."""
+"""A rectangle of the weights themselves."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from eyeline.masks import Problem
 
 Which = int | slice | Sequence[int] | NDArray[np.integer] | None
 
@@ -36,6 +38,10 @@ class Weights:
     def columns(self, count: int) -> NDArray[np.int64]:
         """The positions of the keys, of `count` in all."""
         return _positions("keys", self.keys, count)
+
+    def check(self, problem: Problem) -> None:
+        self.rows(problem.queries)
+        self.columns(problem.keys)
 
 
 def _positions(name: str, which: Which, count: int) -> NDArray[np.int64]:

@@ -1,0 +1,34 @@
+"""Several readouts, checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import get_args
+
+from eyeline.masks import Problem
+from eyeline.readouts.matrix import Pooled, Received
+from eyeline.readouts.rectangle import Weights
+from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
+
+Readout = TopK | Entropy | Received | Distance | Onto | Pooled | Weights
+
+
+def chosen(read: Readout | Sequence[Readout], problem: Problem) -> tuple[Readout, ...]:
+    """What is to be read: one readout or several, each kind at most once.
+
+    Raises:
+        TypeError: if one of them isn't a readout.
+        ValueError: if a kind is there twice, or one doesn't fit the matrix.
+    """
+    kinds = get_args(Readout)
+    given: tuple[Readout, ...] = (read,) if isinstance(read, kinds) else tuple(read)  # type: ignore[arg-type]
+    for readout in given:
+        if not isinstance(readout, kinds):
+            raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {readout!r}")
+    for name, times in Counter(type(readout).__name__ for readout in given).items():
+        if times > 1:
+            raise ValueError(f"read must hold each kind of readout once, got {name} {times} times")
+    for readout in given:
+        readout.check(problem)
+    return given

@@ -1,0 +1,34 @@
+"""The specification: attention and its readouts on the whole matrix, n × n, in float64 NumPy.
+
+This is the truth that everything faster is tested against, and what the step-by-step view shows. `formula` is the
+textbook, one short function per step; `reading` defines each readout; `observing` answers as `eyeline.observe` does.
+This room may import `masks`, `scores`, `readouts`, `observation` and `dropout`, never `kernels`.
+"""
+
+from eyeline.reference.formula import (
+    Steps,
+    answers,
+    dropped,
+    masked,
+    project,
+    scaled,
+    shares,
+    softmax,
+    steps,
+    weighted_sum,
+)
+from eyeline.reference.observing import observe
+
+__all__ = [
+    "Steps",
+    "answers",
+    "dropped",
+    "masked",
+    "observe",
+    "project",
+    "scaled",
+    "shares",
+    "softmax",
+    "steps",
+    "weighted_sum",
+]

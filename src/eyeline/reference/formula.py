@@ -1,0 +1,220 @@
+"""The formula itself: scaled dot-product attention, n × n, in float64, one short function per step of the textbook.
+
+It builds the whole matrix on purpose. Shapes: B batch, H heads, G key/value heads, N queries, M keys, D head width,
+E value width; any leading axes will do.
+
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1: softmax(QKᵀ/√d)V.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.dropout import check_dropout, kept
+from eyeline.masks import Mask, Problem
+from eyeline.scores import Scores, Sinks, stacked
+
+Array = NDArray[np.float64]
+
+
+def project(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, heads: int = 1) -> Array:
+    """Each token's query, key or value: x·Wᵀ + b, cut into heads.
+
+    Args:
+        x: tokens, (..., N, width).
+        weight: (H·D, width), as torch's `nn.Linear` keeps it.
+        bias: (H·D,).
+        heads: H.
+
+    Returns:
+        (..., H, N, D).
+    """
+    y = np.asarray(x, np.float64) @ np.asarray(weight, np.float64).T
+    if bias is not None:
+        y = y + np.asarray(bias, np.float64)
+    return np.swapaxes(y.reshape(*y.shape[:-1], heads, y.shape[-1] // heads), -3, -2)
+
+
+def answers(q: ArrayLike, k: ArrayLike) -> Array:
+    """How well each key answers each query: q·k. (..., N, D), (..., M, D) → (..., N, M)."""
+    return np.asarray(q, np.float64) @ np.swapaxes(np.asarray(k, np.float64), -1, -2)
+
+
+def scaled(s: Array, by: float) -> Array:
+    """Scores times `by`, 1/√D in the textbook, so that their spread doesn't grow with the head width."""
+    return s * by
+
+
+def masked(s: Array, allowed: NDArray[np.bool_] | None) -> Array:
+    """Scores with -inf where a query may not look at a key."""
+    return s if allowed is None else np.where(allowed, s, -np.inf)
+
+
+def softmax(s: Array, sink: Array | None = None) -> tuple[Array, Array]:
+    """Weights that sum to 1 over the keys, and `lse`, the log of each row's sum of exponentials.
+
+    What is hidden (-inf) has weight 0, whatever else is in its row; a row that may look at nothing has lse -inf. A
+    `sink`, (..., N), is one more logit in the sum, and its share of the row is no key's.
+    """
+    hidden = s == -np.inf
+    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    top = top if sink is None else np.maximum(top, sink[..., None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponentials = np.where(hidden, 0.0, np.exp(s - top))
+        total = exponentials.sum(axis=-1, keepdims=True)
+        total = total if sink is None else total + np.exp(sink[..., None] - top)
+        lse = np.where(total == 0, -np.inf, top + np.log(total))[..., 0]
+        return np.where(hidden, 0.0, exponentials / total), lse
+
+
+def shares(s: Array, lse: Array) -> Array:
+    """Weights as shares of a given total, whose log is `lse`: they sum to what part of it these keys are."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(s == -np.inf, 0.0, np.exp(s - lse[..., None]))
+
+
+def dropped(weights: Array, keep: NDArray[np.bool_], share: float) -> Array:
+    """The weights after dropout: those kept are divided by what is left of 1, so that their mean stays."""
+    return np.where(keep, weights / (1 - share), 0.0)
+
+
+def weighted_sum(weights: ArrayLike, v: ArrayLike, seen: NDArray[np.bool_] | None = None) -> Array:
+    """What each query becomes: x' = Σ w·v. (..., N, M), (..., M, E) → (..., N, E).
+
+    Where `seen` (..., N, M) is false, the value is left out, and may be anything; a value that is seen counts even with
+    weight 0, so NaN and inf reach the rows that see them.
+
+    >>> time, flies, arrow = np.eye(3)
+    >>> weighted_sum([0.45, 0.10, 0.45], [time, flies, arrow])
+    array([0.45, 0.1 , 0.45])
+    """
+    w, values = np.asarray(weights, np.float64), np.asarray(v, np.float64)
+    if np.isfinite(values).all():
+        return np.asarray(w @ values)
+    with np.errstate(invalid="ignore"):
+        products = w[..., None] * values[..., None, :, :]
+        return np.asarray((products if seen is None else np.where(seen[..., None], products, 0.0)).sum(axis=-2))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Every intermediate of one attention, in the order in which it is computed.
+
+    `changed` are the scores after their modifiers, `sink` is the share of each row, (..., H, N), that went to no key,
+    and `dropped` are the weights after dropout; where there is nothing of the kind, they are the step before, or None.
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    scores: Array
+    scaled: Array
+    changed: Array
+    masked: Array
+    weights: Array
+    lse: Array
+    sink: Array | None
+    dropped: Array
+    output: Array
+    scale: float
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Where a query sees a key: neither a mask nor a score of -inf hides it. (..., H, N, M)"""
+        result: NDArray[np.bool_] = self.masked != -np.inf
+        return result
+
+
+def steps(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | None = None,
+    part: tuple[int, int] | None = None,
+    lse: ArrayLike | None = None,
+) -> Steps:
+    """Scaled dot-product attention with all its intermediates.
+
+    Args:
+        q: queries, (..., H, N, D), or (N, D).
+        k: keys, (..., G, M, D); H must be a multiple of G, and each key head then serves H/G query heads in a row.
+        v: values, (..., G, M, E).
+        mask: where a query may look at a key; everywhere if not given.
+        scale: what scores are multiplied by; 1/√D if not given.
+        scores: what changes the scaled scores, in order.
+        dropout: the share of weights that is dropped.
+        seed: which ones.
+        part: only the keys [first, last) are seen, at their place among the M.
+        lse: the total that weights are shares of, (..., H, N); that of the keys seen, and the sink, if not given.
+
+    Returns:
+        `Steps`, float64; weights and scores are (..., H, N, M), the output is (..., H, N, E).
+
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> steps(x, x, x, scale=1.0).weights.round(2)
+    array([[0.73, 0.27],
+           [0.27, 0.73]])
+    """
+    q64, k64, v64 = (np.asarray(a, np.float64) for a in (q, k, v))
+    if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
+        groups = q64.shape[-3] // k64.shape[-3]
+        k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
+    problem = problem_of(q64, k64)
+    shape = (*q64.shape[:-1], problem.keys)
+    by = 1 / math.sqrt(max(q64.shape[-1], 1)) if scale is None else scale
+    share, number = check_dropout(dropout, seed)
+    modifiers = stacked(scores)
+    with np.errstate(invalid="ignore", over="ignore"):
+        raw = answers(q64, k64)
+        times = scaled(raw, by)
+        changed = times.reshape(problem.shape)
+        for modifier in modifiers:
+            changed = modifier.apply(changed, problem)
+        changed = changed.reshape(shape)
+        visible = masked(changed, _allowed(mask, part, problem).reshape(shape))
+    sink = None
+    if modifiers and isinstance(modifiers[-1], Sinks):
+        sink = np.broadcast_to(modifiers[-1].of(problem)[:, None], problem.shape[:3]).reshape(shape[:-1])
+    if lse is None:
+        weights, total = softmax(visible, sink)
+    else:
+        total = np.asarray(lse, np.float64)
+        weights = shares(visible, total)
+    after = dropped(weights, kept(number, share, problem).reshape(shape), share) if share else weights
+    return Steps(
+        q64,
+        k64,
+        v64,
+        scores=raw,
+        scaled=times,
+        changed=changed,
+        masked=visible,
+        weights=weights,
+        lse=total,
+        sink=None if sink is None else np.exp(sink - total),
+        dropped=after,
+        output=weighted_sum(after, v64, visible != -np.inf),
+        scale=by,
+    )
+
+
+def problem_of(q: Array, k: Array) -> Problem:
+    """The sizes of the matrix of queries (..., H, N, D) and keys (..., G, M, D)."""
+    return Problem(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+
+
+def _allowed(mask: Mask | None, part: tuple[int, int] | None, problem: Problem) -> NDArray[np.bool_]:
+    allowed = np.ones(problem.shape, bool) if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)
+    if part is None:
+        return allowed
+    j = np.arange(problem.keys)
+    return allowed & (part[0] <= j) & (j < part[1])

@@ -1,0 +1,76 @@
+"""What `eyeline.observe` returns, read of the whole matrix in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eyeline.masks import Mask
+from eyeline.observation import Observation
+from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights, chosen
+from eyeline.reference import reading
+from eyeline.reference.formula import problem_of, steps
+from eyeline.scores import Scores
+
+
+def observe(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | None = None,
+    read: Readout | Sequence[Readout] = (),
+    part: tuple[int, int] | None = None,
+    lse: ArrayLike | None = None,
+    queries: tuple[int, int] | None = None,
+) -> Observation:
+    """Attention and what is asked about its weights.
+
+    Args:
+        q, k, v, mask, scale, scores, dropout, seed, part, lse: as for `steps`.
+        read: one readout or several, each kind at most once.
+        queries: only of the queries [first, last); those of the mask, the scores and the picture stay the whole's.
+    """
+    done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, part=part, lse=lse)
+    problem = problem_of(done.q, done.k)
+    first, last = (0, problem.queries) if queries is None else queries
+    rows = slice(first, last)
+    w, seen = done.weights[..., rows, :], done.seen[..., rows, :]
+    found: dict[str, Any] = {}
+    asked = chosen(read, problem)
+    for readout in asked:
+        match readout:
+            case Weights():
+                found["weights"] = w[..., readout.rows(last - first), :][..., readout.columns(problem.keys)]
+            case TopK():
+                found["top_k"] = reading.top_k(w, seen, readout.k)
+            case Entropy():
+                found["entropy"] = reading.entropy(w)
+            case Received():
+                found["received"] = reading.received(w, seen, readout.reduce)
+                found["looking"] = seen.any(axis=-1) if readout.reduce == "mean" else None
+            case Distance():
+                found["distance"] = reading.distance(w, readout.positions(problem)[rows])
+            case Onto():
+                labels = np.broadcast_to(readout.labels(problem)[:, None], (*problem.shape[:2], problem.keys))
+                found["onto"] = reading.onto(w, labels.reshape(*w.shape[:-2], problem.keys), readout.count)
+            case Pooled():
+                whole = np.zeros_like(done.weights)
+                whole[..., rows, :] = w
+                found["pooled"] = reading.pooled(whole, readout.rows, readout.columns, readout.reduce)
+                found["pooled_over"] = (problem.queries, problem.keys)
+    return Observation(
+        output=done.output[..., rows, :],
+        lse=done.lse[..., rows],
+        sink=None if done.sink is None else done.sink[..., rows],
+        read=asked,
+        relative_to_whole=lse is not None,
+        **found,
+    )
