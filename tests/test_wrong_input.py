@@ -16,11 +16,19 @@ WRONG = [
     (
         {"k": f32.astype(int)},
         ValueError,
-        "k must be float32 or float64, got int64; convert it with k.astype(numpy.float32)",
+        "k must be float16, bfloat16, float32 or float64, got int64; convert it with k.astype(numpy.float32)",
     ),
-    ({"q": f32.astype(np.float16)}, ValueError, "q must be float32 or float64, got float16; convert"),
-    ({"q": f32.astype(complex)}, ValueError, "q must be float32 or float64, got complex128; convert"),
-    ({"q": f32.astype(f32.dtype.newbyteorder())}, ValueError, "q must be float32 or float64, got "),
+    (
+        {"q": f32.astype(np.longdouble)},
+        ValueError,
+        "q must be float16, bfloat16, float32 or float64, got float128; convert",
+    ),
+    (
+        {"q": f32.astype(complex)},
+        ValueError,
+        "q must be float16, bfloat16, float32 or float64, got complex128; convert",
+    ),
+    ({"q": f32.astype(f32.dtype.newbyteorder())}, ValueError, "q must be float16, bfloat16, float32 or float64, got "),
     ({"k": f32.astype(np.float64)}, ValueError, "k must be of q's type, float32, got float64"),
     ({"v": f32.astype(np.float64)}, ValueError, "v must be of q's type, float32, got float64"),
     ({"q": f32[0, 0]}, ValueError, "q must be (tokens, width) or (..., heads, tokens, width), got shape (4,)"),

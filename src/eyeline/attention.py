@@ -59,16 +59,17 @@ def attention(
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1; computed by blocks with an online softmax
     (Milakov and Gimelshein 2018; Dao et al. 2022).
 
+    >>> import numpy as np
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention(x, x, x, scale=1.0).round(2)
     array([[0.73, 0.27],
            [0.27, 0.73]])
     """
-    asked = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
-        from eyeline import torch
+        from eyeline.torch import attention as on_tensors
 
-        return torch.attention(q, k, v, **asked)
+        return on_tensors(q, k, v, **asked)
     from eyeline.call import Call
 
     return Call(q, k, v, **asked).output()
@@ -105,18 +106,20 @@ def observe(
     Raises:
         TypeError, ValueError: as `attention`, and if `read` holds what isn't a readout or holds one twice.
 
+    >>> import numpy as np
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> from eyeline import Entropy, Weights
     >>> seen = observe(x, x, x, scale=1.0, read=[Weights(queries=0), Entropy()])
     >>> seen.weights.round(2), seen.entropy.round(2)
     (array([[0.73, 0.27]]), array([0.58, 0.58]))
     >>> seen.lse.round(2)
     array([1.31, 1.31])
     """
-    asked = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
-        from eyeline import torch
+        from eyeline.torch import observe as on_tensors
 
-        return torch.observe(q, k, v, **asked, read=read, part=part, lse=lse)
+        return on_tensors(q, k, v, **asked, read=read, part=part, lse=lse)
     from eyeline.call import Call
 
     return Call(q, k, v, **asked, part=part, lse=lse).observe(read)

@@ -26,10 +26,10 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
             raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
         if isinstance(x, np.ma.MaskedArray):
             raise TypeError(
-                f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass {name}.data, "
-                f"and what may be seen as mask=eyeline.Dense(...) or eyeline.Lengths(...)"
+                f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
+                f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Lengths(...)"
             )
-        if x.dtype.name not in DTYPES:
+        if x.dtype.name not in DTYPES or not x.dtype.isnative:
             raise ValueError(
                 f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with "
                 f"{name}.astype(numpy.float32)"

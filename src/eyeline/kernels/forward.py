@@ -38,6 +38,8 @@ from eyeline.kernels.words import (
     S_KEPT,
     S_KEPT_SIZE,
     S_KEYS,
+    S_PEAKS,
+    S_PEAKS_SIZE,
     S_RANGE,
     S_STATE,
     S_STATE_SIZE,
@@ -46,6 +48,7 @@ from eyeline.kernels.words import (
     S_VISITS_SIZE,
     S_WEIGHTS,
     TASKS,
+    TOP,
     VALUE_WIDTH,
     WEIGHTS,
     WIDTH,
@@ -112,18 +115,21 @@ def forward(dtype, lanes, vectors, rows, value_rows):
                 if a >= e:
                     continue
                 seen += n * (e - a)
-                scores = scratch + word(p, S_WEIGHTS)
+                scores, peaks = scratch + word(p, S_WEIGHTS), 0
                 if word(p, READ) != 0:
                     scores = scratch + word(p, S_KEPT) + (g // length) * word(p, S_KEPT_SIZE) + a * line
                     visits = scratch + word(p, S_VISITS) + (g // length) * word(p, S_VISITS_SIZE)
                     visit = add_to(visits, 1)
                     store_word(visits + 8 * (1 + 2 * visit), a)
                     store_word(visits + 8 * (2 + 2 * visit), e)
+                    if word(p, TOP) != 0:
+                        peaks = scratch + word(p, S_PEAKS) + (g // length) * word(p, S_PEAKS_SIZE) + visit * line
                 take_in(
                     p,
                     state,
                     scratch,
                     scores,
+                    peaks,
                     batch,
                     head,
                     first_query + g,
@@ -150,7 +156,8 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         state = scratch + word(p, S_STATE) + slot * word(p, S_STATE_SIZE)
         kept = scratch + word(p, S_KEPT) + slot * word(p, S_KEPT_SIZE)
         visits = scratch + word(p, S_VISITS) + slot * word(p, S_VISITS_SIZE)
-        read(p, state, scratch, kept, visits, batch, head, first_query, count, 1 if count <= lanes else vectors)
+        peaks = scratch + word(p, S_PEAKS) + slot * word(p, S_PEAKS_SIZE)
+        read(p, state, scratch, kept, visits, peaks, batch, head, first_query, count, 1 if count <= lanes else vectors)
 
     @compiled
     def write_panel(p, scratch, batch, head, first_query, count):

@@ -158,6 +158,9 @@ class Word(IntEnum):
     S_KEPT_SIZE = auto()
     S_VISITS = auto()  # for each panel: how many blocks of keys it took in, and each one's [a, e)
     S_VISITS_SIZE = auto()
+    S_PEAKS = auto()  # for each panel: every visited block's largest scores
+    S_PEAKS_SIZE = auto()
+    S_BOUNDS_BELOW = auto()  # what a panel's best scores are at least
     S_SURPRISE = auto()
     S_DISTANCE = auto()
     S_BEST = auto()  # a panel's best scores so far, from the best down

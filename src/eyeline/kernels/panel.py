@@ -27,6 +27,7 @@ from eyeline.kernels.words import (
     S_OUT,
     S_RANGE,
     S_SUMS,
+    S_TOPS,
     S_WEIGHTS,
     SUMS,
     VALUE_WIDTH,
@@ -89,14 +90,18 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def take_in(
-        p, state, scratch, kept, batch, head, first_query, count, vectors, keys, values, a, e, flagged, careful
+        p, state, scratch, kept, peaks, batch, head, first_query, count, vectors, keys, values, a, e, flagged, careful
     ):
-        """Take the keys [a, e) into the panel's sums; their scores stay at `kept`.
+        """Take the keys [a, e) into the panel's sums; their scores stay at `kept`, and the largest at `peaks` if that
+        isn't 0.
 
         `keys` and `values` are where those of key a lie, with their strides of token and column."""
         n = e - a
         at, token, column = keys
         score(p, state, scratch, kept, batch, head, first_query, count, vectors, at, token, column, a, e, flagged)
+        if peaks != 0:
+            for w in range(vectors):
+                store(peaks + w * step, load(scratch + word(p, S_TOPS) + w * step))
         weigh(p, state, scratch, kept, vectors, n, careful)
         if word(p, DROPPED) != 0:
             drop(p, state, scratch + word(p, S_WEIGHTS), vectors, a, e)

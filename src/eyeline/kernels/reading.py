@@ -12,6 +12,7 @@ from eyeline.kernels.elementary import exp2
 from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import add_to, load_i32, raise_to, store_i8, store_word, width, word
 from eyeline.kernels.simd import (
+    above,
     bits_above,
     equal,
     fma,
@@ -45,6 +46,7 @@ from eyeline.kernels.words import (
     RECEIVED_MAXIMA,
     S_BEST,
     S_BEST_KEYS,
+    S_BOUNDS_BELOW,
     S_DISTANCE,
     S_FACTORS,
     S_MAXIMA,
@@ -154,22 +156,48 @@ def reading(dtype, lanes, most_vectors):
         store_word(keys + (r * length + lane) * 8, key)
 
     @compiled
+    def bound_below(p, scratch, visits, peaks, vectors):
+        """What the best scores are at least: with as many blocks as scores wanted, the last of the best blocks' peaks.
+        It spares most of the insertions."""
+        most, best, bound = word(p, TOP), scratch + word(p, S_BEST), scratch + word(p, S_BOUNDS_BELOW)
+        for w in range(vectors):
+            store(bound + w * step, splat(-infinity))
+        if word(visits, 0) < most:
+            return
+        for w in range(vectors):
+            for visit in range(word(visits, 0)):
+                peak = load(peaks + visit * line + w * step)
+                for r in range(most):
+                    at = best + r * line + w * step
+                    other = load(at)
+                    store(at, maximum(peak, other))
+                    peak = select(above(peak, other), other, peak)
+            store(bound + w * step, load(best + (most - 1) * line + w * step))
+        blank(best, most, -infinity)
+
+    @compiled
     def rank(p, scratch, scores, count, vectors, a, e):
         """Keep the best of the keys [a, e)."""
         most, best, keys = word(p, TOP), scratch + word(p, S_BEST), scratch + word(p, S_BEST_KEYS)
         for w in range(vectors):
             real = (1 << min(lanes, max(count - w * lanes, 0))) - 1
             last = best + (most - 1) * line + w * step
-            threshold = load(last)
-            for j in range(e - a):
+            bound = load(scratch + word(p, S_BOUNDS_BELOW) + w * step)
+            for j in range(0, e - a, 4):
                 at = scores + j * line + w * step
-                better = bits_above(load(at), threshold) & real
-                if better != 0:
+                two = maximum(load(at), load(at + line))
+                others = maximum(load(at + 2 * line), load(at + 3 * line))
+                # Beyond e lies what another block left, or nothing yet: looked at one by one, it is left out.
+                if bits_above(bound, maximum(two, others)) & real == real:
+                    continue
+                for i in range(j, min(j + 4, e - a)):
+                    score = load(scores + i * line + w * step)
+                    better = bits_above(score, load(last)) & (real & ~bits_above(bound, score))
                     while better != 0:
                         lane = lowest_bit(better)
                         better &= better - 1
-                        insert(best, keys, most, w * lanes + lane, load_scalar(at + lane * size), a + j)
-                    threshold = load(last)
+                        at = scores + i * line + w * step + lane * size
+                        insert(best, keys, most, w * lanes + lane, load_scalar(at), a + i)
 
     @compiled
     def gather(p, scratch, vectors, a, e):
@@ -278,12 +306,15 @@ def reading(dtype, lanes, most_vectors):
                     store_scalar(word(p, ONTO) + ((row + i) * groups + c) * size, x)
 
     @compiled
-    def read(p, state, scratch, kept, visits, batch, head, first_query, count, vectors):
-        """All readouts of one panel: `visits` lists the blocks of keys it looked at, whose scores lie at `kept`."""
+    def read(p, state, scratch, kept, visits, peaks, batch, head, first_query, count, vectors):
+        """All readouts of one panel: `visits` lists the blocks of keys it looked at, whose scores lie at `kept` and
+        their largest at `peaks`."""
         group = batch * word(p, HEADS) + head
         row = group * word(p, QUERIES) + first_query
         weights = scratch + word(p, S_WEIGHTS)
         begin_panel(p, state, scratch, row, count, vectors)
+        if word(p, TOP) != 0:
+            bound_below(p, scratch, visits, peaks, vectors)
         for visit in range(word(visits, 0)):
             a, e = word(visits, 1 + 2 * visit), word(visits, 2 + 2 * visit)
             scores = kept + a * line

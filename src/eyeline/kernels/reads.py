@@ -135,11 +135,15 @@ class Found:
         reads = self._reads
         size = self._dtype.itemsize
         words[Word.S_KEPT_SIZE] = (keys + KEY_BLOCK + rows) * line
-        words[Word.S_VISITS_SIZE] = (1 + 2 * -(-max(keys, 1) // KEY_BLOCK)) * 8
+        blocks = -(-max(keys, 1) // KEY_BLOCK)
+        words[Word.S_VISITS_SIZE] = (1 + 2 * blocks) * 8
+        words[Word.S_PEAKS_SIZE] = blocks * line if reads.top else 0
         columns = words[Word.POOL_COLUMNS]
         return [
             (Word.S_KEPT, panels * words[Word.S_KEPT_SIZE]),
             (Word.S_VISITS, panels * words[Word.S_VISITS_SIZE]),
+            (Word.S_PEAKS, panels * words[Word.S_PEAKS_SIZE]),
+            (Word.S_BOUNDS_BELOW, line),
             (Word.S_SURPRISE, line),
             (Word.S_DISTANCE, line),
             (Word.S_BEST, reads.top * line),
