@@ -129,6 +129,23 @@ def test_rows_of_rectangles_follow_one_another():
     np.testing.assert_array_equal(a.merge(b, "queries").weights, whole.weights)
 
 
+def test_equal_weights_are_told_apart_by_their_keys():
+    q, k = np.zeros((1, 2)), np.ones((4, 2))
+    a, b = (reference.observe(q, k, k, read=el.TopK(3), part=part) for part in ((0, 2), (2, 4)))
+    for merged in (a.merge(b), b.merge(a)):
+        np.testing.assert_array_equal(merged.top_k.keys, [[0, 1, 2]])
+        np.testing.assert_array_equal(merged.top_k.weights, [[0.25] * 3])
+
+
+def test_a_visible_key_without_weight_comes_before_none():
+    q, k = np.ones((1, 1)), np.array([[0.0], [-1e4], [-1e4], [0.0]])
+    mask = el.Dense(np.array([[True, True, True, False]]))
+    a, b = (reference.observe(q, k, k, mask=mask, read=el.TopK(4), part=part) for part in ((0, 2), (2, 4)))
+    for merged in (a.merge(b), b.merge(a)):
+        np.testing.assert_array_equal(merged.top_k.keys, [[0, 1, 2, -1]])
+        np.testing.assert_array_equal(merged.top_k.weights, [[1, 0, 0, 0]])
+
+
 def test_half_types_stay_what_they_are():
     rng = np.random.default_rng(1)
     q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))

@@ -10,7 +10,7 @@ import pytest
 from strategies import near, never, strided
 
 import eyeline as el
-from eyeline.masks import Problem
+from eyeline.masks import Problem, functions
 from eyeline.masks.functions import booleans
 
 PROBLEM = Problem((2,), 3, 5, 7)
@@ -33,7 +33,7 @@ def test_a_function_is_asked_about_each_pair():
 
 
 @pytest.mark.parametrize(
-    ("mask", "functions"),
+    ("mask", "count"),
     [
         (F, 1),
         (~F, 1),
@@ -54,9 +54,9 @@ def test_a_function_is_asked_about_each_pair():
         ((F & CAUSAL) | (G & ~CAUSAL), 0),
     ],
 )
-def test_joined_functions_stay_functions_where_they_can(mask, functions):
+def test_joined_functions_stay_functions_where_they_can(mask, count):
     lowered = mask.lower(PROBLEM)
-    assert len(lowered.functions) == functions
+    assert len(lowered.functions) == count
     # As Numba compiles them.
     np.testing.assert_array_equal(booleans(lowered, PROBLEM), rule(mask))
 
@@ -84,6 +84,12 @@ def test_functions_may_give_numbers_and_close_over_values():
     np.testing.assert_array_equal(rule(mask), want)
     for joined, joined_want in ((mask, want), (~mask, ~want), (mask | mask, want), (mask | el.Where(never), want)):
         np.testing.assert_array_equal(booleans(joined.lower(PROBLEM), PROBLEM), joined_want)
+
+
+def test_a_part_of_the_queries_at_a_time(monkeypatch):
+    monkeypatch.setattr(functions, "_AT_A_TIME", 1)
+    np.testing.assert_array_equal(booleans((F & CAUSAL).lower(PROBLEM), PROBLEM), rule(F & CAUSAL))
+    np.testing.assert_array_equal(booleans((F | CAUSAL).lower(PROBLEM), PROBLEM), rule(F | CAUSAL))
 
 
 @pytest.mark.parametrize("shape", [(0, 3, 5, 7), (2, 0, 5, 7), (2, 3, 0, 7), (2, 3, 5, 0)])
