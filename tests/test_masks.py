@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import masks, problems
 
 import eyeline as el
+from eyeline import reference
 from eyeline.masks import Problem
 
 drawn = problems().flatmap(lambda problem: st.tuples(st.just(problem), masks(problem)))
@@ -153,6 +154,18 @@ def test_dense_booleans_broadcast_over_any_axes():
         np.testing.assert_array_equal(booleans(el.Dense(given).lower(problem), problem), want)
 
 
+def test_batch_elements_and_heads_may_have_masks_of_their_own():
+    rng = np.random.default_rng(1)
+    q, k, v = (rng.standard_normal((2, 3, n, 4)) for n in (5, 6, 6))
+    for shape in [(2, 3, 5, 6), (2, 1, 5, 6), (3, 5, 6), (2, 1, 1, 6)]:
+        allowed = rng.random(shape) < 0.5
+        output = reference.steps(q, k, v, mask=el.Dense(allowed)).output
+        for b, h in np.ndindex(2, 3):
+            own = np.broadcast_to(allowed, (2, 3, 5, 6))[b, h]
+            alone = reference.steps(q[b, h], k[b, h], v[b, h], mask=el.Dense(own)).output
+            np.testing.assert_allclose(output[b, h], alone, rtol=1e-13)
+
+
 @pytest.mark.parametrize(
     "join", [bool, lambda m: not m, lambda m: m and m, lambda m: m or m, lambda m: 1 if m else 2, lambda m: 0 < m < 1]
 )
@@ -272,7 +285,10 @@ def test_errors_say_what_was_wrong_and_what_to_do(make, message):
         make()
 
 
-@pytest.mark.parametrize("mask", [el.Causal(), el.Window(1), el.Lengths([9]), el.Dense(np.ones((2, 3), bool))])
+@pytest.mark.parametrize(
+    "mask",
+    [el.Causal(), el.Window(1), el.Lengths([9]), el.Dense(np.ones((2, 3), bool)), el.Documents([1]), el.Prefix(1)],
+)
 def test_lowering_refuses_what_the_rule_refuses(mask):
     problem = Problem((1,), 1, 3, 4)
     with pytest.raises(ValueError, match=r"align|lengths|allowed") as by_rule:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.dropout import check_dropout, kept
 from eyeline.masks import Mask, Problem
+from eyeline.part import Part
 from eyeline.scores import Scores, Sinks, stacked
 
 Array = NDArray[np.float64]
@@ -139,7 +141,7 @@ def steps(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
-    part: tuple[int, int] | None = None,
+    part: Part | None = None,
     lse: ArrayLike | None = None,
 ) -> Steps:
     """Scaled dot-product attention with all its intermediates.
@@ -153,8 +155,8 @@ def steps(
         scores: what changes the scaled scores, in order.
         dropout: the share of weights that is dropped.
         seed: which ones.
-        part: only the keys [first, last) are seen, at their place among the M.
-        lse: the total that weights are shares of, (..., H, N); that of the keys seen, and the sink, if not given.
+        part: which part of a larger attention these queries and keys are: masks, scores and dropout are the whole's.
+        lse: the total that weights are shares of, (..., H, N); that of these keys, and the sink, if not given.
 
     Returns:
         `Steps`, float64; weights and scores are (..., H, N, M), the output is (..., H, N, E).
@@ -168,28 +170,30 @@ def steps(
     if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
         groups = q64.shape[-3] // k64.shape[-3]
         k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
-    problem = problem_of(q64, k64)
-    shape = (*q64.shape[:-1], problem.keys)
+    problem, here = place(q64, k64, part)
+    shape = (*q64.shape[:-1], k64.shape[-2])
     by = 1 / math.sqrt(max(q64.shape[-1], 1)) if scale is None else scale
     share, number = check_dropout(dropout, seed)
     modifiers = stacked(scores)
     with np.errstate(invalid="ignore", over="ignore"):
         raw = answers(q64, k64)
         times = scaled(raw, by)
-        changed = times.reshape(problem.shape)
+        whole = np.zeros(problem.shape)
+        whole[here] = times.reshape(whole[here].shape)
         for modifier in modifiers:
-            changed = modifier.apply(changed, problem)
-        changed = changed.reshape(shape)
-        visible = masked(changed, _allowed(mask, part, problem).reshape(shape))
+            whole = modifier.apply(whole, problem)
+        changed = whole[here].reshape(shape)
+        allowed = None if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)[here].reshape(shape)
+        visible = masked(changed, allowed)
     sink = None
     if modifiers and isinstance(modifiers[-1], Sinks):
-        sink = np.broadcast_to(modifiers[-1].of(problem)[:, None], problem.shape[:3]).reshape(shape[:-1])
+        sink = np.broadcast_to(modifiers[-1].of(problem)[:, None], whole[here].shape[:3]).reshape(shape[:-1])
     if lse is None:
         weights, total = softmax(visible, sink)
     else:
         total = np.asarray(lse, np.float64)
         weights = shares(visible, total)
-    after = dropped(weights, kept(number, share, problem).reshape(shape), share) if share else weights
+    after = dropped(weights, kept(number, share, problem)[here].reshape(shape), share) if share else weights
     return Steps(
         q64,
         k64,
@@ -207,14 +211,9 @@ def steps(
     )
 
 
-def problem_of(q: Array, k: Array) -> Problem:
-    """The sizes of the matrix of queries (..., H, N, D) and keys (..., G, M, D)."""
-    return Problem(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
-
-
-def _allowed(mask: Mask | None, part: tuple[int, int] | None, problem: Problem) -> NDArray[np.bool_]:
-    allowed = np.ones(problem.shape, bool) if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)
-    if part is None:
-        return allowed
-    j = np.arange(problem.keys)
-    return allowed & (part[0] <= j) & (j < part[1])
+def place(q: Array, k: Array, part: Part | None) -> tuple[Problem, tuple[Any, ...]]:
+    """The sizes of the whole matrix, and where in it these queries (..., H, N, D) and keys (..., G, M, D) are."""
+    part = part or Part()
+    (N, M), i, j = (q.shape[-2], k.shape[-2]), part.first_query, part.first_key
+    problem = Problem(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *part.of(N, M))
+    return problem, (..., slice(i, i + N), slice(j, j + M))

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from eyeline.masks import Mask
 from eyeline.observation import Observation
+from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights, chosen
 from eyeline.reference import reading
-from eyeline.reference.formula import problem_of, steps
+from eyeline.reference.formula import place, steps
 from eyeline.scores import Scores
 
 
@@ -27,28 +28,27 @@ def observe(
     dropout: float = 0.0,
     seed: int | None = None,
     read: Readout | Sequence[Readout] = (),
-    part: tuple[int, int] | None = None,
+    part: Part | None = None,
     lse: ArrayLike | None = None,
-    queries: tuple[int, int] | None = None,
 ) -> Observation:
     """Attention and what is asked about its weights.
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed, part, lse: as for `steps`.
         read: one readout or several, each kind at most once.
-        queries: only of the queries [first, last); those of the mask, the scores and the picture stay the whole's.
     """
     done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, part=part, lse=lse)
-    problem = problem_of(done.q, done.k)
-    first, last = (0, problem.queries) if queries is None else queries
-    rows = slice(first, last)
-    w, seen = done.weights[..., rows, :], done.seen[..., rows, :]
+    problem, here = place(done.q, done.k, part)
+    rows, columns = here[1:]
+    # Of all keys, at their own place; what isn't here has no weight.
+    w, seen = (np.zeros((*x.shape[:-1], problem.keys), x.dtype) for x in (done.weights, done.seen))
+    w[..., columns], seen[..., columns] = done.weights, done.seen
     found: dict[str, Any] = {}
     asked = chosen(read, problem)
     for readout in asked:
         match readout:
             case Weights():
-                found["weights"] = w[..., readout.rows(last - first), :][..., readout.columns(problem.keys)]
+                found["weights"] = w[..., readout.rows(w.shape[-2]), :][..., readout.columns(problem.keys)]
             case TopK():
                 found["top_k"] = reading.top_k(w, seen, readout.k)
             case Entropy():
@@ -62,14 +62,14 @@ def observe(
                 labels = np.broadcast_to(readout.labels(problem)[:, None], (*problem.shape[:2], problem.keys))
                 found["onto"] = reading.onto(w, labels.reshape(*w.shape[:-2], problem.keys), readout.count)
             case Pooled():
-                whole = np.zeros_like(done.weights)
+                whole = np.zeros((*w.shape[:-2], problem.queries, problem.keys))
                 whole[..., rows, :] = w
                 found["pooled"] = reading.pooled(whole, readout.rows, readout.columns, readout.reduce)
                 found["pooled_over"] = (problem.queries, problem.keys)
     return Observation(
-        output=done.output[..., rows, :],
-        lse=done.lse[..., rows],
-        sink=None if done.sink is None else done.sink[..., rows],
+        output=done.output,
+        lse=done.lse,
+        sink=done.sink,
         read=asked,
         relative_to_whole=lse is not None,
         **found,

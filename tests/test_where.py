@@ -1,0 +1,114 @@
+"""A user's own rule: as Python runs it and as Numba compiles it; joined with others; errors."""
+
+from __future__ import annotations
+
+import re
+
+import numba
+import numpy as np
+import pytest
+from strategies import near, never, strided
+
+import eyeline as el
+from eyeline.masks import Problem, functions
+from eyeline.masks.functions import booleans
+
+PROBLEM = Problem((2,), 3, 5, 7)
+F, G = el.Where(near), el.Where(strided)
+CAUSAL = el.Causal("end")
+DENSE = el.Dense(np.random.default_rng(0).random((3, 5, 7)) < 0.5)
+
+
+def rule(mask):
+    return np.broadcast_to(mask.rule(PROBLEM), PROBLEM.shape)
+
+
+def test_a_function_is_asked_about_each_pair():
+    def odd(b, h, i, j):
+        return (b + 2 * h + 3 * i + 5 * j) % 2 == 1
+
+    b, h, i, j = np.ogrid[:2, :3, :5, :7]
+    np.testing.assert_array_equal(rule(el.Where(odd)), (b + 2 * h + 3 * i + 5 * j) % 2 == 1)
+    np.testing.assert_array_equal(booleans(el.Where(odd).lower(PROBLEM), PROBLEM), rule(el.Where(odd)))
+
+
+@pytest.mark.parametrize(
+    ("mask", "count"),
+    [
+        (F, 1),
+        (~F, 1),
+        (~~F, 1),
+        (F & G, 2),
+        (F & F, 1),
+        (F | G, 1),
+        (~(F & G), 1),
+        (~(F | G), 2),
+        (F & CAUSAL, 1),
+        (CAUSAL & F & DENSE & G, 2),
+        (~(F | CAUSAL), 1),
+        (~(~CAUSAL | ~F | DENSE), 1),
+        (F & (el.Where(never) | ~G), 2),
+        (F | CAUSAL, 0),
+        (F | DENSE, 0),
+        (~(F & CAUSAL), 0),
+        ((F & CAUSAL) | (G & ~CAUSAL), 0),
+    ],
+)
+def test_joined_functions_stay_functions_where_they_can(mask, count):
+    lowered = mask.lower(PROBLEM)
+    assert len(lowered.functions) == count
+    # As Numba compiles them.
+    np.testing.assert_array_equal(booleans(lowered, PROBLEM), rule(mask))
+
+
+def test_the_same_mask_lowers_to_the_same_functions():
+    """So that what was compiled for them can be kept."""
+    for mask in (F, ~F, F | G, ~(F & G)):
+        assert mask.lower(PROBLEM).functions == mask.lower(PROBLEM).functions
+    assert el.Where(near) == F
+    assert hash(el.Where(near)) == hash(F)
+    assert F != G
+
+
+def test_what_numba_has_wrapped_will_do():
+    wrapped = el.Where(numba.njit(near))
+    np.testing.assert_array_equal(rule(wrapped), rule(F))
+    np.testing.assert_array_equal(booleans((wrapped | G).lower(PROBLEM), PROBLEM), rule(F | G))
+    np.testing.assert_array_equal(booleans((wrapped | CAUSAL).lower(PROBLEM), PROBLEM), rule(F | CAUSAL))
+
+
+def test_functions_may_give_numbers_and_close_over_values():
+    reach, table = 2, np.array([0, 3, 0, 1, 1])
+    mask = el.Where(lambda b, h, i, j: table[i] * (j > reach))
+    want = np.broadcast_to((table[:, None] != 0) & (np.arange(7) > 2), PROBLEM.shape)
+    np.testing.assert_array_equal(rule(mask), want)
+    for joined, joined_want in ((mask, want), (~mask, ~want), (mask | mask, want), (mask | el.Where(never), want)):
+        np.testing.assert_array_equal(booleans(joined.lower(PROBLEM), PROBLEM), joined_want)
+
+
+def test_a_part_of_the_queries_at_a_time(monkeypatch):
+    monkeypatch.setattr(functions, "_AT_A_TIME", 1)
+    np.testing.assert_array_equal(booleans((F & CAUSAL).lower(PROBLEM), PROBLEM), rule(F & CAUSAL))
+    np.testing.assert_array_equal(booleans((F | CAUSAL).lower(PROBLEM), PROBLEM), rule(F | CAUSAL))
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 5, 7), (2, 0, 5, 7), (2, 3, 0, 7), (2, 3, 5, 0)])
+def test_nothing_at_all(shape):
+    problem = Problem(shape[:1], *shape[1:])
+    for mask in (F, F | el.Lengths(keys=[0]), ~(F & el.Lengths(keys=[0]))):
+        assert mask.rule(problem).shape == shape
+        got = booleans(mask.lower(problem), problem)
+        assert np.broadcast_shapes(got.shape, shape) == shape
+        assert mask.share(5, 0) == 0
+
+
+def test_they_print_by_name():
+    assert repr(F & ~G) == "Where(near) & ~Where(strided)"
+    assert repr(el.Where(lambda b, h, i, j: True)) == "Where(<lambda>)"
+
+
+def test_what_is_no_function_is_a_type_error():
+    with pytest.raises(
+        TypeError, match=re.escape("function must be a function (b, h, i, j) that says whether query i")
+    ):
+        el.Where(np.ones((3, 3), bool))
