@@ -86,11 +86,12 @@ def reading(dtype, lanes, most_vectors):
     @compiled
     def begin_task(p, scratch):
         """Forget the last task's sums per key."""
-        for place in (S_RECEIVED, S_RECEIVED_MAXIMA):
-            wanted = RECEIVED if place == S_RECEIVED else RECEIVED_MAXIMA
-            if word(p, wanted) != 0:
-                for j in range(word(p, KEYS)):
-                    store_scalar(scratch + word(p, place) + j * size, zero)
+        if word(p, RECEIVED) != 0:
+            for j in range(word(p, KEYS)):
+                store_word(scratch + word(p, S_RECEIVED) + j * 8, 0)
+        if word(p, RECEIVED_MAXIMA) != 0:
+            for j in range(word(p, KEYS)):
+                store_scalar(scratch + word(p, S_RECEIVED_MAXIMA) + j * size, zero)
 
     @compiled
     def begin_panel(p, state, scratch, row, count, vectors):
@@ -200,8 +201,14 @@ def reading(dtype, lanes, most_vectors):
                         insert(best, keys, most, w * lanes + lane, load_scalar(at), a + i)
 
     @compiled
-    def gather(p, scratch, vectors, a, e):
-        """Add the weights of the keys [a, e), all queries of the panel together, to the keys' sums and maxima."""
+    def in_units(p, x):
+        """A number of the fixed point."""
+        return np.int64(np.float64(x) * np.float64(word(p, UNITS)) + 0.5)
+
+    @compiled
+    def gather(p, scratch, first, vectors, a, e):
+        """Add the weights of the keys [a, e), all queries of the panel together, to the keys' sums and maxima; `first`
+        is the number of the head's first key among all heads'."""
         weights = scratch + word(p, S_WEIGHTS)
         if word(p, RECEIVED) != 0:
             sums = scratch + word(p, S_RECEIVED)
@@ -209,8 +216,11 @@ def reading(dtype, lanes, most_vectors):
                 added = load(weights + j * line)
                 for w in range(1, vectors):
                     added = added + load(weights + j * line + w * step)
-                at = sums + (a + j) * size
-                store_scalar(at, load_scalar(at) + total(added))
+                x, at = total(added), sums + (a + j) * 8
+                if x == x:
+                    store_word(at, word(at, 0) + in_units(p, x))
+                else:
+                    store_i8(word(p, SPOILED) + first + a + j, 1)
         if word(p, RECEIVED_MAXIMA) != 0:
             maxima = scratch + word(p, S_RECEIVED_MAXIMA)
             for j in range(e - a):
@@ -241,14 +251,6 @@ def reading(dtype, lanes, most_vectors):
                 store(at, maximum(load(scratch + (j - a) * line + w * step), load(at)))
 
     @compiled
-    def add_units(p, sums, spoiled, index, x):
-        """Add x to a sum in fixed point; what isn't a number is noted beside it."""
-        if x == x:
-            add_to(word(p, sums) + index * 8, np.int64(np.float64(x) * np.float64(word(p, UNITS)) + 0.5))
-        else:
-            store_i8(word(p, spoiled) + index, 1)
-
-    @compiled
     def write_pool(p, scratch, picture, first_query, count):
         """Add the panel's columns to the picture, one row of it after the other."""
         columns = word(p, POOL_COLUMNS)
@@ -264,8 +266,10 @@ def reading(dtype, lanes, most_vectors):
                     x = zero
                     for lane in range(i, end):
                         x += load_scalar(scratch + word(p, S_POOL) + c * line + lane * size)
-                    if x != zero:
-                        add_units(p, POOLED, POOL_SPOILED, index, x)
+                    if x == x:
+                        add_to(word(p, POOLED) + index * 8, in_units(p, x))
+                    else:
+                        store_i8(word(p, POOL_SPOILED) + index, 1)
                 if word(p, POOLED_MAXIMA) != 0:
                     x = zero
                     for lane in range(i, end):
@@ -321,7 +325,7 @@ def reading(dtype, lanes, most_vectors):
             weigh_again(p, scratch, scores, first_query, vectors, a, e)
             if word(p, TOP) != 0:
                 rank(p, scratch, scores, count, vectors, a, e)
-            gather(p, scratch, vectors, a, e)
+            gather(p, scratch, group * word(p, KEYS), vectors, a, e)
             if word(p, ONTO) != 0:
                 labels = word(p, LABELS) + batch * word(p, LABELS_BATCH)
                 sort(weights, scratch + word(p, S_ONTO), labels, vectors, a, e)
@@ -339,9 +343,9 @@ def reading(dtype, lanes, most_vectors):
         first = (batch * word(p, HEADS) + head) * word(p, KEYS)
         if word(p, RECEIVED) != 0:
             for j in range(word(p, KEYS)):
-                x = load_scalar(scratch + word(p, S_RECEIVED) + j * size)
-                if x != zero:
-                    add_units(p, RECEIVED, SPOILED, first + j, x)
+                units = word(scratch + word(p, S_RECEIVED), j)
+                if units != 0:
+                    add_to(word(p, RECEIVED) + (first + j) * 8, units)
         if word(p, RECEIVED_MAXIMA) != 0:
             for j in range(word(p, KEYS)):
                 x = load_scalar(scratch + word(p, S_RECEIVED_MAXIMA) + j * size)

@@ -151,7 +151,7 @@ class Found:
             (Word.S_ONTO, reads.groups * line),
             (Word.S_POOL, columns * line if reads.pooled_sums else 0),
             (Word.S_POOL_MAXIMA, columns * line if reads.pooled_maxima else 0),
-            (Word.S_RECEIVED, keys * size if reads.received else 0),
+            (Word.S_RECEIVED, keys * 8 if reads.received else 0),
             (Word.S_RECEIVED_MAXIMA, keys * size if reads.received_maxima else 0),
         ]
 

@@ -1,0 +1,236 @@
+"""Every mask × score × readout × dropout, of every shape, against the formula on the whole matrix; and its bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+import pytest
+from comparing import same_bits
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import Case, cases, masks, readouts, score_stacks
+
+import eyeline as el
+from eyeline import reference
+from eyeline.kernels import run, threads
+
+ROWS = ("lse", "entropy", "distance", "onto", "sink")
+WHOLE = ("received", "pooled", "weights")
+HALVES = (np.float16, ml_dtypes.bfloat16)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A call with all that it may be told, and all that it may be asked."""
+
+    case: Case
+    scores: list
+    read: list
+    dropout: dict
+
+    @property
+    def told(self) -> dict:
+        return {"mask": self.case.mask, "scale": self.case.scale, "scores": self.scores, **self.dropout}
+
+    def look(self, **changed) -> el.Observation:
+        c = self.case
+        return el.observe(c.q, c.k, c.v, **{**self.told, "read": self.read, **changed})
+
+
+@st.composite
+def questions(draw, magnitudes=(0.1, 0.5, 1.0)) -> Question:
+    case = draw(cases(magnitudes=magnitudes))
+    cheap = np.prod(case.problem.shape) < 5_000
+    mask = draw(st.one_of(st.just(case.mask), masks(case.problem, functions=bool(cheap))))
+    case = Case(case.q, case.k, case.v, mask, case.scale)
+    dropout = draw(st.sampled_from(({}, {}, {"dropout": 0.1, "seed": 1}, {"dropout": 0.9, "seed": 2**63})))
+    return Question(
+        case, draw(score_stacks(case.problem, functions=bool(cheap))), draw(readouts(case.problem)), dropout
+    )
+
+
+def check(question: Question, seen: el.Observation) -> None:
+    case = question.case
+    with np.errstate(over="ignore"):
+        want = reference.observe(case.q, case.k, case.v, **question.told, read=question.read)
+        whole = reference.steps(case.q, case.k, case.v, **question.told)
+    scores = whole.masked[np.isfinite(whole.masked)]
+    products = np.abs(whole.q).max(initial=0) * np.abs(whole.k).max(initial=0) * whole.q.shape[-1] * abs(whole.scale)
+    # Rounding of the scores moves weights in proportion to them; functions steepen them, up to fourfold here.
+    ulps = np.finfo(seen.lse.dtype).eps * (16 + 8 * (np.abs(scores).max(initial=0) + products) + case.k.shape[-2])
+    reach = max(sum(case.sizes), 1)
+    sizes = {"output": np.abs(whole.v).max(initial=0) * 10, "lse": 10, "entropy": 10}
+    sizes |= {"distance": reach, "received": reach}
+    for name in ("output", *ROWS, *WHOLE):
+        got, exact = getattr(seen, name), getattr(want, name)
+        assert (got is None) == (exact is None), name
+        if got is None:
+            continue
+        assert got.shape == exact.shape, name
+        hidden = np.isneginf(exact)
+        np.testing.assert_array_equal(np.isneginf(got), hidden, err_msg=name)
+        error = np.abs(got[~hidden] - exact[~hidden]).max(initial=0)
+        assert error <= ulps * sizes.get(name, 1), name
+    if want.top_k is not None:
+        assert seen.top_k is not None
+        keys, found = seen.top_k.keys, seen.top_k.weights
+        np.testing.assert_array_equal(keys < 0, want.top_k.keys < 0)
+        np.testing.assert_allclose(found, want.top_k.weights, atol=ulps, rtol=0)
+        there = np.take_along_axis(whole.weights, np.maximum(keys, 0), axis=-1) if whole.weights.size else found
+        np.testing.assert_allclose(np.where(keys < 0, 0, there), found, atol=ulps, rtol=0)
+        assert (np.diff(found, axis=-1) <= 0).all()
+        ordered = np.sort(keys, axis=-1)
+        assert ((np.diff(ordered, axis=-1) > 0) | (ordered[..., 1:] < 0)).all()
+
+
+@given(questions())
+def test_equals_the_reference(question):
+    check(question, question.look())
+
+
+@given(questions())
+def test_readouts_leave_the_bits_alone(question):
+    seen = question.look()
+    bare = el.observe(question.case.q, question.case.k, question.case.v, **question.told)
+    same_bits(seen.output, bare.output)
+    same_bits(seen.lse, bare.lse)
+    same_bits(el.attention(question.case.q, question.case.k, question.case.v, **question.told), bare.output)
+    for one in question.read:
+        alone = question.look(read=[one])
+        for name in (*ROWS, *WHOLE):
+            if getattr(alone, name) is not None:
+                same_bits(getattr(alone, name), getattr(seen, name))
+
+
+@given(questions())
+def test_threads_and_runs_give_the_same_bits(question):
+    worth, many = run._WORTH_A_THREAD, []
+    try:
+        run._WORTH_A_THREAD = 0
+        for count in (1, 3, 3):
+            threads.set_threads(count)
+            many.append(question.look())
+    finally:
+        run._WORTH_A_THREAD = worth
+        threads.set_threads(None)
+    for name in ("output", *ROWS, *WHOLE):
+        first = getattr(many[0], name)
+        for other in many[1:]:
+            if first is not None:
+                same_bits(getattr(other, name), first)
+
+
+@given(questions(), st.data())
+def test_parts_of_the_keys_merge_to_the_whole(question, data):
+    case = question.case
+    whole = question.look(dropout=0.0)
+    cut = data.draw(st.integers(0, case.k.shape[-2]))
+    parts = []
+    for first, last in ((0, cut), (cut, case.k.shape[-2])):
+        part = el.Part(first_key=first, keys=case.k.shape[-2])
+        k, v = case.k[..., first:last, :], case.v[..., first:last, :]
+        told = {**question.told, "dropout": 0.0, "read": question.read}
+        parts.append(el.observe(case.q, k, v, **told, part=part, lse=whole.lse))
+    merged = parts[0].merge(parts[1])
+    loose = {"atol": 2e-4 if whole.lse.dtype == np.float32 else 1e-9, "rtol": 1e-4}
+    for name in ("output", *ROWS, *WHOLE):
+        if getattr(whole, name) is not None:
+            np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), **loose, err_msg=name)
+    if whole.top_k is not None:
+        np.testing.assert_allclose(merged.top_k.weights, whole.top_k.weights, **loose)
+
+
+@given(questions(), st.data())
+def test_parts_of_the_queries_are_the_wholes_rows(question, data):
+    case, (N, _) = question.case, question.case.sizes
+    read = [one for one in question.read if not isinstance(one, (el.Weights, el.Received, el.Pooled))]
+    whole = question.look(read=read)
+    cut = data.draw(st.integers(0, N))
+    for first, last in ((0, cut), (cut, N)):
+        part = el.Part(first_query=first, queries=N)
+        seen = el.observe(case.q[..., first:last, :], case.k, case.v, **question.told, read=read, part=part)
+        same_bits(seen.output, np.ascontiguousarray(whole.output[..., first:last, :]))
+        for name in ("lse", "entropy", "distance", "sink"):
+            if getattr(whole, name) is not None:
+                same_bits(getattr(seen, name), np.ascontiguousarray(getattr(whole, name)[..., first:last]))
+        if whole.top_k is not None:
+            same_bits(seen.top_k.keys, np.ascontiguousarray(whole.top_k.keys[..., first:last, :]))
+
+
+@given(questions(), st.sampled_from(HALVES))
+def test_halves_are_computed_in_float32(question, half):
+    case = question.case
+    q, k, v = (np.array(x, half) for x in (case.q, case.k, case.v))
+    seen = el.observe(q, k, v, **question.told, read=question.read)
+    wide = [x.astype(np.float32) for x in (q, k, v)]
+    want = el.observe(*wide, **question.told, read=question.read)
+    assert seen.output.dtype == half
+    same_bits(seen.output.view(np.uint16), want.output.astype(half).view(np.uint16))
+    for name in (*ROWS, *WHOLE):
+        if getattr(want, name) is not None:
+            same_bits(getattr(seen, name), getattr(want, name))
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x[..., ::-1], lambda x: np.ascontiguousarray(x.T).T])
+def test_halves_of_any_strides(half, layout):
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, n, 19)).astype(half) for n in (40, 300, 300))
+    got = el.attention(layout(q), layout(k), layout(v), mask=el.Window(20, align="end"))
+    want = el.attention(*(np.array(layout(x), order="C") for x in (q, k, v)), mask=el.Window(20, align="end"))
+    same_bits(got.view(np.uint16), want.view(np.uint16))
+    assert np.isfinite(got.astype(np.float32)).all()
+
+
+def test_rows_of_bfloat16_keep_their_bits_alone_in_a_batch_padded_and_in_chunks():
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((3, 2, 200, 16)).astype(ml_dtypes.bfloat16) for _ in range(3))
+    whole = el.attention(q, k, v, mask=el.Causal()).view(np.uint16)
+    for b in range(3):
+        same_bits(
+            el.attention(q[b : b + 1], k[b : b + 1], v[b : b + 1], mask=el.Causal()).view(np.uint16), whole[b : b + 1]
+        )
+    padded = el.attention(q, k, v, mask=el.Causal() & el.Lengths([200, 130, 7])).view(np.uint16)
+    same_bits(padded[1, :, :130], whole[1, :, :130])
+    for first, last in ((0, 5), (5, 133), (133, 134), (134, 200)):
+        chunk = el.attention(q[:, :, first:last], k[:, :, :last], v[:, :, :last], mask=el.Causal("end")).view(np.uint16)
+        same_bits(chunk, np.ascontiguousarray(whole[:, :, first:last]))
+
+
+def test_a_row_that_may_look_at_nothing():
+    x = np.random.default_rng(0).standard_normal((1, 2, 5, 4)).astype(np.float32)
+    read = [
+        el.TopK(2),
+        el.Entropy(),
+        el.Received("mean"),
+        el.Distance(),
+        el.Onto([0] * 5),
+        el.Pooled(5, 1),
+        el.Weights(),
+    ]
+    mask = el.Causal() & ~el.Window(0)
+    seen = el.observe(x, x, x, mask=mask, read=read)
+    assert (seen.output[:, :, 0] == 0).all()
+    assert np.isneginf(seen.lse[:, :, 0]).all()
+    assert (seen.top_k.keys[:, :, 0] == -1).all()
+    assert (seen.top_k.weights[:, :, 0] == 0).all()
+    for got in (seen.entropy, seen.distance, seen.onto, seen.pooled, seen.weights):
+        assert (got[:, :, 0] == 0).all()
+    np.testing.assert_allclose(seen.received.sum(axis=-1), 1, rtol=1e-6)  # a mean over the four that look
+    sunk = el.observe(x, x, x, mask=mask, scores=el.Sinks([0.5, -2.0]), read=read)
+    np.testing.assert_allclose(sunk.lse[0, :, 0], [0.5, -2.0], rtol=1e-6)
+    np.testing.assert_allclose(sunk.sink[0, :, 0], 1, rtol=1e-6)
+    np.testing.assert_allclose(sunk.weights.sum(axis=-1) + sunk.sink, 1, rtol=1e-6)
+
+
+def test_what_is_not_a_number_is_received_as_such():
+    x = np.random.default_rng(0).standard_normal((1, 1, 70, 4)).astype(np.float32)
+    q = x.copy()
+    q[0, 0, 3] = np.nan
+    seen = el.observe(q, x, x, mask=el.Causal(), read=[el.Received(), el.Pooled(7, 7)])
+    assert np.isnan(seen.received[0, 0, :4]).all()
+    assert np.isfinite(seen.received[0, 0, 4:]).all()
+    assert np.isnan(seen.pooled[0, 0, 0, 0])
+    assert np.isfinite(seen.pooled[0, 0, 1:]).all()
