@@ -2,8 +2,8 @@
 
 With weights w = softmax(s), s = scale · q·k and output o = Σ w v, and do the gradient in o (Dao et al. 2022, B.2):
 
-    dv_j = Σ_i w_ij do_i      dw_ij = do_i · v_j      ds_ij = w_ij (dw_ij - total_i),  total_i = Σ_j w_ij dw_ij = do_i · o_i
-    dq_i = scale Σ_j ds_ij k_j      dk_j = scale Σ_i ds_ij q_i
+    dv_j = Σ_i w_ij do_i    dw_ij = do_i · v_j    ds_ij = w_ij (dw_ij - total_i), total_i = Σ_j w_ij dw_ij = do_i · o_i
+    dq_i = scale Σ_j ds_ij k_j    dk_j = scale Σ_i ds_ij q_i
 
 Weights are computed again, from the maxima and sums that the forward pass left. Each task is a stripe of one head's
 keys: it keeps their dk and dv, and goes over the blocks of queries, the last one first, of all the heads that share

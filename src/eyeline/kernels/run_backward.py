@@ -95,7 +95,7 @@ def backward(
 
 
 def _reach(mask: Lowered | None, queries: int, keys: int) -> NDArray[np.int32]:
-    """For each block of queries, the keys [first, last) that any of them may look at: (B or 1, H or 1, blocks or 1, 2)."""
+    """The keys [first, last) that any of a block of queries may look at, (B or 1, H or 1, blocks or 1, 2)."""
     if mask is None:
         return np.array([[[[0, keys]]]], np.int32)
     first, last = mask.bounds[..., 0], mask.bounds[..., 1]
