@@ -29,6 +29,7 @@ class Gradient(IntEnum):
     DK = auto()  # (B, G, M, D), contiguous
     DV = auto()  # (B, G, M, E), contiguous
     TOTALS = auto()  # (B, H, N), contiguous and zero: each row's Σ weight · gradient of the weight
+    BATCHES = auto()
     KEY_HEADS = auto()
     STRIPE = auto()  # keys per task
     SCALE = auto()  # what q·k is multiplied by, in the first bytes of its word
@@ -39,6 +40,19 @@ class Gradient(IntEnum):
     REACH_BLOCK = auto()
     LINE_D = auto()  # bytes of a line of D numbers in the scratch
     LINE_E = auto()
+    ELABORATE = auto()  # whether there is more to it than scores, mask and output: steps, dropout, readouts
+    PRELIMINARY = auto()  # whether only the readouts' part of TOTALS is wanted; there are then no values
+    EXTRA = auto()  # (B, H, N): what a row's total is beside d_output · output; or 0
+    STEP_GRADIENTS = auto()  # rows of `STEP_WORDS` words: where a step's array has its gradient, and four strides
+    # The gradients of the loss in readouts, each contiguous, or 0.
+    D_READ = auto()  # whether there is any
+    D_ENTROPY = auto()  # (B, H, N)
+    LOG_SUMS = auto()  # (B, H, N): the binary logarithms of SUMS
+    D_RECEIVED = auto()  # (B, H, M)
+    D_DISTANCE = auto()  # (B, H, N)
+    D_ONTO = auto()  # (B, H, N, GROUPS)
+    D_WEIGHTS = auto()  # (B, H, WEIGHTS_ROWS, WEIGHTS_COLUMNS)
+    D_TOP = auto()  # (B, H, N, TOP)
     # Where each part of a thread's scratch begins.
     S_STRIPE_KEYS = auto()  # the stripe's keys, in lines of LINE_D
     S_STRIPE_VALUES = auto()
@@ -54,6 +68,9 @@ class Gradient(IntEnum):
     S_PANELS = auto()  # for each panel, which keys [first, last) of a block it has looked at, two int64 each
     S_TAKEN = auto()  # a pair of blocks' weights, by which values are taken, in lines of `wide` bytes
     S_CHANGES = auto()  # a pair of blocks' gradients of the scores, likewise
+    S_FRESH = auto()  # a panel's weights on a block of keys, before dropout
+    S_INPUTS = auto()  # a panel's scores before each step that isn't a sum
+    S_ROW_GRADIENTS = auto()  # a panel's gradients of its rows' readouts
 
 
 def wide(size: int) -> int:

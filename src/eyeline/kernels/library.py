@@ -34,6 +34,7 @@ _NOT_CODE = {
     "functions.py",
     "launch.py",
     "library.py",
+    "read_gradients.py",
     "reads.py",
     "run.py",
     "run_backward.py",
