@@ -23,11 +23,11 @@ SHAPE = B, H, G, N, M, D, E = 2, 4, 2, 150, 277, 9, 5
 
 
 def bent(s, b, h, i, j):
-    return s + 0.1 * s * s * (h + 1) - 0.01 * b * j
+    return s + 0.1 * s * s * (h + 1) - s * b / (1 + j)
 
 
 def slope(s, b, h, i, j):
-    return 1 + 0.2 * s * (h + 1)
+    return 1 + 0.2 * s * (h + 1) - b / (1 + j)
 
 
 def draw(*shape: int, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
@@ -41,7 +41,7 @@ STEPS = {
     "bias": (Added(draw(B, H, N, M)),),
     "bias of all": (Added(draw(1, 1, N, M)),),
     "bias of a head": (Added(draw(1, H, N, M)),),
-    "bias of queries": (Added(draw(B, H, N, 1)),),
+    "bias of queries": (Added(draw(B, H, N, 1)), Capped(2.0)),  # alone it changes nothing
     "bias of keys": (Added(draw(B, 1, 1, M)),),
     "turned bias": (Added(draw(M, N).T[None, None]),),
     "cap": (Capped(1.5),),
