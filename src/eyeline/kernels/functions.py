@@ -44,6 +44,16 @@ def score_loop(function: Callable[..., Any], dtype: DType) -> Loop:
     return _score_loop(_Function(function), dtype)
 
 
+def slope_loop(function: Callable[..., Any], derivative: Callable[..., Any] | None, dtype: DType) -> Loop:
+    """A loop that replaces scores, in base 2, by the slope of `function(score, b, h, i, j)` in scores in natural units:
+    `derivative(score, b, h, i, j)`, or else a difference of the function's values beside the score.
+
+    Raises:
+        ValueError: if Numba can't compile the function for a number and four whole numbers.
+    """
+    return _slope_loop(_Function(function), _Function(derivative) if derivative is not None else None, dtype)
+
+
 class _Function:
     """A function as a key: equal to any other with the same code, closed over the same."""
 
@@ -111,6 +121,40 @@ def _score_loop(wrapped: _Function, dtype: DType) -> Loop:
     )
     wants = "(score, b, h, i, j) -> float"
     return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, wants)
+
+
+@functools.lru_cache(64)
+def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    kind = np.dtype(dtype).type
+    to_natural = 1 / _LOG2_E
+    if slope is not None:
+        derivative = _jitted(slope.function)
+    else:
+        function = _jitted(wrapped.function)
+
+        def difference(score, batch, head, i, j):  # type: ignore[no-untyped-def]
+            # The cube root of float64's precision: what rounding and curvature spoil is then about the same.
+            step = 6e-6 * max(1.0, abs(score))
+            up, down = score + step, score - step
+            return (function(up, batch, head, i, j) - function(down, batch, head, i, j)) / (up - down)
+
+        derivative = _jitted(difference)
+
+    def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(scores, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                score = np.float64(block[j, i]) * to_natural
+                block[j, i] = kind(derivative(score, batch, head, first_query + i, a + j))
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.float32 if dtype == "float32" else types.float64
+    )
+    of = slope.function if slope is not None else wrapped.function
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), of, "(score, b, h, i, j) -> float")
 
 
 def _jitted(function: Callable[..., Any]) -> Any:

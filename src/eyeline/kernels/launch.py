@@ -24,7 +24,7 @@ BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
 
-def tell_array(words: list[int], place: Word, array: Array) -> None:
+def tell_array(words: list[int], place: int, array: Array) -> None:
     """Where an array of four axes lies: its address and strides."""
     words[place : place + 5] = [array.ctypes.data, *array.strides]
 
@@ -94,7 +94,7 @@ def _tell_step(
     return loop
 
 
-def follow(words: list[int], begin: int, parts: Iterable[tuple[Word, int]]) -> int:
+def follow(words: list[int], begin: int, parts: Iterable[tuple[int, int]]) -> int:
     """Say where each part of a scratch begins, given their lengths in bytes, each on a cache line of its own; returns
     where the last one ends."""
     for word, length in parts:

@@ -29,7 +29,18 @@ from eyeline.kernels.layout import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
-_NOT_CODE = {"__init__.py", "functions.py", "launch.py", "library.py", "reads.py", "run.py", "setting.py", "threads.py"}
+_NOT_CODE = {
+    "__init__.py",
+    "functions.py",
+    "launch.py",
+    "library.py",
+    "read_gradients.py",
+    "reads.py",
+    "run.py",
+    "run_backward.py",
+    "setting.py",
+    "threads.py",
+}
 _MAGIC = b"eyeline kernel "
 _loaded: dict[tuple[Program, DType], Kernel] = {}
 _keep: list[Any] = []  # engines own the memory that kernels lie in

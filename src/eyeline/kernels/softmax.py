@@ -34,7 +34,7 @@ def softmax(dtype, lanes, most_vectors, rows):
     infinity = dtype(np.inf)
     hidden = dtype(-1)
     narrowed, flag, hide, highest = hiding(dtype, lanes, most_vectors)
-    change = steps(dtype, lanes, most_vectors)
+    _, change = steps(dtype, lanes, most_vectors)
     scores_tile = product_tile(dtype, lanes, most_vectors, most_vectors, rows, scaled=False)
     scores_tile_thin = product_tile(dtype, lanes, most_vectors, 1, rows, scaled=False)
     weights = weights_tile(dtype, lanes, most_vectors, most_vectors)

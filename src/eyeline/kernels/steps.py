@@ -26,7 +26,7 @@ from eyeline.kernels.words import (
 
 
 def steps(dtype, lanes, most_vectors):
-    """`change`, for panels of `most_vectors` · `lanes` queries."""
+    """`change_by` and `change`, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, step, _, line = sizes(dtype, lanes, most_vectors)
@@ -57,29 +57,34 @@ def steps(dtype, lanes, most_vectors):
                 store(to, load(to) + load(lines + j * line + w * step))
 
     @compiled
+    def change_by(p, k, scratch, scores, batch, head, first_query, count, vectors, a, e):
+        """Step number k on the scores of the keys [a, e), which lie at `scores`."""
+        row = word(p, STEPS) + k * 8 * STEP_WORDS
+        kind = word(row, 0)
+        if kind == RELATIVE:
+            # Queries follow one another in the table as they do in the lanes.
+            table = word(row, 1) + head * word(row, 3) + (first_query + word(p, KEYS) - 1) * size
+            for j in range(a, e):
+                for w in range(vectors):
+                    to = scores + (j - a) * line + w * step
+                    store(to, load(to) + load(table - j * size + w * step))
+        elif kind == ADDED:
+            add_biases(p, row, scratch, scores, batch, head, first_query, count, vectors, a, e)
+        elif kind == CAPPED:
+            cap = splat(load_scalar(row + 8))
+            inverse = splat(load_scalar(row + 16))
+            for j in range(e - a):
+                for w in range(vectors):
+                    to = scores + j * line + w * step
+                    store(to, cap * tanh(load(to) * inverse))
+        elif kind == CALLED:
+            number = word(p, FIRST_QUERY) + first_query
+            call(word(row, 1), scores, line // size, batch, head, number, count, a, e)
+
+    @compiled
     def change(p, scratch, scores, batch, head, first_query, count, vectors, a, e):
         """All steps on the scores of the keys [a, e), which lie at `scores`."""
         for k in range(word(p, STEP_COUNT)):
-            row = word(p, STEPS) + k * 8 * STEP_WORDS
-            kind = word(row, 0)
-            if kind == RELATIVE:
-                # Queries follow one another in the table as they do in the lanes.
-                table = word(row, 1) + head * word(row, 3) + (first_query + word(p, KEYS) - 1) * size
-                for j in range(a, e):
-                    for w in range(vectors):
-                        to = scores + (j - a) * line + w * step
-                        store(to, load(to) + load(table - j * size + w * step))
-            elif kind == ADDED:
-                add_biases(p, row, scratch, scores, batch, head, first_query, count, vectors, a, e)
-            elif kind == CAPPED:
-                cap = splat(load_scalar(row + 8))
-                inverse = splat(load_scalar(row + 16))
-                for j in range(e - a):
-                    for w in range(vectors):
-                        to = scores + j * line + w * step
-                        store(to, cap * tanh(load(to) * inverse))
-            elif kind == CALLED:
-                number = word(p, FIRST_QUERY) + first_query
-                call(word(row, 1), scores, line // size, batch, head, number, count, a, e)
+            change_by(p, k, scratch, scores, batch, head, first_query, count, vectors, a, e)
 
-    return change
+    return change_by, change

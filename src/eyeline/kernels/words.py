@@ -1,9 +1,10 @@
-"""The words of `layout` as the kernels read them."""
+"""The words of `layout` and `backward_layout` as the kernels read them."""
 
 from __future__ import annotations
 
 from numba import njit
 
+from eyeline.kernels.backward_layout import Gradient
 from eyeline.kernels.layout import Half, StepKind, Word
 from eyeline.kernels.memory import word
 
@@ -11,7 +12,7 @@ from eyeline.kernels.memory import word
 compiled = njit(error_model="numpy", boundscheck=False)
 
 # Numba takes plain integers from here as constants, under the words' own names.
-globals().update({member.name: int(member) for group in (Word, StepKind, Half) for member in group})
+globals().update({member.name: int(member) for group in (Word, Gradient, StepKind, Half) for member in group})
 
 
 @compiled

@@ -1,0 +1,74 @@
+"""Rows of numbers between arrays and a thread's scratch: side by side, or turned so that rows lie in the lanes."""
+
+from __future__ import annotations
+
+from eyeline.kernels.layout import sizes
+from eyeline.kernels.memory import width
+from eyeline.kernels.simd import any_nonfinite
+from eyeline.kernels.tiles import transpose_tile
+from eyeline.kernels.words import compiled
+
+
+def rows_of(dtype, lanes, most_vectors):
+    """`take_rows`, `copy_row`, `clear` and `turn`, for panels of `most_vectors` · `lanes` rows."""
+    W = width(dtype, lanes)
+    load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    zero = dtype(0)
+    transpose = transpose_tile(dtype, lanes)
+
+    @compiled
+    def clear(target, length_in_bytes):
+        """Set so many bytes, whole vectors of them, to 0."""
+        for at in range(target, target + length_in_bytes, step):
+            store(at, splat(zero))
+
+    @compiled
+    def copy_row(source, column, count, target):
+        """Copy `count` numbers that lie `column` bytes apart to where they lie side by side."""
+        whole = 0
+        if column == size:
+            whole = count - count % lanes
+            for d in range(0, whole * size, step):
+                store(target + d, load(source + d))
+        for d in range(whole, count):
+            store_scalar(target + d * size, load_scalar(source + d * column))
+
+    @compiled
+    def take_rows(source, token, column, count, factors, columns, target, target_line):
+        """Copy `count` rows of `columns` numbers into lines, filled up with zeros. Returns whether all are finite.
+
+        Where `factors` isn't 0, it is the address of one number per row, and a row with a 0 there is taken as zeros.
+        """
+        # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
+        unsound = splat(zero)
+        for i in range(count):
+            to = target + i * target_line
+            clear(to, target_line)
+            if factors != 0 and load_scalar(factors + i * size) == zero:
+                continue
+            copy_row(source + i * token, column, columns, to)
+            for d in range(0, columns * size, step):
+                x = load(to + d)
+                unsound = unsound + (x - x)
+        return not any_nonfinite(unsound)
+
+    @compiled
+    def turn(source, token, column, count, columns, target):
+        """Lay `count` rows of `columns` numbers into the lanes of a panel: number d of row i at line d, lane i. Lanes
+        beyond the last row repeat it."""
+        whole = 0
+        if column == size:
+            whole = columns - columns % lanes
+            for g in range(0, length, lanes):
+                last = max(min(lanes - 1, count - 1 - g), 0)
+                at = source + min(g, count - 1) * token
+                for d in range(0, whole, lanes):
+                    to = target + d * line + g * size
+                    transpose(at + d * size, token, last, to, line, lanes, splat(dtype(1)))
+        for d in range(whole, columns):
+            for i in range(length):
+                x = load_scalar(source + min(i, count - 1) * token + d * column)
+                store_scalar(target + d * line + i * size, x)
+
+    return take_rows, copy_row, clear, turn
