@@ -6,15 +6,24 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 import eyeline as el
-from eyeline import reference
-
-pytest.importorskip("torch")
 from bench import cases, peers, table
 from bench.measure import compared, measure
 from bench.peers import matrix, rules
 from bench.problem import Problem
+from eyeline import cli, reference
+from eyeline.bench import growth, peak, short, turns
+from eyeline.masks import Causal, Window
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """No time is spent on keeping processors awake, or on finding what they can do."""
+    monkeypatch.setattr(turns, "BETWEEN", 10)
+    monkeypatch.setattr(peak, "ROUNDS", 1000)
+
 
 MASKS = [
     el.Causal(),
@@ -107,3 +116,105 @@ def test_a_peer_that_is_missing_is_left_out_and_said_so(monkeypatch):
     found = measure(cases.Case("forward", Problem((1, 1, 4, 4)), {cases.JAX: 1.2}, 1), 1, said.append)
     assert found["rivals"] == []
     assert said == ["JAX is left out: jax isn't installed"]
+
+
+@pytest.fixture
+def say(capsys):
+    """The command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        code = cli.main(["bench", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+TINY = [
+    short.Task("forward", 2, 16, 8),
+    short.Task("causal", 2, 16, 8, mask=Causal()),
+    short.Task("the last 4", 2, 16, 8, mask=Causal() & Window(before=3, after=0)),
+    short.Task("read", 2, 16, 8, read=True),
+    short.Task("decoding", 4, 1, 8, keys=16, key_heads=2),
+]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_command_prints_a_line_for_each_task(say, monkeypatch, installed):
+    monkeypatch.setattr(short, "TASKS", TINY)
+    if not installed:
+        monkeypatch.setattr(short, "find_spec", lambda name: None)
+    code, out, err = say()
+    assert code == 0
+    assert f"measuring decoding, 5 of {len(TINY)}" in err
+    head, lines = (part.splitlines() for part in out.split("\n\n"))
+    names, *rows = lines
+    assert ("beside torch" in head[0]) == installed
+    assert names.split()[-1] == ("ratio" if installed else "peak")
+    assert [row.split("  ")[0] for row in rows] == [task.name for task in TINY]
+    assert all(row.endswith("×") for row in rows) == installed
+
+
+@pytest.mark.parametrize("task", TINY, ids=lambda task: task.name)
+def test_what_is_measured_is_right(task):
+    here = short.surroundings()
+    found = short.measured(task, here, turns=2)
+    assert found.ours.seconds > 0
+    assert found.ours.error < 1e-6
+    assert found.torch.error < 1e-6
+    assert (found.of_peak is None) == (task.name != "forward")
+
+
+def test_growth_is_drawn_in_the_terminal_and_to_a_file(say, monkeypatch, tmp_path):
+    monkeypatch.setattr(growth, "SHORTEST", 8)
+    picture = tmp_path / "growth.png"
+    code, out, err = say("growth", "--longest", "40", "--figure", str(picture))
+    assert code == 0
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert [line.split()[1] for line in err.splitlines() if line.startswith("measuring")] == ["8", "16", "32"]
+    assert "● attention" in out
+    assert "○ a GRU (torch)" in out
+    assert "From 16 to 32 tokens, attention took" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["growth", "--longest", "5"], "--longest must be from 512 to 131072 tokens, got 5"),
+        (["growth", "--figure", "a.pdf"], "--figure must be a file name that ends in .png, got 'a.pdf'"),
+        (["growth", "--figure", "no/such/a.png"], "--figure must be in a folder that exists, got 'no/such/a.png'"),
+        (["shrinkage"], "No such command 'shrinkage'."),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_is_measured(say, arguments, line):
+    code, out, err = say(*arguments)
+    assert (code, out) == (2, "")
+    assert err == f"eyeline: {line}\n"
+
+
+def test_ctrl_c_leaves_what_was_measured(say, monkeypatch):
+    def interrupted(task, here):
+        if task is not TINY[0]:
+            raise KeyboardInterrupt
+        return short.Measured(task.name, task.sizes, short.Side(1e-3, 1e-8), None, None, None)
+
+    monkeypatch.setattr(short, "TASKS", TINY)
+    monkeypatch.setattr(short, "measured", interrupted)
+    code, out, _ = say()
+    assert code == 130
+    assert out.splitlines()[-1].split()[:2] == ["forward", "2,"]
+
+
+def test_the_gru_in_numpy_is_torchs():
+    torch.manual_seed(0)
+    layer = torch.nn.GRU(6, 6, bias=False).double()
+    x = torch.randn(9, 6, dtype=torch.float64)
+    with torch.no_grad():
+        want = layer(x)[0].numpy()
+        inner, outer = layer.weight_ih_l0.T.numpy(), layer.weight_hh_l0.T.numpy()
+    np.testing.assert_allclose(growth.gru(x.numpy(), inner, outer), want, atol=1e-14)
+
+
+def test_memory_counts_what_a_call_takes():
+    taken = growth.megabytes(lambda: np.ones(8 * 2**20))
+    assert taken is None or 63 < taken < 70

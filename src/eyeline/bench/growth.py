@@ -6,7 +6,6 @@ import ctypes
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,32 +16,11 @@ from numpy.typing import NDArray
 from eyeline.attention import attention
 from eyeline.bench.turns import turn_by_turn
 from eyeline.kernels.threads import get_threads
+from eyeline.views.measurements import Curve, Growth, Point
 
 HEADS, HEAD_DIM = 8, 64
 WIDTH = HEADS * HEAD_DIM
-SHORTEST = 256
-
-
-@dataclass(frozen=True)
-class Point:
-    """What one length cost: `seconds`, and `megabytes` beyond the inputs, where that can be measured."""
-
-    tokens: int
-    seconds: float
-    megabytes: float | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What a layer cost at every length."""
-
-    name: str
-    points: list[Point]
-
-    @property
-    def doubling(self) -> float:
-        """How many times as long the longest sequence took as that of half its length."""
-        return self.points[-1].seconds / self.points[-2].seconds
+SHORTEST, LONGEST = 256, 131072
 
 
 def lengths(longest: int) -> list[int]:
@@ -74,19 +52,21 @@ def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
     for tokens in counts:
         rng = np.random.default_rng(0)
         q, k, v = (rng.standard_normal((1, HEADS, tokens, HEAD_DIM), dtype=np.float32) for _ in range(3))
-        run = recurrent(rng.standard_normal((tokens, WIDTH), dtype=np.float32))
-        sides: dict[str, Callable[[], object]] = {"attention": partial(attention, q, k, v), "gru": run}
-        for side in sides.values():
-            side()
-        seconds = turn_by_turn(sides, 7 if tokens <= 2048 else 3, get_threads())
-        yield tuple(  # type: ignore[misc]
-            Point(tokens, statistics.median(seconds[name]), megabytes(side)) for name, side in sides.items()
+        attend: Callable[[], object] = partial(attention, q, k, v)
+        recur = recurrent(rng.standard_normal((tokens, WIDTH), dtype=np.float32))
+        attend(), recur()  # the first call loads what it needs
+        seconds = turn_by_turn({"attend": attend, "recur": recur}, 7 if tokens <= 2048 else 3, get_threads())
+        yield (
+            Point(tokens, statistics.median(seconds["attend"]), megabytes(attend)),
+            Point(tokens, statistics.median(seconds["recur"]), megabytes(recur)),
         )
 
 
-def matrix_megabytes(tokens: int) -> float:
-    """What the weights of all heads take if they are kept."""
-    return 4 * HEADS * tokens * tokens / 2**20
+def growth(pairs: Sequence[tuple[Point, Point]]) -> Growth:
+    """All that was measured, and what the matrix of weights would take."""
+    attend, recur = (list(points) for points in zip(*pairs, strict=True))
+    matrix = [(point.tokens, 4 * HEADS * point.tokens**2 / 2**20) for point in attend]
+    return Growth(Curve("attention", attend), Curve(recurrent_name(), recur), matrix)
 
 
 def megabytes(call: Callable[[], object]) -> float | None:

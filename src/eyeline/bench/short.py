@@ -18,7 +18,8 @@ from eyeline.bench.turns import times_as_long, turn_by_turn
 from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
-from eyeline.readouts import Distance, Entropy, Received, TopK
+from eyeline.readouts import Distance, Entropy, Readout, Received, TopK
+from eyeline.views.measurements import Measured, Side, Surroundings
 
 Array = NDArray[Any]
 
@@ -61,38 +62,6 @@ TASKS = [
 ]
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What is measured on: the processor, the width of its vectors, the threads, and their peak in 10⁹ operations a
-    second; whether something else keeps a processor busy; torch's version if it is installed."""
-
-    processor: str
-    bits: int
-    threads: int
-    peak: float
-    busy: bool
-    torch: str | None
-
-
-@dataclass(frozen=True)
-class Side:
-    """The median of the turns, in seconds, and the output's root mean square error against float64."""
-
-    seconds: float
-    error: float
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One line of the table. `ratio` is how many times as long as we torch takes; `of_peak` the share of the peak."""
-
-    task: Task
-    ours: Side
-    torch: Side | None
-    ratio: float | None
-    of_peak: float | None
-
-
 def surroundings() -> Surroundings:
     """This machine, as it is now."""
     threads = get_threads()
@@ -122,12 +91,12 @@ def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
     of_peak = None
     if task == Task(task.name, task.heads, task.queries, task.head_dim):
         of_peak = 4 * task.heads * task.queries**2 * task.head_dim / found["ours"].seconds / here.peak / 1e9
-    return Measured(task, found["ours"], found.get("torch"), ratio, of_peak)
+    return Measured(task.name, task.sizes, found["ours"], found.get("torch"), ratio, of_peak)
 
 
 def _ours(task: Task, arrays: tuple[Array, Array, Array]) -> Callable[[], Array]:
     if task.read:
-        read = [TopK(8), Entropy(), Received(), Distance()]
+        read: list[Readout] = [TopK(8), Entropy(), Received(), Distance()]
         return lambda: observe(*arrays, mask=task.mask, read=read).output
     return lambda: attention(*arrays, mask=task.mask)
 

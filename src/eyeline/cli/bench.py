@@ -18,6 +18,8 @@ app = typer.Typer(
     add_completion=False,
 )
 
+Longest = Annotated[int, typer.Option(help="The most tokens. The fewest are 256; then twice as many, and so on.")]
+
 
 @app.callback()
 def bench(context: typer.Context) -> None:
@@ -39,9 +41,7 @@ def bench(context: typer.Context) -> None:
 
 @app.command()
 def growth(
-    longest: Annotated[int, typer.Option(help="The most tokens; the fewest are 256, and each time twice as many.")] = (
-        8192
-    ),
+    longest: Longest = 8192,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw it to a PNG file.", show_default=False)
     ] = None,
@@ -49,15 +49,16 @@ def growth(
     """Draw how the cost of attention grows with the number of tokens, and that of an RNN of the same width."""
     from rich.console import Console
 
-    from eyeline.bench.growth import SHORTEST, Curve, grow, lengths, recurrent_name
+    from eyeline.bench.growth import LONGEST, SHORTEST, grow, lengths
+    from eyeline.bench.growth import growth as measured
     from eyeline.explanations import QuestionError
     from eyeline.views.figure import figures
     from eyeline.views.growth import growth as drawn
     from eyeline.views.growth import save_growth
     from eyeline.views.terminal import Drawing
 
-    if longest < 2 * SHORTEST:
-        raise QuestionError(f"--longest must be {2 * SHORTEST} tokens or more, got {longest}")
+    if not 2 * SHORTEST <= longest <= LONGEST:
+        raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")
     if figure is not None:
         if figure.suffix.lower() != ".png":
             raise QuestionError(f"--figure must be a file name that ends in .png, got {str(figure)!r}")
@@ -70,12 +71,11 @@ def growth(
     for tokens in counts:
         with _busy(f"measuring {tokens} tokens"):
             pairs.append(next(costs))
-    attention, recurrent = zip(*pairs, strict=True)
-    curves = [Curve("attention", list(attention)), Curve(recurrent_name(), list(recurrent))]
+    found = measured(pairs)
     if figure is not None:
-        save_growth(curves, figure)
+        save_growth(found, figure)
         progress(f"wrote {figure}")
-    Console(highlight=False).print(Drawing(lambda ink: drawn(curves, ink)))
+    Console(highlight=False).print(Drawing(lambda ink: drawn(found, ink)))
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eyeline.bench.growth import Curve, matrix_megabytes
 from eyeline.views.chart import Series, log_chart
 from eyeline.views.figure import figures, save
 from eyeline.views.ink import Ink
+from eyeline.views.measurements import Growth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,68 +18,67 @@ if TYPE_CHECKING:
 MATRIX = "the n × n weights, were they kept (reckoned)"
 
 
-def findings(curves: Sequence[Curve]) -> list[str]:
+def findings(measured: Growth) -> list[str]:
     """What the curves show, in two sentences.
 
-    >>> from eyeline.bench.growth import Point
+    >>> from eyeline.views.measurements import Curve, Point
     >>> attention = Curve("attention", [Point(512, 1e-3, None), Point(1024, 4e-3, None)])
-    >>> findings([attention, Curve("a GRU", [Point(512, 2e-3, None), Point(1024, 4e-3, None)])])[0]
+    >>> recurrent = Curve("a GRU", [Point(512, 2e-3, None), Point(1024, 4e-3, None)])
+    >>> findings(Growth(attention, recurrent, []))[0]
     'From 512 to 1024 tokens, attention took 4.0 times as long and a GRU 2.0 times.'
     """
-    attention, recurrent = curves
-    half, whole = attention.points[-2:]
+    half, whole = measured.attention.points[-2:]
     return [
-        f"From {half.tokens} to {whole.tokens} tokens, attention took {attention.doubling:.1f} times as long and "
-        f"{recurrent.name} {recurrent.doubling:.1f} times.",
-        "Attention's price is n × n: every token looks at every other, at once. A GRU's is n, one token after the other.",
+        f"From {half.tokens} to {whole.tokens} tokens, attention took {measured.attention.doubling:.1f} times as long "
+        f"and {measured.recurrent.name} {measured.recurrent.doubling:.1f} times.",
+        "Attention's price is n × n: every token looks at every other, at once. A GRU's is n: one token after another.",
     ]
 
 
-def times(curves: Sequence[Curve]) -> list[Series]:
+def times(measured: Growth) -> list[Series]:
+    """The seconds of both."""
+    curves = (measured.attention, measured.recurrent)
     return [Series(curve.name, [(point.tokens, point.seconds) for point in curve.points]) for curve in curves]
 
 
-def memories(curves: Sequence[Curve]) -> list[Series]:
-    """Of the curves whose memory was measured, and of the matrix; none where it couldn't be."""
+def memories(measured: Growth) -> list[Series]:
+    """The megabytes of both and of the matrix; nothing where memory couldn't be measured."""
     found = []
-    for curve in curves:
+    for curve in (measured.attention, measured.recurrent):
         points = [(point.tokens, point.megabytes) for point in curve.points if point.megabytes]
         if len(points) > 1:
             found.append(Series(curve.name, points))
-    if found:
-        counts = [point.tokens for point in curves[0].points]
-        found.append(Series(MATRIX, [(tokens, matrix_megabytes(tokens)) for tokens in counts], guide=True))
-    return found
+    return [*found, Series(MATRIX, measured.matrix, guide=True)] if found else []
 
 
-def growth(curves: Sequence[Curve], ink: Ink) -> Iterator[Text]:
+def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
     """The lines of a drawing for the terminal: time, memory, and what they show."""
     from rich.text import Text
 
     yield Text("Time against the number of tokens", style="bold")
-    yield from log_chart(times(curves), seconds, ink)
-    if measured := memories(curves):
+    yield from log_chart(times(measured), seconds, ink)
+    if drawn := memories(measured):
         yield Text()
         yield Text("Memory beyond the inputs", style="bold")
-        yield from log_chart(measured, amount, ink)
+        yield from log_chart(drawn, amount, ink)
     yield Text()
-    yield Text("\n".join(ink.wrapped(" ".join(findings(curves)), 0)), style="bold")
+    yield Text("\n".join(ink.wrapped(" ".join(findings(measured)), 0)), style="bold")
 
 
-def save_growth(curves: Sequence[Curve], target: Path) -> None:
+def save_growth(measured: Growth, target: Path) -> None:
     """Draw the same as a PNG, which is written whole or not at all.
 
     Raises:
         ExtraError: if matplotlib isn't installed.
         OSError: if the file can't be written.
     """
-    panels = [("seconds", times(curves))]
-    if measured := memories(curves):
-        panels.append(("megabytes beyond the inputs", measured))
+    panels = [("seconds", times(measured))]
+    if drawn := memories(measured):
+        panels.append(("megabytes beyond the inputs", drawn))
     figure = figures("figure")(5.5 * len(panels), 4.8)
     for axes, (unit, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _panel(axes, unit, series)
-    figure.suptitle("\n".join(findings(curves)), fontsize=10)
+    figure.suptitle("\n".join(findings(measured)), fontsize=10)
     save(figure, target)
 
 

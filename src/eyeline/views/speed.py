@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from eyeline.bench.short import Measured, Side, Surroundings
 from eyeline.views.ink import Ink
+from eyeline.views.measurements import Measured, Side, Surroundings
 
-_COLUMNS = ((24, False), (20, False), (9, True), (9, True), (9, True), (9, True), (8, True))
+_COLUMNS = ((24, False), (22, False), (9, True), (9, True), (9, True), (9, True), (8, True))
 
 
 def heading(here: Surroundings, ink: Ink) -> list[str]:
@@ -24,7 +24,7 @@ def heading(here: Surroundings, ink: Ink) -> list[str]:
 def row(found: Measured, ink: Ink) -> str:
     """One line of the table. Errors are the output's, root mean square, against float64; the ratio is torch's time in
     ours."""
-    cells = [found.task.name, found.task.sizes, *_side(found.ours)]
+    cells = [found.name, found.sizes, *_side(found.ours)]
     if found.torch and found.ratio is not None:
         cells += [*_side(found.torch), f"{found.ratio:.2f} ×"]
     elif found.of_peak is not None:
