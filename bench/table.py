@@ -11,38 +11,59 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- bench: made by bench/table.py -->\n", "<!-- /bench -->\n"
+GRADIENTS = ("dq", "dk", "dv")
 
 
 def table(result: dict[str, Any]) -> str:
-    torch, python = result["versions"]["torch"].split("+")[0], result["versions"]["python"]
+    versions = result["versions"]
+    packages = ("torch", "onnxruntime", "jax", "keras", "python")
+    peers = ", ".join(f"{name} {versions[name].split('+')[0]}" for name in packages if name in versions)
     lines = [
         f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured "
-        f"peak is {result['peak_gigaflops']:.0f} GF/s; float32; torch {torch}, Python {python}. Errors are root "
-        f"mean square (largest) against float64.",
+        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}. Errors are root mean square (largest) against float64: "
+        f"the output's, in training the gradients'.",
         "",
-        "| batch, heads, n, d | mask | Eyeline | torch | torch ÷ Eyeline | of peak | error | torch's error |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| | batch, heads, n, d | Eyeline | error | beside | its time | its error | times as long | asked |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for case in result["cases"]:
-        cells = (
-            case["case"].strip("()"),
-            case["mask"] and f"`{case['mask']}`",
-            f"{case['milliseconds']:.1f} ms",
-            f"{case['torch_milliseconds']:.1f} ms",
-            f"**{case['ratio']:.2f} ×**",
-            f"{case['of_peak']:.0%}" if "of_peak" in case else "",
-            f"{case['rms_error']:.1e} ({case['largest_error']:.1e})",
-            f"{case['torch_rms_error']:.1e} ({case['torch_largest_error']:.1e})",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += [
-        "",
-        f"A call at (1, 2, 16, 32) takes {result['small_call_microseconds']:.0f} µs from start to end. At (1, 12, "
-        f"16384, 64), where the matrix alone is 12.9 GB, the process grows by "
-        f"{result['extra_memory_megabytes']:.0f} MB beyond inputs and output.",
-        "",
+    for case in result["cases"].values():
+        lines += rows(case)
+    said = [
+        f"At ({case['sizes']}), where the matrix alone would be {case['matrix_gigabytes']} GB, {case['case']} takes "
+        f"{case['megabytes']:.0f} MB beyond inputs and results."
+        for case in result["memory"].values()
     ]
-    return "\n".join(lines)
+    if "small_call_microseconds" in result:
+        said.insert(0, f"A call at (1, 2, 16, 32) takes {result['small_call_microseconds']:.0f} µs from start to end.")
+    return "\n".join([*lines, "", " ".join(said), ""])
+
+
+def rows(case: dict[str, Any]) -> list[str]:
+    """One row for each peer; what is said of us stands in the first."""
+    ours = case["ours"]
+    peak = f" ({case['of_peak']:.0%} of peak)" if "of_peak" in case else ""
+    first = [case["case"], case["sizes"], f"{milliseconds(ours)}{peak}", error(ours)]
+    lines = []
+    for rival in case["rivals"]:
+        asked = "" if rival["at_least"] is None else f"{rival['at_least']:.4g} ×"
+        cells = (rival["name"], milliseconds(rival), error(rival), f"**{rival['ratio']:.2f} ×**", asked)
+        lines.append(f"| {' | '.join([*first, *cells])} |")
+        first = [""] * len(first)
+    return lines
+
+
+def milliseconds(side: dict[str, Any]) -> str:
+    return f"{side['milliseconds']:.3g} ms" if side["milliseconds"] < 100 else f"{side['milliseconds']:.0f} ms"
+
+
+def error(side: dict[str, Any]) -> str:
+    """The output's, or the gradients' together."""
+    errors = side["errors"]
+    if not errors:
+        return ""
+    parts = [errors[name] for name in GRADIENTS if name in errors] or [errors["output"]]
+    rms = (sum(part["rms"] ** 2 for part in parts) / len(parts)) ** 0.5
+    return f"{rms:.1e} ({max(part['largest'] for part in parts):.1e})"
 
 
 def main() -> int:

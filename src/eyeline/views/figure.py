@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from eyeline.views.scale import shade_ceiling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Fonts that between them have most scripts; those that are installed are taken in this order.
 _FONTS = (
@@ -63,19 +64,14 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
     target = Path(path)
     if target.suffix.lower() != ".png":
         raise ValueError(f"png must be a file name that ends in .png, got {os.fspath(path)!r}")
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ExtraError("png needs matplotlib, which isn't installed: pip install 'eyeline[figures]'") from None
+    empty = figures("png")
+    import matplotlib
 
     runs, units = document["runs"], document["units"]
     shown = [units[index] for index in document["shown"]]
     side = min(max(0.55 * len(shown) + 1.5, 4.5), 24)
     with matplotlib.rc_context({"font.family": _fonts(), "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(side * len(runs) + 0.8, side + 0.7), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = empty(side * len(runs) + 0.8, side + 0.7)
         before, inside, after = excerpt(printable(document["text"]), None, round(side * len(runs) * 8))
         sentences = [found(document, marked)] + ([changes(document, marked)] if len(runs) > 1 else [])
         title = "\n".join([before + inside + after, heading(document), *sentences])
@@ -93,7 +89,27 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
                 panel.set_title(run["name"], fontsize=10).set_parse_math(False)
         bar = figure.colorbar(images[0], ax=list(axes), shrink=0.6, extend="max" if beyond else "neither")
         bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        return _save(figure, target)
+        return save(figure, target)
+
+
+def figures(name: str) -> Callable[[float, float], Figure]:
+    """What makes an empty figure of so many inches by so many.
+
+    Raises:
+        ExtraError: if matplotlib, which the option `name` needs, isn't installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ExtraError(f"{name} needs matplotlib, which isn't installed: pip install 'eyeline[figures]'") from None
+
+    def empty(wide: float, high: float) -> Figure:
+        figure = Figure(figsize=(wide, high), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
+
+    return empty
 
 
 def _fonts() -> list[str]:
@@ -124,8 +140,15 @@ def _panel(panel: Axes, run: Run, shown: Sequence[Unit], ceiling: float) -> Any:
     return image
 
 
-def _save(figure: Any, target: Path) -> list[str]:
-    """Write beside the target, then rename, so that the file is whole or not there."""
+def save(figure: Figure, target: Path) -> list[str]:
+    """Write a PNG beside the target, then rename it, so that the file is whole or not there.
+
+    Returns:
+        Characters for which no installed font has a picture.
+
+    Raises:
+        OSError: if the file can't be written.
+    """
     name = ""
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".png")

@@ -1,0 +1,37 @@
+"""How each library solves a problem: a file for each, with a function `ways` that gives its ways, each ready to run.
+
+A peer may be solved by several ways (backends, layouts, block sizes); the fastest is what we are measured beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from bench import cases
+from bench.problem import Arrays, Problem, Way
+
+Solver = Callable[[Problem, Arrays], list[Way]]
+
+_PLACES = {
+    cases.TORCH: "sdpa.ways",
+    cases.ROWS: "sdpa.heads_as_rows",
+    cases.FLEX: "flex.ways",
+    cases.MATRIX: "matrix.ways",
+    cases.ONNX: "onnx.ways",
+    cases.JAX: "jax.ways",
+    cases.KERAS: "keras.ways",
+    cases.ALONE: "eyeline.output_alone",
+    cases.SUMMED: "summed.ways",
+}
+
+
+def solver(peer: str) -> Solver:
+    """The peer's `ways`.
+
+    Raises:
+        ModuleNotFoundError: if the peer isn't installed.
+    """
+    module, _, function = _PLACES[peer].partition(".")
+    found: Solver = getattr(import_module(f"bench.peers.{module}"), function)
+    return found

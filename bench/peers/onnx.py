@@ -1,0 +1,53 @@
+"""ONNX Runtime: its own MultiHeadAttention, and the standard's Attention (opset 23)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+import eyeline as el
+from bench.problem import Arrays, Problem, Way
+
+
+def ways(problem: Problem, arrays: Arrays) -> list[Way]:
+    if problem.mask not in (None, el.Causal()):
+        raise NotImplementedError(f"no ONNX graph is written for {problem.mask!r}")
+    B, H, N, D = problem.shape
+    causal = int(problem.mask is not None)
+    standard = helper.make_node("Attention", ["q", "k", "v"], ["y"], is_causal=causal)
+    own = helper.make_node(
+        "MultiHeadAttention", ["q", "k", "v"], ["y"], domain="com.microsoft", num_heads=H, unidirectional=causal
+    )
+    by_head = {"q": arrays.q, "k": arrays.k, "v": arrays.v}
+    by_token = {name: np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(B, N, H * D) for name, x in by_head.items()}
+    found = []
+    for name, node, feed in (("Attention", standard, by_head), ("MultiHeadAttention", own, by_token)):
+        for spinning in (False, True):
+            session = _session(node, feed, spinning)
+
+            def call(session=session, feed=feed) -> NDArray[Any]:
+                return session.run(None, feed)[0]
+
+            def answers(output: NDArray[Any]) -> dict[str, NDArray[Any]]:
+                heads = output if output.ndim == 4 else output.reshape(B, N, H, D).transpose(0, 2, 1, 3)
+                return {"output": heads}
+
+            found.append(Way(f"{name}{', spinning' * spinning}", call, answers))
+    return found
+
+
+def _session(node: Any, feed: dict[str, NDArray[Any]], spinning: bool) -> onnxruntime.InferenceSession:
+    shape = list(feed["q"].shape)
+    values = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "qkvy"}
+    graph = helper.make_graph([node], "attention", [values[name] for name in "qkv"], [values["y"]])
+    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = len(os.sched_getaffinity(0))
+    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(spinning)))
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

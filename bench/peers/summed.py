@@ -1,0 +1,27 @@
+"""How fast memory is here: the problem's keys and values, summed by whoever sums them fastest."""
+
+from __future__ import annotations
+
+import threading
+
+import torch
+
+from bench.problem import Arrays, Problem, Way
+
+
+def ways(problem: Problem, arrays: Arrays) -> list[Way]:
+    k, v = arrays.k, arrays.v
+    tensors = torch.from_numpy(k), torch.from_numpy(v)
+
+    def beside() -> None:
+        other = threading.Thread(target=k.sum)
+        other.start()
+        v.sum()
+        other.join()
+
+    calls = {
+        "NumPy, one after the other": lambda: (k.sum(), v.sum()),
+        "NumPy, two threads": beside,
+        "torch": lambda: [x.sum() for x in tensors],
+    }
+    return [Way(name, call, lambda _: {}) for name, call in calls.items()]

@@ -1,0 +1,47 @@
+"""A problem's arrays as torch's tensors, and torch's results as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bench.problem import Arrays, Problem
+
+Tensor = torch.Tensor
+
+
+def tensors(problem: Problem, arrays: Arrays, dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
+    """q, k, v, which want a gradient where the problem trains, and the output's gradient."""
+    chosen = getattr(torch, problem.dtype) if dtype is None else dtype
+    found = [torch.from_numpy(x).to(chosen) for x in (arrays.q, arrays.k, arrays.v, arrays.gradient)]
+    return *(x.requires_grad_(problem.train) for x in found[:3]), found[3]
+
+
+def solved(forward: Callable[[], Tensor], inputs: tuple[Tensor, ...], train: bool) -> Callable[[], tuple[Tensor, ...]]:
+    """Forward alone, without a graph; or forward and backward, from the gradient that is last of the inputs."""
+    if not train:
+        forward = torch.no_grad()(forward)
+        return lambda: (forward(),)
+
+    def both() -> tuple[Tensor, ...]:
+        output = forward()
+        return output, *torch.autograd.grad(output, inputs[:3], inputs[3])
+
+    return both
+
+
+def answers(found: tuple[Tensor, ...]) -> dict[str, NDArray[Any]]:
+    """The output and, if there, the gradients."""
+    return {name: array(x) for name, x in zip(("output", "dq", "dk", "dv"), found, strict=False)}
+
+
+def array(x: Tensor | NDArray[Any]) -> NDArray[Any]:
+    """As NumPy has it; half types, some of which it hasn't, as float32."""
+    if isinstance(x, np.ndarray):
+        return x
+    x = x.detach()
+    return (x.float() if x.dtype in (torch.float16, torch.bfloat16) else x).numpy()

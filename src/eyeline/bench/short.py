@@ -1,0 +1,132 @@
+"""A few cases that are measured in seconds: attention on this machine, beside torch if it is installed."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline import reference
+from eyeline.attention import attention, observe
+from eyeline.bench.peak import gigaflops
+from eyeline.bench.turns import times_as_long, turn_by_turn
+from eyeline.kernels.machine import target
+from eyeline.kernels.threads import get_threads
+from eyeline.masks import Causal, Mask, Window
+from eyeline.readouts import Distance, Entropy, Readout, Received, TopK
+from eyeline.views.measurements import Measured, Side, Surroundings
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One line of the table: heads, queries, head width; keys and key heads where they differ from those."""
+
+    name: str
+    heads: int
+    queries: int
+    head_dim: int
+    keys: int | None = None
+    key_heads: int | None = None
+    mask: Mask | None = None
+    read: bool = False
+
+    @property
+    def sizes(self) -> str:
+        heads = f"{self.heads} over {self.key_heads}" if self.key_heads else self.heads
+        tokens = f"{self.queries} × {self.keys}" if self.keys else self.queries
+        return f"{heads}, {tokens}, {self.head_dim}"
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """q, k and v, the same at every call."""
+        rng = np.random.default_rng(0)
+        keys = (1, self.key_heads or self.heads, self.keys or self.queries, self.head_dim)
+        shapes = (1, self.heads, self.queries, self.head_dim), keys, keys
+        q, k, v = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+        return q, k, v
+
+
+TASKS = [
+    Task("forward", 12, 512, 64),
+    Task("forward", 12, 2048, 64),
+    Task("forward, causal", 12, 512, 64, mask=Causal()),
+    Task("the last 256 tokens", 12, 4096, 64, mask=Causal() & Window(before=255, after=0)),
+    Task("output and four readouts", 12, 1024, 64, read=True),
+    Task("decoding", 32, 1, 128, keys=16384, key_heads=8),
+]
+
+
+def surroundings() -> Surroundings:
+    """This machine, as it is now."""
+    threads = get_threads()
+    peak = gigaflops(threads)
+    here, version = target(), None
+    if find_spec("torch"):
+        from importlib.metadata import version as version_of
+
+        version = version_of("torch").split("+")[0]
+    return Surroundings(here.cpu, here.bits, threads, peak, peak < 0.9 * threads * gigaflops(1), version)
+
+
+def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
+    """Measure one line, turn by turn with torch if that is there."""
+    arrays = task.arrays()
+    sides = {"ours": _ours(task, arrays)}
+    if here.torch:
+        sides["torch"] = _torch(task, arrays, here.threads)
+    truth = _truth(task, arrays)
+    errors = {}
+    for name, call in sides.items():
+        difference = np.asarray(call(), np.float64)[:, : truth.shape[1]] - truth
+        errors[name] = float(np.sqrt((difference**2).mean()))
+    seconds = turn_by_turn(sides, turns, here.threads)
+    found = {name: Side(statistics.median(times), errors[name]) for name, times in seconds.items()}
+    ratio = times_as_long(seconds["torch"], seconds["ours"]) if here.torch else None
+    of_peak = None
+    if task == Task(task.name, task.heads, task.queries, task.head_dim):
+        of_peak = 4 * task.heads * task.queries**2 * task.head_dim / found["ours"].seconds / here.peak / 1e9
+    return Measured(task.name, task.sizes, found["ours"], found.get("torch"), ratio, of_peak)
+
+
+def _ours(task: Task, arrays: tuple[Array, Array, Array]) -> Callable[[], Array]:
+    if task.read:
+        read: list[Readout] = [TopK(8), Entropy(), Received(), Distance()]
+        return lambda: observe(*arrays, mask=task.mask, read=read).output
+    return lambda: attention(*arrays, mask=task.mask)
+
+
+def _torch(task: Task, arrays: tuple[Array, Array, Array], threads: int) -> Callable[[], Array]:
+    import torch
+
+    torch.set_num_threads(threads)
+    q, k, v = map(torch.from_numpy, arrays)
+    causal = task.mask == Causal()
+    booleans = None if task.mask is None or causal else torch.from_numpy(task.mask.dense(task.queries))
+    i = torch.arange(task.queries)
+    distances = (i[:, None] - i).abs().float()
+
+    def matrix() -> Any:
+        logs = (q @ k.transpose(-1, -2) / task.head_dim**0.5).log_softmax(-1)
+        weights = logs.exp()
+        weights.topk(8), (weights * logs).sum(-1), weights.sum(-2), torch.einsum("bhij,ij->bhi", weights, distances)
+        return (weights @ v).numpy()
+
+    def plain() -> Any:
+        return torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=booleans, is_causal=causal, enable_gqa=task.key_heads is not None
+        ).numpy()
+
+    return torch.no_grad()(matrix if task.read else plain)
+
+
+def _truth(task: Task, arrays: tuple[Array, Array, Array]) -> NDArray[np.float64]:
+    """The first key head's part of the output, in float64."""
+    q, k, v = arrays
+    group = task.heads // k.shape[1]
+    return reference.steps(q[:, :group], k[:, :1], v[:, :1], mask=task.mask).output

@@ -1,0 +1,39 @@
+"""Several sides timed turn by turn in one process, so that whatever else the machine does meets all of them alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from eyeline.bench.peak import work
+
+BETWEEN = 3_000_000  # rounds of multiplying, about 10 ms
+
+
+def turn_by_turn(sides: Mapping[str, Callable[[], object]], turns: int, threads: int) -> dict[str, list[float]]:
+    """The seconds that each side took at each turn.
+
+    Before every turn `threads` processors multiply numbers for some milliseconds. The threads of other libraries fall
+    asleep meanwhile (OpenMP's keep spinning for a while after their work, and would take a processor from whoever comes
+    next), and the processors don't. Who begins changes from turn to turn.
+    """
+    names = list(sides)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(turns):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            work(threads, BETWEEN)
+            start = time.perf_counter()
+            sides[name]()
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def times_as_long(theirs: Sequence[float], ours: Sequence[float]) -> float:
+    """How many times as long they took as we did: the median over the pairs of turns.
+
+    >>> times_as_long([2.0, 9.0, 4.0], [1.0, 3.0, 2.0])
+    2.0
+    """
+    return statistics.median(b / a for a, b in zip(ours, theirs, strict=True))

@@ -1,0 +1,90 @@
+"""`eyeline bench`: how fast attention is on this machine; `eyeline bench growth`: how its cost grows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyeline.cli.explain import progress
+
+app = typer.Typer(
+    help="Measure attention on this machine, beside torch if it is installed. Ctrl-C stops.",
+    invoke_without_command=True,
+    add_completion=False,
+)
+
+Longest = Annotated[int, typer.Option(help="The most tokens. The fewest are 256; then twice as many, and so on.")]
+
+
+@app.callback()
+def bench(context: typer.Context) -> None:
+    """Measure attention on this machine, beside torch if it is installed. Ctrl-C stops."""
+    if context.invoked_subcommand is not None:
+        return
+    from eyeline.bench.short import TASKS, measured, surroundings
+    from eyeline.views.ink import Ink
+    from eyeline.views.speed import heading, row
+
+    ink = Ink(sys.stdout.encoding or "ascii", 100)
+    here = surroundings()
+    print(*heading(here, ink), sep="\n", flush=True)
+    for number, task in enumerate(TASKS, 1):
+        with _busy(f"measuring {task.name}, {number} of {len(TASKS)}"):
+            found = measured(task, here)
+        print(row(found, ink), flush=True)
+
+
+@app.command()
+def growth(
+    longest: Longest = 8192,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw it to a PNG file.", show_default=False)
+    ] = None,
+) -> None:
+    """Draw how the cost of attention grows with the number of tokens, and that of an RNN of the same width."""
+    from rich.console import Console
+
+    from eyeline.bench.growth import LONGEST, SHORTEST, grow, lengths
+    from eyeline.bench.growth import growth as measured
+    from eyeline.explanations import QuestionError
+    from eyeline.views.figure import figures
+    from eyeline.views.growth import growth as drawn
+    from eyeline.views.growth import save_growth
+    from eyeline.views.terminal import Drawing
+
+    if not 2 * SHORTEST <= longest <= LONGEST:
+        raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")
+    if figure is not None:
+        if figure.suffix.lower() != ".png":
+            raise QuestionError(f"--figure must be a file name that ends in .png, got {str(figure)!r}")
+        if not figure.absolute().parent.is_dir():
+            raise QuestionError(f"--figure must be in a folder that exists, got {str(figure)!r}")
+        figures("--figure")  # what is missing is said before the measuring, not after it
+    counts = lengths(longest)
+    pairs = []
+    costs = grow(counts)
+    for tokens in counts:
+        with _busy(f"measuring {tokens} tokens"):
+            pairs.append(next(costs))
+    found = measured(pairs)
+    if figure is not None:
+        save_growth(found, figure)
+        progress(f"wrote {figure}")
+    Console(highlight=False).print(Drawing(lambda ink: drawn(found, ink)))
+
+
+@contextmanager
+def _busy(what: str) -> Iterator[None]:
+    """Says what is going on: on a terminal for as long as it is, elsewhere on a line of its own."""
+    passing = sys.stderr.isatty()
+    print(f"{what} ...", end="" if passing else "\n", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if passing:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

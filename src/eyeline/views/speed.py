@@ -1,0 +1,42 @@
+"""The table that `eyeline bench` prints."""
+
+from __future__ import annotations
+
+from eyeline.views.ink import Ink
+from eyeline.views.measurements import Measured, Side, Surroundings
+
+_COLUMNS = ((24, False), (22, False), (9, True), (9, True), (9, True), (9, True), (8, True))
+
+
+def heading(here: Surroundings, ink: Ink) -> list[str]:
+    """What was measured on, and the names of the columns."""
+    beside = f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"
+    lines = [
+        f"{here.processor}, {here.bits}-bit vectors, {here.threads} thread{'s' * (here.threads > 1)}, peak "
+        f"{here.peak:.0f} GF/s; float32; {beside}",
+    ]
+    if here.busy:
+        lines.append("Something else keeps a processor busy: what follows is slower than this machine is.")
+    names = ["", "heads, n, d", "Eyeline", "error", *(("torch", "error", "ratio") if here.torch else ("of peak",))]
+    return [*(ink.own(line) for line in lines), "", _line(names, ink)]
+
+
+def row(found: Measured, ink: Ink) -> str:
+    """One line of the table. Errors are the output's, root mean square, against float64; the ratio is torch's time in
+    ours."""
+    cells = [found.name, found.sizes, *_side(found.ours)]
+    if found.torch and found.ratio is not None:
+        cells += [*_side(found.torch), f"{found.ratio:.2f} ×"]
+    elif found.of_peak is not None:
+        cells.append(f"{found.of_peak:.0%}")
+    return _line(cells, ink)
+
+
+def _side(side: Side) -> tuple[str, str]:
+    milliseconds = side.seconds * 1e3
+    return f"{milliseconds:.{1 if milliseconds < 100 else 0}f} ms", f"{side.error:.0e}"
+
+
+def _line(cells: list[str], ink: Ink) -> str:
+    fitted = (ink.fit(ink.own(cell), width, right) for cell, (width, right) in zip(cells, _COLUMNS, strict=False))
+    return " ".join(fitted).rstrip()
