@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline.masks import Mask, Problem
+from eyeline.readouts import Readout
+from eyeline.scores import Score
 
 #: One, around vector widths and panels, primes; around a block of keys and beyond. Zero is drawn apart.
 FEW = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 61)
@@ -192,6 +195,87 @@ def problems(draw, most: int = 300) -> Problem:
     queries = 0 if none == "queries" else draw(sizes(most))
     keys = 0 if none == "keys" else draw(st.one_of(st.just(queries), sizes(most)))
     return Problem(lead, 0 if none == "heads" else draw(st.integers(1, 4)), queries, keys)
+
+
+def nearer(score: float, b: int, h: int, i: int, j: int) -> float:
+    return score - 0.1 * (h + 1) * abs(i - j)
+
+
+def steeper(score: float, b: int, h: int, i: int, j: int) -> float:
+    return score + math.tanh(score) * (b + 1)
+
+
+def steepness(score: float, b: int, h: int, i: int, j: int) -> float:
+    return 1 + (1 - math.tanh(score) ** 2) * (b + 1)
+
+
+def simple_score(problem: Problem, kind: type, choose, rng: np.random.Generator) -> Score:
+    """A change of the scores of this kind that fits a problem."""
+    align = choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
+    if kind is el.Alibi:
+        return el.Alibi(choose((None, rng.random(problem.heads))), align)
+    if kind is el.RelativeBias:
+        table = rng.standard_normal((choose((4, 8, 32)), problem.heads))
+        return el.RelativeBias(table, choose((True, False)), choose((17, 128)), align)
+    if kind is el.Bias:
+        axes = choose((2, 3, 4) if len(problem.lead) == 1 else (2, 3))
+        array = rng.standard_normal([choose((n, n, 1)) for n in problem.shape[4 - axes :]])
+        return el.Bias(np.where(rng.random(array.shape) < choose((0.0, 0.0, 0.3)), -np.inf, array))
+    if kind is el.Softcap:
+        return el.Softcap(choose((0.5, 5.0, 50.0)))
+    return choose((el.ScoreFunction(nearer), el.ScoreFunction(steeper, steepness)))
+
+
+@st.composite
+def score_stacks(draw, problem: Problem, functions: bool = True) -> list[Score]:
+    """Changes of the scores that fit a problem, in order; with or without the user's own functions."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    cheap = functions and problem.batch * problem.heads * problem.queries * problem.keys < 10_000
+
+    def choose(options):
+        return options[rng.integers(len(options))]
+
+    kinds: tuple[type, ...] = (el.Alibi, el.RelativeBias, el.Bias, el.Softcap)
+    kinds += (el.ScoreFunction,) if cheap else ()
+    stack = [simple_score(problem, choose(kinds), choose, rng) for _ in range(draw(st.integers(0, 3)))]
+    return stack + choose(([], [el.Sinks(rng.standard_normal(problem.heads))]))
+
+
+def simple_readout(problem: Problem, kind: type, choose, rng: np.random.Generator) -> Readout:
+    """A readout of this kind that fits a problem."""
+    if kind is el.TopK:
+        return el.TopK(choose((1, 2, 5, 8, problem.keys + 1)))
+    if kind is el.Received:
+        return el.Received(choose(("sum", "mean", "max")))
+    if kind is el.Distance:
+        return el.Distance(choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end")))
+    if kind is el.Onto:
+        shape = [choose((n, 1)) for n in problem.lead]
+        shape = [*shape[choose((0, len(shape))) :], problem.keys]
+        groups = rng.integers(-1, choose((1, 3, 17)), shape)
+        return el.Onto(groups, choose((None, 17)))
+    if kind is el.Pooled:
+        return el.Pooled(choose((1, 3, 8, 64)), choose((1, 3, 8, 64)), choose(("mean", "max")))
+    if kind is el.Weights:
+        some = (None, slice(1, None, 2), slice(None, None, -1))
+        few = [rng.integers(-n, n, 3) if n else None for n in (problem.queries, problem.keys)]
+        return el.Weights(choose((*some, few[0])), choose((*some, few[1])))
+    return el.Entropy()
+
+
+READOUTS = (el.TopK, el.Entropy, el.Received, el.Distance, el.Onto, el.Pooled, el.Weights)
+
+
+@st.composite
+def readouts(draw, problem: Problem, kinds: tuple[type, ...] = READOUTS) -> list[Readout]:
+    """Some readouts that fit a problem, each kind at most once, in any order."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+
+    def choose(options):
+        return options[rng.integers(len(options))]
+
+    chosen = draw(st.lists(st.sampled_from(kinds), unique=True))
+    return [simple_readout(problem, kind, choose, rng) for kind in chosen]
 
 
 @st.composite

@@ -1,0 +1,204 @@
+"""Partial results: parts of the keys or of the queries merge to the whole, in any grouping."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import READOUTS, masks, problems, readouts, score_stacks
+
+import eyeline as el
+from eyeline import reference
+from eyeline.masks import Problem
+
+ROWS = (el.TopK, el.Entropy, el.Distance, el.Onto, el.Weights)
+
+
+@st.composite
+def calls(draw, kinds, sinks):
+    """The arguments of a call, and two cuts each of its keys and of its queries."""
+    problem = draw(problems(most=17))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    q, k, v = (
+        rng.standard_normal((*problem.lead, problem.heads, n, 3)) * 3
+        for n in (problem.queries, problem.keys, problem.keys)
+    )
+    stack = [one for one in draw(score_stacks(problem)) if sinks or not isinstance(one, el.Sinks)]
+    given_call = {
+        "mask": draw(masks(problem)),
+        "scores": stack,
+        "dropout": draw(st.sampled_from((0.0, 0.3))),
+        "seed": 7,
+        "read": draw(readouts(problem, kinds)),
+    }
+    keys = sorted(draw(st.tuples(*[st.integers(0, problem.keys)] * 2)))
+    queries = sorted(draw(st.tuples(*[st.integers(0, problem.queries)] * 2)))
+
+    def observe(**more):
+        return reference.observe(q, k, v, **given_call, **more)
+
+    return observe, parts(problem.keys, keys), parts(problem.queries, queries)
+
+
+def parts(n, cuts):
+    return list(pairwise([0, *cuts, n]))
+
+
+def close(got, want):
+    """Fails unless both saw the same, but for rounding."""
+    names = ("output", "lse", "weights", "entropy", "received", "distance", "onto", "pooled", "sink", "looking")
+    for name in names:
+        mine, its = getattr(got, name), getattr(want, name)
+        assert (mine is None) == (its is None), name
+        if its is not None:
+            assert mine.dtype == its.dtype, name
+            np.testing.assert_allclose(mine, its, atol=1e-10, err_msg=name)
+    assert (got.top_k is None) == (want.top_k is None)
+    if want.top_k is not None:
+        np.testing.assert_allclose(got.top_k.weights, want.top_k.weights, atol=1e-10)
+        # Rounding may change the order of two that were equal.
+        apart = np.diff(want.top_k.weights, axis=-1, prepend=np.inf, append=-np.inf) < -1e-9
+        alone = apart[..., 1:] & apart[..., :-1]
+        alone[..., -1] = False  # what comes after the last isn't known
+        np.testing.assert_array_equal(got.top_k.keys[alone], want.top_k.keys[alone])
+        np.testing.assert_array_equal(got.top_k.keys < 0, want.top_k.keys < 0)
+        ordered = np.sort(got.top_k.keys, axis=-1)
+        assert ((np.diff(ordered, axis=-1) > 0) | (ordered[..., 1:] == -1)).all()
+    assert (got.read, got.relative_to_whole, got.pooled_over) == (want.read, want.relative_to_whole, want.pooled_over)
+
+
+@given(calls(ROWS, sinks=False))
+def test_parts_of_the_keys_merge_to_the_whole(call):
+    observe, keys, _ = call
+    whole = observe()
+    a, b, c = (observe(part=part) for part in keys)
+    close(a.merge(b).merge(c), whole)
+    close(a.merge(b.merge(c)), whole)
+    close(c.merge(a).merge(b), whole)
+
+
+@given(calls(READOUTS, sinks=True))
+def test_parts_of_the_keys_relative_to_the_whole_merge_to_it(call):
+    observe, keys, _ = call
+    lse = observe().lse
+    whole = observe(lse=lse)
+    close_but_for_its_flag = {**vars(whole), "relative_to_whole": False}
+    close(type(whole)(**close_but_for_its_flag), observe())
+    a, b, c = (observe(part=part, lse=lse) for part in keys)
+    close(a.merge(b).merge(c), whole)
+    close(a.merge(b.merge(c)), whole)
+    close(c.merge(a).merge(b), whole)
+
+
+@given(calls([kind for kind in READOUTS if kind is not el.Weights], sinks=True))
+def test_parts_of_the_queries_merge_to_the_whole(call):
+    observe, _, queries = call
+    whole = observe()
+    a, b, c = (observe(queries=part) for part in queries)
+    close(a.merge(b, "queries").merge(c, "queries"), whole)
+    close(a.merge(b.merge(c, "queries"), "queries"), whole)
+
+
+@given(calls(ROWS, sinks=False), st.integers(0, 17))
+def test_a_part_of_no_keys_changes_nothing(call, at):
+    observe, _, _ = call
+    whole, none = observe(), observe(part=(at, at))
+    close(whole.merge(none), whole)
+    close(none.merge(whole), whole)
+    close(none.merge(none), none)
+    assert not np.isnan(none.merge(none).output).any()
+
+
+@given(calls([kind for kind in READOUTS if kind is not el.Weights], sinks=True))
+def test_a_part_of_no_queries_changes_nothing(call):
+    observe, _, _ = call
+    whole, none = observe(), observe(queries=(0, 0))
+    close(whole.merge(none, "queries"), whole)
+    close(none.merge(whole, "queries"), whole)
+
+
+def test_rows_of_rectangles_follow_one_another():
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))
+    whole = reference.observe(q, k, v, read=el.Weights(keys=slice(2, 5)))
+    a, b = (reference.observe(q, k, v, read=el.Weights(keys=slice(2, 5)), queries=part) for part in ((0, 2), (2, 6)))
+    np.testing.assert_array_equal(a.merge(b, "queries").weights, whole.weights)
+
+
+def test_half_types_stay_what_they_are():
+    rng = np.random.default_rng(1)
+    q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))
+    kinds = [el.TopK(2), el.Entropy(), el.Distance(), el.Onto([0, 1, 2, 0, 1, 2]), el.Weights()]
+    seen = [reference.observe(q, k, v, read=kinds, part=part) for part in ((0, 2), (2, 6))]
+    a, b = (
+        el.Observation(
+            **{
+                **vars(one),
+                **{
+                    name: getattr(one, name).astype(np.float32)
+                    for name in ("output", "lse", "entropy", "distance", "onto", "weights")
+                },
+            }
+        )
+        for one in seen
+    )
+    merged, want = a.merge(b), seen[0].merge(seen[1])
+    for name in ("output", "lse", "entropy", "distance", "onto", "weights"):
+        assert getattr(merged, name).dtype == np.float32
+        np.testing.assert_allclose(getattr(merged, name), getattr(want, name), atol=1e-6)
+
+
+def seen(problem=None, **more):
+    problem = problem or Problem((1,), 2, 4, 4)
+    rng = np.random.default_rng(2)
+    q, k, v = (rng.standard_normal((1, 2, n, 3)) for n in (problem.queries, problem.keys, problem.keys))
+    return reference.observe(q, k, v, **more)
+
+
+@pytest.mark.parametrize(
+    ("join", "message"),
+    [
+        (lambda: seen().merge(seen(), "heads"), 'axis must be "keys" or "queries", got \'heads\''),
+        (lambda: seen(read=el.Entropy()).merge(seen()), "other must have read what this has, ['entropy'], got []"),
+        (
+            lambda: seen(read=el.Received()).merge(seen(read=el.Received("max")), "queries"),
+            "other must have read what this has, ['received', \"Received('sum')\"], got ['received', \"Received('max')",
+        ),
+        (
+            lambda: seen(read=el.TopK(1)).merge(seen(read=el.TopK(2))),
+            "other must have as many top keys as this, 1, got",
+        ),
+        (lambda: seen().merge(seen(lse=seen().lse)), "other must be observed as this was, both with lse= or both with"),
+        (
+            lambda: seen(lse=seen().lse).merge(seen(lse=seen().lse + 1)),
+            "other must be observed with the same lse= as t",
+        ),
+        (
+            lambda: seen().merge(seen(Problem((1,), 2, 3, 4))),
+            "other must be of the same queries, with output (1, 2, 4,",
+        ),
+        (
+            lambda: seen(read=el.Received()).merge(seen(read=el.Received())),
+            "received must be of weights relative to the whole to be merged over keys; observe both parts with lse=",
+        ),
+        (
+            lambda: seen(read=el.Pooled(2, 2)).merge(seen(read=el.Pooled(2, 2))),
+            "pooled must be of weights relative to the whole to be merged over keys; observe both parts with lse=",
+        ),
+        (
+            lambda: seen(scores=el.Sinks([1, 2])).merge(seen(scores=el.Sinks([1, 2]))),
+            "sink must be of weights relative to the whole to be merged over keys; observe both parts with lse=",
+        ),
+        (
+            lambda: seen(read=el.Pooled(2, 2)).merge(seen(read=el.Pooled(2, 2)), "queries"),
+            "pooled must be a picture of the whole to be merged over queries, got one of a part's own queries; leave P",
+        ),
+    ],
+)
+def test_errors_say_what_to_do(join, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        join()
