@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from eyeline.checks import check_mask, check_scale, check_shapes
 from eyeline.masks import Mask, Problem
-from eyeline.readouts import Readout, chosen
+from eyeline.observation import Observation, TopKeys
+from eyeline.part import Part
+from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
 from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Said, spec
 
 _TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-
-
-@dataclass(frozen=True)
-class TopK:
-    """The keys that each query looks at most, (..., H, N, k), and their weights."""
-
-    keys: Tensor
-    weights: Tensor
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What `observe` saw: as `eyeline.Observation`, of tensors, which have gradients."""
-
-    output: Tensor
-    lse: Tensor
-    weights: Tensor | None = None
-    top_k: TopK | None = None
-    entropy: Tensor | None = None
-    received: Tensor | None = None
-    distance: Tensor | None = None
-    onto: Tensor | None = None
-    pooled: Tensor | None = None
-    sink: Tensor | None = None
 
 
 def attention(
@@ -83,6 +62,8 @@ def observe(
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
     read: Readout | Sequence[Readout] = (),
+    part: Part | None = None,
+    lse: ArrayLike | None = None,
 ) -> Observation:
     """Attention of tensors as `attention` computes it, and what is asked about its weights; see `eyeline.observe`.
 
@@ -95,22 +76,28 @@ def observe(
     >>> observe(x, x, x, scale=1.0, read=Weights(queries=0)).weights
     tensor([[0.7311, 0.2689]])
     """
+    if part is not None or lse is not None:
+        raise ValueError(
+            "part and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy arrays"
+        )
     changes = stacked(scores)
     readouts = chosen(read, _problem(q, k))
-    output, lse, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
+    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
     seen: dict[str, Any] = {}
     for readout in readouts:
-        name = type(readout).__name__.lower()
-        if name == "topk":
-            keys, found = found[0], found[1:]
-            seen["top_k"] = TopK(keys, found[0])
-        else:
-            seen[name] = found[0]
-        found = found[1:]
+        if isinstance(readout, TopK):
+            keys, weights, *found = found
+            seen["top_k"] = TopKeys(keys, weights)
+            continue
+        if isinstance(readout, Received) and readout.reduce == "mean":
+            seen["looking"], *found = found
+        seen[type(readout).__name__.lower()], *found = found
+        if isinstance(readout, Pooled):
+            seen["pooled_over"] = q.shape[-2], k.shape[-2]
     if changes and isinstance(changes[-1], Sinks):
-        logits = torch.as_tensor(changes[-1].logits, dtype=lse.dtype, device=lse.device)
-        seen["sink"] = torch.exp(logits[..., None] - lse)
-    return Observation(output, lse, **seen)
+        logits = torch.as_tensor(changes[-1].logits, dtype=total.dtype, device=total.device)
+        seen["sink"] = torch.exp(logits[..., None] - total)
+    return Observation(output, total, read=readouts, **seen)
 
 
 def _attended(
@@ -126,12 +113,11 @@ def _attended(
 ) -> list[Tensor]:
     """Output, lse and all that is read, with q's leading axes."""
     _check(q, k, v)
-    if mask is not None and not isinstance(mask, Mask):
-        raise TypeError(_mask_hint(mask))
+    check_mask(mask)
     said = Said()
     text = spec(
         lead=tuple(q.shape[:-3]) or (1,),
-        scale=None if scale is None else _checked_scale(scale),
+        scale=None if scale is None else check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32)),
         mask="null" if mask is None else said.mask(mask),
         changes=[said.score(score) for score in changes],
         dropout=float(dropout),
@@ -156,41 +142,19 @@ def _problem(q: Tensor, k: Tensor) -> Problem:
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name} must be a tensor, as q is, got {type(x).__name__}; convert it with torch.as_tensor")
+            raise TypeError(f"{name} must be a tensor, as the others are, got {type(x).__name__}; use torch.as_tensor")
         if x.dtype not in _TYPES:
-            raise ValueError(f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with .float()")
-        if x.ndim < 2:
-            raise ValueError(f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {tuple(x.shape)}")
-        for what in ("dtype", "device", "ndim"):
-            if getattr(x, what) != getattr(q, what):
-                raise ValueError(f"{name} must have q's {what}, {getattr(q, what)}, got {getattr(x, what)}")
-    if k.shape[-1] != q.shape[-1]:
-        raise ValueError(f"k must have q's width, {q.shape[-1]}, in its last axis, got shape {tuple(k.shape)}")
-    if v.shape[:-1] != k.shape[:-1]:
-        raise ValueError(
-            f"v must have k's heads and tokens, {tuple(k.shape[:-1])}, before its last axis, got shape {tuple(v.shape)}"
-        )
-    if q.ndim > 2:
-        if k.shape[:-3] != q.shape[:-3]:
-            raise ValueError(f"k must have q's batch, {tuple(q.shape[:-3])}, in its leading axes, got shape {tuple(k.shape)}")
-        heads, key_heads = q.shape[-3], k.shape[-3]
-        if heads != key_heads and (key_heads == 0 or heads % key_heads):
             raise ValueError(
-                f"k must have as many heads as q, {heads}, or a divisor of that (grouped heads), got {key_heads}"
+                f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with {name}.float()"
             )
-
-
-def _checked_scale(scale: Any) -> float:
-    value = float(scale) if isinstance(scale, (int, float)) else math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"scale must be a finite number, got {scale!r}")
-    return value
-
-
-def _mask_hint(mask: Any) -> str:
-    if isinstance(mask, Tensor):
-        return (
-            f"mask must be a mask, got a tensor of {mask.dtype}; wrap booleans, True where a query may look at a key, "
-            f"as eyeline.Dense(tensor)"
-        )
-    return f"mask must be a mask, such as eyeline.Causal(), got {type(mask).__name__}"
+        if x.ndim < 2:
+            raise ValueError(
+                f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {tuple(x.shape)}"
+            )
+        if x.dtype != q.dtype:
+            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
+        if x.device != q.device:
+            raise ValueError(f"{name} must be on q's device, {q.device}, got {x.device}")
+        if x.ndim != q.ndim:
+            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {tuple(x.shape)}")
+    check_shapes(tuple(q.shape), tuple(k.shape), tuple(v.shape))

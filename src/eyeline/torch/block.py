@@ -26,7 +26,7 @@ class Block:
 
     Attributes:
         weights: softmax's weights before dropout, (B, H, n, M), 0 where hidden.
-        visible: where a query may look at a key by the mask, broadcasting to the weights; everywhere if None.
+        hidden: where a query may not look at a key, (B, H, n, M).
         before: the scores before each step.
         tops, sums: each row's largest score, and its sum of exp(score - largest); of the sink too. (B, H, n)
         lse: the log of each row's denominator, -inf where it may look at nothing. (B, H, n)
@@ -37,7 +37,7 @@ class Block:
     first: int
     last: int
     weights: Tensor
-    visible: Tensor | None
+    hidden: Tensor
     before: tuple[Tensor, ...]
     tops: Tensor
     sums: Tensor
@@ -59,10 +59,11 @@ class Blocks:
 
     def __init__(self, q: Tensor, k: Tensor, request: Request) -> None:
         self._q, self._k, self._request = q, k, request
+        lowered = None if request.mask is None else request.mask.lower(request.problem)
         self.steps = steps(request.scores, request.problem, q)
         logits = request.sinks
         self._sinks = None if logits is None else logits.to(q)[:, None]
-        self._sight = Sight(request.mask, request.problem, q.device)
+        self._sight = Sight(lowered, request.problem, q.device)
 
     def __iter__(self) -> Iterator[Block]:
         B, H, N, _ = self._q.shape
@@ -98,7 +99,7 @@ class Blocks:
         if request.dropout:
             keep = factors(request.dropout, request.seed, first, tuple(weights.shape), weights)
         weights = weights.masked_fill_(hidden, 0.0)
-        return Block(first, last, weights, visible, tuple(before), tops, sums, tops + sums.log(), share, keep)
+        return Block(first, last, weights, hidden, tuple(before), tops, sums, tops + sums.log(), share, keep)
 
 
 def base_two(tops: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ class Reading:
     """What the readouts' classes share: the shape of the weights, and gradients to come."""
 
     looks_first = False
-    #: How many results there are.
+    #: How many results there are, of which the last has a gradient.
     count = 1
 
     def __init__(self, readout: Any, request: Request, dtype: torch.dtype, device: torch.device) -> None:
@@ -96,34 +96,35 @@ class _Received(Reading):
     def start(self) -> None:
         self.received = self.zeros(self.problem.keys)
         self.at = torch.full_like(self.received, -1, dtype=torch.int64)
-        self.seeing = self.zeros()
+        self.looking = torch.zeros(self.problem.shape[:3], dtype=torch.bool, device=self.device)
         self.looks_first = self.readout.reduce != "sum"
+        self.count = 2 if self.readout.reduce == "mean" else 1
 
     def add(self, block: Block) -> None:
         if not block.weights.numel():
             return
         if self.readout.reduce == "max":
-            most, at = block.weights.max(dim=2)
+            most = block.weights.amax(dim=2)
             first = block.first + (block.weights == most[:, :, None]).to(torch.uint8).argmax(dim=2)
             self.at = torch.where(most > self.received, first, self.at)
             self.received = torch.maximum(self.received, most)
-            return
-        self.received += block.weights.sum(dim=2)
-        if block.visible is None:
-            self.seeing += block.last - block.first
         else:
-            sees = block.visible.any(dim=3).expand(block.weights.shape[:3])
-            self.seeing += sees.sum(dim=2)
+            self.received += block.weights.sum(dim=2)
+            self.looking[:, :, block.rows] = ~block.hidden.all(dim=3)
+
+    def _lookers(self) -> Tensor:
+        """How many queries may look at anything, (B, H, 1)."""
+        return self.looking.sum(dim=2).clamp(min=1)[..., None]
 
     def results(self) -> list[Tensor]:
         if self.readout.reduce == "mean":
-            return [self.received / self.seeing.clamp(min=1)[..., None]]
+            return [self.looking, self.received / self._lookers()]
         return [self.received]
 
     def pull(self, block: Block, d_weights: Tensor) -> None:
         d = self.d[:, :, None]
         if self.readout.reduce == "mean":
-            d = d / self.seeing.clamp(min=1)[..., None, None]
+            d = (self.d / self._lookers())[:, :, None]
         if self.readout.reduce == "max":
             queries = torch.arange(block.first, block.last, device=self.device)[:, None]
             d = torch.where(self.at[:, :, None] == queries, d, 0.0)
@@ -162,9 +163,7 @@ class _TopK(Reading):
         self.looks_first = True
 
     def add(self, block: Block) -> None:
-        weights = block.weights
-        if block.visible is not None:
-            weights = weights.masked_fill(~block.visible, -1.0)  # after all that is visible
+        weights = block.weights.masked_fill(block.hidden, -1.0)  # after all that is visible
         some = min(self.readout.k, weights.shape[3])
         most, keys = (x[..., :some] for x in weights.sort(dim=3, descending=True, stable=True))
         self.weights[:, :, block.rows, :some] = most.clamp(min=0.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from eyeline.masks import Lowered, Problem
+from eyeline.masks import Mask, Problem
 from eyeline.readouts import Readout
 from eyeline.scores import Score, Sinks
 
@@ -29,7 +29,7 @@ class Request:
 
     problem: Problem
     scale: float
-    mask: Lowered | None
+    mask: Mask | None
     scores: tuple[Score, ...]
     dropout: float
     seed: int

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from eyeline import masks, readouts, scores
 from eyeline.dropout import check_dropout
-from eyeline.masks import Lowered, Mask, Problem
+from eyeline.masks import Mask, Problem
 from eyeline.masks.counts import whole
 from eyeline.scores import Score
 from eyeline.torch.functions import name_of, named
@@ -181,7 +181,7 @@ def decode(
     return Request(
         problem=problem,
         scale=default_scale(D) if said["scale"] is None else said["scale"],
-        mask=None if said["mask"] is None or sizes_only else _lowered(json.dumps(said["mask"]), problem, arrays),
+        mask=None if said["mask"] is None or sizes_only else _mask(said["mask"], arrays),
         scores=tuple(_score(score, parameters) for score in said["scores"]),
         dropout=said["dropout"],
         seed=0 if said["seed"] is None else int(arrays[said["seed"]]),
@@ -194,16 +194,6 @@ def decode(
 def _parsed(text: str) -> dict[str, Any]:
     said: dict[str, Any] = json.loads(text)
     return said
-
-
-def _lowered(text: str, problem: Problem, arrays: Sequence[Any]) -> Lowered:
-    return _mask(json.loads(text), arrays).lower(problem) if "Dense" in text else _lowered_once(text, problem)
-
-
-@lru_cache(maxsize=64)
-def _lowered_once(text: str, problem: Problem) -> Lowered:
-    """The intervals of a mask that its text says in full: layers and steps of training ask again and again."""
-    return _mask(json.loads(text), ()).lower(problem)
 
 
 def _mask(said: list[Any], arrays: Sequence[Any]) -> Mask:
