@@ -81,7 +81,7 @@ def observe(
             "part and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy arrays"
         )
     changes = stacked(scores)
-    readouts = chosen(read, _problem(q, k))
+    readouts = _readouts(read, q, k)
     output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
     seen: dict[str, Any] = {}
     for readout in readouts:
@@ -135,8 +135,11 @@ def _four_axes(x: Tensor) -> Tensor:
     return x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim <= 4 else x.flatten(0, -4)
 
 
-def _problem(q: Tensor, k: Tensor) -> Problem:
-    return Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:
+    """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
+    if torch.compiler.is_compiling():
+        return tuple(read) if isinstance(read, (list, tuple)) else (read,)  # type: ignore[arg-type]
+    return chosen(read, Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2]))
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from eyeline.readouts import chosen
 from eyeline.torch.block import Block, Blocks, base_two
 from eyeline.torch.products import against, gathered, spread
 from eyeline.torch.reading import readings, with_gradients
@@ -28,6 +29,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     dtype = computed_in(q.dtype)
     output = q.new_empty(B, H, N, v.shape[3])
     lse, maxima, sums = (q.new_empty(B, H, N, dtype=dtype) for _ in range(3))
+    chosen(request.read, request.problem)  # checks that they fit
     read = readings(request, dtype, q.device)
     values = v.to(dtype)
     for block in Blocks(q.to(dtype), k.to(dtype), request):

@@ -20,12 +20,14 @@ from eyeline import masks, readouts, scores
 from eyeline.dropout import check_dropout
 from eyeline.masks import Mask, Problem
 from eyeline.masks.counts import whole
+from eyeline.masks.documents import lists
 from eyeline.scores import Score
 from eyeline.torch.functions import name_of, named
 from eyeline.torch.request import Request, default_scale
 
-# A mask may be made inside a compiled function: numbers that are written there are numbers, not data.
-torch.compiler.assume_constant_result(whole)
+# Masks may be made inside a compiled function, of numbers that are written there.
+for numbers in (whole, lists):
+    torch.compiler.assume_constant_result(numbers)
 
 
 class Said:
@@ -107,7 +109,9 @@ class Said:
             return _text("Pooled", _json(readout.rows), _json(readout.columns), _json(readout.reduce))
         if isinstance(readout, readouts.Onto):
             return _text("Onto", self.fact(readout.groups), _json(readout.count))
-        return _text("Weights", self._positions(readout.queries), self._positions(readout.keys))
+        if isinstance(readout, readouts.Weights):
+            return _text("Weights", self._positions(readout.queries), self._positions(readout.keys))
+        raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {type(readout).__name__}")
 
     def _positions(self, which: Any) -> str:
         if which is None or isinstance(which, int):
