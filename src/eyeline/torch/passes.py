@@ -77,7 +77,7 @@ def backward(
             d_weights = against(d, V)
             if block.factors is not None:
                 d_weights = torch.where(block.factors == 0, 0.0, d_weights * block.factors)
-        for reading in read:
+        for reading in read if d_weights.numel() else ():
             reading.pull(block, d_weights)
         d_lse_here = None if d_lse is None else d_lse[:, :, block.rows].to(dtype)
         d_scores = _softmax(block, d_weights, d_lse_here, d_sinks)
