@@ -28,7 +28,10 @@ Array = NDArray[Any]
 
 
 class Call:
-    """One call: q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), as the kernels take them, and its setting."""
+    """One call: q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), as the kernels take them, and its setting.
+
+    Arrays that were `checked` before may be of uint16, the bits of bfloat16, which NumPy hasn't.
+    """
 
     def __init__(
         self,
@@ -43,8 +46,10 @@ class Call:
         seed: int | None = None,
         part: Part | None = None,
         lse: ArrayLike | None = None,
+        checked: bool = False,
     ) -> None:
-        check_arrays(q, k, v)
+        if not checked:
+            check_arrays(q, k, v)
         self.rows = q.shape[:-1]
         self.dtype = q.dtype
         self.part = part or Part()
@@ -104,8 +109,12 @@ class Call:
         return output.view(self.dtype).reshape(*self.rows, output.shape[-1])
 
     def observe(self, read: Readout | Sequence[Readout]) -> Observation:
-        asked = chosen(read, self.problem)
-        return _Reading(self, asked).observation()
+        return self.look(read)[0]
+
+    def look(self, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
+        """What is observed, and the pass it is of, which the backward pass needs."""
+        reading = _Reading(self, chosen(read, self.problem))
+        return reading.observation(), reading.done
 
 
 class _Reading:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,8 @@ class Dense(Mask):
     """A mask given as booleans, True where query i may look at key j.
 
     Args:
-        allowed: bool array that broadcasts to (B, H, N, M): (N, M), (H, N, M), (B, 1, 1, M) and so on. It is not
-            copied.
+        allowed: bool array, or torch tensor of any device, that broadcasts to (B, H, N, M): (N, M), (H, N, M),
+            (B, 1, 1, M) and so on. It is not copied.
 
     Raises:
         ValueError: if it isn't boolean (an additive mask of 0 and -inf, or one of 0 and 1 whose meaning libraries
@@ -26,23 +28,27 @@ class Dense(Mask):
 
     __slots__ = ("allowed",)
 
-    def __init__(self, allowed: NDArray[np.bool_]) -> None:
-        array = np.asarray(allowed)
-        if array.dtype != np.bool_:
+    def __init__(self, allowed: Any) -> None:
+        array = allowed if hasattr(allowed, "detach") else np.asarray(allowed)
+        if str(array.dtype) not in ("bool", "torch.bool"):
             raise ValueError(
                 f"allowed must be an array of booleans, True where a query may look at a key, got {array.dtype}; "
                 f"if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does pass allowed != 0"
             )
         if array.ndim < 2:
-            raise ValueError(f"allowed must have axes for queries and keys, (..., N, M), got shape {array.shape}")
+            raise ValueError(f"allowed must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}")
         self.allowed = array
 
     def __repr__(self) -> str:
-        share = f"{self.allowed.mean():.0%} allowed" if self.allowed.size else "empty"
+        array = self._array()
+        share = f"{array.mean():.0%} allowed" if array.size else "empty"
         return f"Dense({' × '.join(map(str, self.allowed.shape))}, {share})"
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
-        return problem.spread(self.allowed, "allowed")
+        return problem.spread(self._array(), "allowed")
+
+    def _array(self) -> NDArray[np.bool_]:
+        return np.asarray(self.allowed.detach().cpu() if hasattr(self.allowed, "detach") else self.allowed)
 
     def lower(self, problem: Problem) -> Lowered:
         return from_booleans(self.rule(problem), problem.keys)

@@ -53,8 +53,8 @@ class Documents(Mask):
         align: Align | None = None,
     ) -> None:
         check_align(align)
-        counts = _lists("lengths", lengths)
-        theirs = None if keys is None else _lists("keys", keys)
+        counts = lists("lengths", lengths)
+        theirs = None if keys is None else lists("keys", keys)
         if theirs is not None:
             if align is not None:
                 raise ValueError(
@@ -126,7 +126,8 @@ def _labels(lengths: tuple[int, ...], size: int) -> NDArray[np.int64]:
     return labels
 
 
-def _lists(name: str, value: Any) -> Counts:
+def lists(name: str, value: Any) -> Counts:
+    """`value` as lists of whole numbers, one or several."""
     try:
         nested = bool(len(value)) and all(np.ndim(some) for some in value)
     except TypeError:

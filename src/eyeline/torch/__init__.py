@@ -1,0 +1,13 @@
+"""Eyeline for PyTorch: the two calls on tensors, with autograd, `torch.compile` and `torch.export`, and modules.
+
+`attending` says the call to `operator`, in `spec`'s text and tensors; `choose` gives it to the kernels, or to `passes`,
+which computes the same on any device in PyTorch's own operations, over `block`, `steps`, `sight`, `dropping` and
+`reading`. This room may import all but `views`, `models` and what is above them; in it, `torch` is PyTorch.
+"""
+
+from __future__ import annotations
+
+from eyeline.torch.attending import attention, observe
+from eyeline.torch.choose import portable
+
+__all__ = ["attention", "observe", "portable"]

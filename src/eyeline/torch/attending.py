@@ -1,0 +1,163 @@
+"""The two calls, for tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from eyeline.checks import check_mask, check_scale, check_shapes
+from eyeline.masks import Mask, Problem
+from eyeline.observation import Observation, TopKeys
+from eyeline.part import Part
+from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
+from eyeline.scores import Score, Scores, Sinks, stacked
+from eyeline.torch import choose
+from eyeline.torch.operator import attend
+from eyeline.torch.spec import Said, spec
+
+_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | Tensor | None = None,
+) -> Tensor:
+    """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
+
+    It is differentiable once, in q, k, v and the parameters of `scores`, on any device; CPU tensors are computed by the
+    compiled kernels. It may stand inside `torch.compile(fullgraph=True)` and `torch.export`.
+
+    Args:
+        seed: a whole number, or a tensor of one, which may change between runs of a compiled function.
+
+    >>> import torch
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
+    >>> attention(x, x, x, scale=1.0)
+    tensor([[0.7311, 0.2689],
+            [0.2689, 0.7311]], grad_fn=<ReshapeAliasBackward0>)
+    """
+    return _attended(q, k, v, mask, scale, stacked(scores), dropout, seed, ())[0]
+
+
+def observe(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    dropout: float = 0.0,
+    seed: int | Tensor | None = None,
+    read: Readout | Sequence[Readout] = (),
+    part: Part | None = None,
+    lse: ArrayLike | None = None,
+) -> Observation:
+    """Attention of tensors as `attention` computes it, and what is asked about its weights; see `eyeline.observe`.
+
+    All that is observed is differentiable, but for the keys of `TopK`. A maximum has the gradient of the first place
+    that attains it.
+
+    >>> import torch
+    >>> from eyeline import Weights
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> observe(x, x, x, scale=1.0, read=Weights(queries=0)).weights
+    tensor([[0.7311, 0.2689]])
+    """
+    if part is not None or lse is not None:
+        raise ValueError(
+            "part and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy arrays"
+        )
+    changes = stacked(scores)
+    readouts = _readouts(read, q, k)
+    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
+    seen: dict[str, Any] = {}
+    for readout in readouts:
+        if isinstance(readout, TopK):
+            keys, weights, *found = found
+            seen["top_k"] = TopKeys(keys, weights)
+            continue
+        if isinstance(readout, Received) and readout.reduce == "mean":
+            seen["looking"], *found = found
+        seen[type(readout).__name__.lower()], *found = found
+        if isinstance(readout, Pooled):
+            seen["pooled_over"] = q.shape[-2], k.shape[-2]
+    if changes and isinstance(changes[-1], Sinks):
+        logits = torch.as_tensor(changes[-1].logits, dtype=total.dtype, device=total.device)
+        seen["sink"] = torch.exp(logits[..., None] - total)
+    return Observation(output, total, read=readouts, **seen)
+
+
+def _attended(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Mask | None,
+    scale: float | None,
+    changes: tuple[Score, ...],
+    dropout: float,
+    seed: int | Tensor | None,
+    read: tuple[Readout, ...],
+) -> list[Tensor]:
+    """Output, lse and all that is read, with q's leading axes."""
+    _check(q, k, v)
+    check_mask(mask)
+    said = Said()
+    text = spec(
+        lead=tuple(q.shape[:-3]) or (1,),
+        scale=None if scale is None else check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32)),
+        mask="null" if mask is None else said.mask(mask),
+        changes=[said.score(score) for score in changes],
+        dropout=float(dropout),
+        seed=said.seed(dropout, seed),
+        read=[said.readout(readout) for readout in read],
+        portable=choose.wants_portable(),
+    )
+    results = attend(*(_four_axes(x) for x in (q, k, v)), said.parameters, said.facts, text)
+    kept = [results[0], results[1], *results[4:]]
+    return [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]
+
+
+def _four_axes(x: Tensor) -> Tensor:
+    """(B, heads, tokens, width)."""
+    return x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim <= 4 else x.flatten(0, -4)
+
+
+def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:
+    """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
+    if torch.compiler.is_compiling():
+        return tuple(read) if isinstance(read, (list, tuple)) else (read,)  # type: ignore[arg-type]
+    return chosen(read, Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2]))
+
+
+def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} must be a tensor, as the others are, got {type(x).__name__}; use torch.as_tensor")
+        if x.dtype not in _TYPES:
+            raise ValueError(
+                f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with {name}.float()"
+            )
+        if x.ndim < 2:
+            raise ValueError(
+                f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {tuple(x.shape)}"
+            )
+        if x.dtype != q.dtype:
+            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
+        if x.device != q.device:
+            raise ValueError(f"{name} must be on q's device, {q.device}, got {x.device}")
+        if x.ndim != q.ndim:
+            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {tuple(x.shape)}")
+    check_shapes(tuple(q.shape), tuple(k.shape), tuple(v.shape))

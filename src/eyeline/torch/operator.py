@@ -1,0 +1,115 @@
+"""Attention as an operator of PyTorch's: it has a schema, shapes without data, and gradients, so that autograd,
+`torch.compile` and `torch.export` take it as one of their own.
+
+`eyeline::attend` gives output, lse, the rows' maxima and sums, and then all that is read. What the gradients are
+computed from are its inputs and results; they can't be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eyeline.torch import choose
+from eyeline.torch.passes import computed_in
+from eyeline.torch.reading import readings
+from eyeline.torch.spec import decode
+
+_RESULTS = 4
+
+
+@torch.library.custom_op("eyeline::attend", mutates_args=())
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
+) -> list[Tensor]:
+    """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), and what `spec.decode` makes a request of."""
+    return choose.forward(q, k, v, decode(spec, q, k, parameters, facts))
+
+
+@attend.register_fake
+def _(
+    q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
+) -> list[Tensor]:
+    B, H, N, _ = q.shape
+    request = decode(spec, q, k, parameters, facts, sizes_only=True)
+    dtype = computed_in(q.dtype)
+    rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(_RESULTS - 1)]
+    read = [x for reading in readings(request, dtype, q.device) for x in reading.results()]
+    return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
+
+
+@torch.library.custom_op("eyeline::attend_backward", mutates_args=())
+def attend_backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    parameters: Sequence[Tensor],
+    facts: Sequence[Tensor],
+    spec: str,
+    results: Sequence[Tensor],
+    gradients: Sequence[Tensor],
+    which: Sequence[int],
+    needs: Sequence[bool],
+) -> list[Tensor]:
+    """The gradients of q, k, v and the parameters, empty where `needs` says no; `gradients` are those of the results
+    of the numbers in `which`."""
+    request = decode(spec, q, k, parameters, facts)
+    given: list[Tensor | None] = [None] * len(results)
+    for number, gradient in zip(which, gradients, strict=True):
+        given[number] = gradient
+    found = choose.backward(q, k, v, request, results, given, needs)
+    return [q.new_empty(0) if gradient is None else gradient for gradient in found]
+
+
+@attend_backward.register_fake
+def _(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    parameters: Sequence[Tensor],
+    facts: Sequence[Tensor],
+    spec: str,
+    results: Sequence[Tensor],
+    gradients: Sequence[Tensor],
+    which: Sequence[int],
+    needs: Sequence[bool],
+) -> list[Tensor]:
+    inputs = [q, k, v, *parameters]
+    return [x.new_empty(x.shape) if need else q.new_empty(0) for x, need in zip(inputs, needs, strict=True)]
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
+    q, k, v, parameters, facts, ctx.spec = inputs
+    ctx.counts = len(parameters), len(facts)
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(q, k, v, *parameters, *facts, *output)
+
+
+def _differentiate(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    parameters, facts = ctx.counts
+    q, k, v, *rest = ctx.saved_tensors
+    *needs, theirs, _, _ = ctx.needs_input_grad
+    which = [number for number, gradient in enumerate(gradients) if gradient is not None]
+    if not which:
+        return None, None, None, [None] * parameters, [None] * facts, None
+    wanted = [*needs, *theirs]
+    found = attend_backward(
+        q,
+        k,
+        v,
+        rest[:parameters],
+        rest[parameters : parameters + facts],
+        ctx.spec,
+        rest[parameters + facts :],
+        [gradient for gradient in gradients if gradient is not None],
+        which,
+        wanted,
+    )
+    dq, dk, dv, *own = [gradient if need else None for gradient, need in zip(found, wanted, strict=True)]
+    return dq, dk, dv, own, [None] * facts, None
+
+
+attend.register_autograd(_differentiate, setup_context=_remember)

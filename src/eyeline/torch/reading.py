@@ -1,0 +1,297 @@
+"""What is read of the weights, block by block, and what its gradient means for the weights.
+
+Each readout has a class here: `add` takes in a block, `results` gives what was read; `pull` adds to the gradient of a
+block's weights what comes of the results' gradients, which `differentiable` has taken in before. Maxima have the
+gradient of the first place where they are attained; to know it, they look through all blocks once more (`looks_first`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eyeline import readouts
+from eyeline.torch.block import Block
+from eyeline.torch.request import Request
+
+
+class Reading:
+    """What the readouts' classes share: the shape of the weights, and gradients to come."""
+
+    looks_first = False
+    #: How many results there are, of which the last has a gradient.
+    count = 1
+
+    def __init__(self, readout: Any, request: Request, dtype: torch.dtype, device: torch.device) -> None:
+        self.readout, self.problem, self.dtype, self.device = readout, request.problem, dtype, device
+        self.gradient: Tensor | None = None
+        self.start()
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def add(self, block: Block) -> None:
+        raise NotImplementedError
+
+    def results(self) -> list[Tensor]:
+        raise NotImplementedError
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        raise NotImplementedError
+
+    def zeros(self, *shape: int) -> Tensor:
+        """Zeros for every batch element and head."""
+        return torch.zeros(*self.problem.shape[:2], *shape, dtype=self.dtype, device=self.device)
+
+    def whole(self, array: Any) -> Tensor:
+        """Whole numbers, on the device."""
+        return torch.from_numpy(np.array(array, np.int64)).to(self.device)
+
+    @property
+    def d(self) -> Tensor:
+        assert self.gradient is not None
+        return self.gradient
+
+
+class _Entropy(Reading):
+    def start(self) -> None:
+        self.entropy = self.zeros(self.problem.queries)
+
+    def add(self, block: Block) -> None:
+        self.entropy[:, :, block.rows] = torch.special.entr(block.weights).sum(dim=3)
+
+    def results(self) -> list[Tensor]:
+        return [self.entropy]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        slope = -(block.weights.log() + 1).masked_fill(block.weights == 0, -1.0)
+        d_weights += self.d[:, :, block.rows, None] * slope
+
+
+class _Distance(Reading):
+    def start(self) -> None:
+        self.distance = self.zeros(self.problem.queries)
+
+    def _apart(self, block: Block) -> Tensor:
+        """How far each key is from each query, (n, M)."""
+        positions = self.whole(self.readout.positions(self.problem)[block.rows])
+        return (positions[:, None] - torch.arange(self.problem.keys, device=self.device)).abs().to(self.dtype)
+
+    def add(self, block: Block) -> None:
+        self.distance[:, :, block.rows] = (block.weights * self._apart(block)).sum(dim=3)
+
+    def results(self) -> list[Tensor]:
+        return [self.distance]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        d_weights += self.d[:, :, block.rows, None] * self._apart(block)
+
+
+class _Received(Reading):
+    def start(self) -> None:
+        self.received = self.zeros(self.problem.keys)
+        self.at = torch.full_like(self.received, -1, dtype=torch.int64)
+        self.looking = torch.zeros(self.problem.shape[:3], dtype=torch.bool, device=self.device)
+        self.looks_first = self.readout.reduce != "sum"
+        self.count = 2 if self.readout.reduce == "mean" else 1
+
+    def add(self, block: Block) -> None:
+        if not block.weights.numel():
+            return
+        if self.readout.reduce == "max":
+            most = block.weights.amax(dim=2)
+            first = block.first + (block.weights == most[:, :, None]).to(torch.uint8).argmax(dim=2)
+            self.at = torch.where(most > self.received, first, self.at)
+            self.received = torch.maximum(self.received, most)
+        else:
+            self.received += block.weights.sum(dim=2)
+            self.looking[:, :, block.rows] = ~block.hidden.all(dim=3)
+
+    def _lookers(self) -> Tensor:
+        """How many queries may look at anything, (B, H, 1)."""
+        return self.looking.sum(dim=2).clamp(min=1)[..., None]
+
+    def results(self) -> list[Tensor]:
+        if self.readout.reduce == "mean":
+            return [self.looking, self.received / self._lookers()]
+        return [self.received]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        d = self.d[:, :, None]
+        if self.readout.reduce == "mean":
+            d = (self.d / self._lookers())[:, :, None]
+        if self.readout.reduce == "max":
+            queries = torch.arange(block.first, block.last, device=self.device)[:, None]
+            d = torch.where(self.at[:, :, None] == queries, d, 0.0)
+        d_weights += d
+
+
+class _Onto(Reading):
+    def start(self) -> None:
+        self.onto = self.zeros(self.problem.queries, self.readout.count)
+
+    def _labels(self, block: Block) -> Tensor:
+        """The label of every key, `count` for none, (B, H, n, M)."""
+        groups = self.readout.labels(self.problem)
+        labels = self.whole(np.where(groups < 0, self.readout.count, groups))[:, None, None]
+        return labels.expand(block.weights.shape)
+
+    def add(self, block: Block) -> None:
+        sums = self.zeros(block.last - block.first, self.readout.count + 1)
+        self.onto[:, :, block.rows] = sums.scatter_add_(3, self._labels(block), block.weights)[..., :-1]
+
+    def results(self) -> list[Tensor]:
+        return [self.onto]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        d = torch.nn.functional.pad(self.d[:, :, block.rows], (0, 1))
+        d_weights += d.gather(3, self._labels(block))
+
+
+class _TopK(Reading):
+    count = 2
+
+    def start(self) -> None:
+        N, k = self.problem.queries, self.readout.k
+        self.weights = self.zeros(N, k)
+        self.keys = torch.full_like(self.weights, -1, dtype=torch.int64)
+        self.looks_first = True
+
+    def add(self, block: Block) -> None:
+        weights = block.weights.masked_fill(block.hidden, -1.0)  # after all that is visible
+        some = min(self.readout.k, weights.shape[3])
+        most, keys = (x[..., :some] for x in weights.sort(dim=3, descending=True, stable=True))
+        self.weights[:, :, block.rows, :some] = most.clamp(min=0.0)
+        self.keys[:, :, block.rows, :some] = keys.masked_fill(most < 0, -1)
+
+    def results(self) -> list[Tensor]:
+        return [self.keys, self.weights]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        keys = self.keys[:, :, block.rows]
+        d = self.d[:, :, block.rows].masked_fill(keys < 0, 0.0)
+        d_weights.scatter_add_(3, keys.clamp(min=0), d)
+
+
+class _Weights(Reading):
+    def start(self) -> None:
+        N, M = (operator.index(n) for n in (self.problem.queries, self.problem.keys))
+        self.queries, self.keys = self.readout.rows(N), self.readout.columns(M)
+        self.weights = self.zeros(len(self.queries), len(self.keys))
+
+    def _inside(self, block: Block) -> tuple[Tensor, Tensor]:
+        """Which of the rectangle's rows lie in a block, and where."""
+        inside = np.flatnonzero((self.queries >= block.first) & (self.queries < block.last))
+        return self.whole(inside), self.whole(self.queries[inside] - block.first)
+
+    def add(self, block: Block) -> None:
+        inside, at = self._inside(block)
+        self.weights[:, :, inside] = block.weights[:, :, at][..., self.whole(self.keys)]
+
+    def results(self) -> list[Tensor]:
+        return [self.weights]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        inside, at = self._inside(block)
+        rows = self.zeros(len(inside), self.problem.keys).index_add_(3, self.whole(self.keys), self.d[:, :, inside])
+        d_weights.index_add_(2, at, rows)
+
+
+class _Pooled(Reading):
+    def start(self) -> None:
+        N, M = self.problem.queries, self.problem.keys
+        self.shape = min(self.readout.rows, N), min(self.readout.columns, M)
+        self.bins = self.zeros(*self.shape)
+        self.at = torch.full_like(self.bins, -1, dtype=torch.int64)
+        self.looks_first = self.readout.reduce == "max"
+
+    def _bins(self, which: int) -> Any:
+        """The bin of each query (0) or key (1)."""
+        tokens, bins = self.problem.shape[2 + which], self.shape[which]
+        edges = np.arange(bins + 1) * tokens // max(bins, 1)
+        return np.repeat(np.arange(bins), np.diff(edges))
+
+    def add(self, block: Block) -> None:
+        if not block.weights.numel():
+            return
+        rows, columns = self.whole(self._bins(0)[block.first : block.last]), self.whole(self._bins(1))
+        if self.readout.reduce == "mean":
+            across = self.zeros(len(rows), self.shape[1]).index_add_(3, columns, block.weights)
+            self.bins.index_add_(2, rows, across)
+            return
+        most = _pooled(self.bins, block.weights, rows, columns, "amax", 0.0)
+        greater = most > self.bins
+        self.bins = torch.maximum(self.bins, most)
+        cells, never = self._cells(block), self.problem.queries * self.problem.keys
+        attaining = torch.where(block.weights == self.bins[:, :, rows][..., columns], cells, never)
+        first = _pooled(self.at, attaining, rows, columns, "amin", never)
+        self.at = torch.where(greater, first, self.at)
+
+    def _cells(self, block: Block) -> Tensor:
+        """The number of every cell, i·M + j, (n, M)."""
+        M = self.problem.keys
+        return torch.arange(block.first * M, block.last * M, device=self.device).reshape(-1, M).expand(block.weights.shape)
+
+    def _sizes(self) -> Tensor:
+        """How many cells each bin has."""
+        return self.whole(np.outer(*(np.bincount(self._bins(which), minlength=self.shape[which]) for which in (0, 1))))
+
+    def _pixels(self, which: int) -> Tensor:
+        """The bin that each pixel of the picture shows."""
+        pixels, bins = (self.readout.rows, self.readout.columns)[which], self.shape[which]
+        return self.whole(np.arange(pixels) * bins // pixels)
+
+    def results(self) -> list[Tensor]:
+        if not self.bins.numel():
+            return [self.zeros(self.readout.rows, self.readout.columns)]
+        bins = self.bins / self._sizes() if self.readout.reduce == "mean" else self.bins
+        return [bins[:, :, self._pixels(0)][..., self._pixels(1)].contiguous()]
+
+    def pull(self, block: Block, d_weights: Tensor) -> None:
+        d = self.zeros(self.readout.rows, self.shape[1]).index_add_(3, self._pixels(1), self.d)
+        d = self.zeros(*self.shape).index_add_(2, self._pixels(0), d)
+        if self.readout.reduce == "mean":
+            d = d / self._sizes()
+        rows, columns = self.whole(self._bins(0)[block.first : block.last]), self.whole(self._bins(1))
+        d = d[:, :, rows][..., columns]
+        if self.readout.reduce == "max":
+            d = torch.where(self.at[:, :, rows][..., columns] == self._cells(block), d, 0.0)
+        d_weights += d
+
+
+def _pooled(bins: Tensor, x: Tensor, rows: Tensor, columns: Tensor, reduce: str, empty: float) -> Tensor:
+    """The largest or smallest of x (B, H, n, M) in each bin, of `bins`' shape; `empty` where there is none."""
+    B, H, n, _ = x.shape
+    across = x.new_full((B, H, n, bins.shape[3]), empty)
+    across.scatter_reduce_(3, columns.expand(x.shape), x, reduce)
+    return x.new_full(bins.shape, empty).scatter_reduce_(2, rows[:, None].expand(across.shape), across, reduce)
+
+
+_READINGS: dict[type, type[Reading]] = {
+    readouts.Distance: _Distance,
+    readouts.Entropy: _Entropy,
+    readouts.Onto: _Onto,
+    readouts.Pooled: _Pooled,
+    readouts.Received: _Received,
+    readouts.TopK: _TopK,
+    readouts.Weights: _Weights,
+}
+
+
+def readings(request: Request, dtype: torch.dtype, device: torch.device) -> list[Reading]:
+    """What is to be read, nothing of it yet."""
+    return [_READINGS[type(readout)](readout, request, dtype, device) for readout in request.read]
+
+
+def with_gradients(read: list[Reading], gradients: Sequence[Tensor | None]) -> list[Reading]:
+    """Those of `read` that have a gradient, which is the last of each one's results'."""
+    ends = np.cumsum([reading.count for reading in read], dtype=int)
+    for reading, end in zip(read, ends, strict=True):
+        d = gradients[end - 1]
+        reading.gradient = None if d is None else d.to(reading.dtype)
+    return [reading for reading in read if reading.gradient is not None]

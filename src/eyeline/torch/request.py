@@ -1,0 +1,56 @@
+"""One call on tensors, as both passes are told it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from eyeline.masks import Mask, Problem
+from eyeline.readouts import Readout
+from eyeline.scores import Score, Sinks
+
+
+@dataclass(frozen=True)
+class Request:
+    """How scores become weights, and what is read of them.
+
+    Attributes:
+        problem: the shapes of the call's matrices.
+        scale: what q·k is multiplied by.
+        mask: where a query may look at a key; everywhere if None.
+        scores: what changes the scaled scores, in order, with tensors for parameters; sinks last.
+        dropout: the share of weights that is dropped.
+        seed: which ones.
+        read: what to read of the weights.
+        portable: take PyTorch's own operations even where there are kernels.
+    """
+
+    problem: Problem
+    scale: float
+    mask: Mask | None
+    scores: tuple[Score, ...]
+    dropout: float
+    seed: int
+    read: tuple[Readout, ...]
+    portable: bool
+
+    @property
+    def sinks(self) -> Tensor | None:
+        """The logits of the sinks, (H,)."""
+        last = self.scores[-1] if self.scores else None
+        if not isinstance(last, Sinks):
+            return None
+        last.of(self.problem)  # checks them
+        logits: Tensor = last.logits
+        return logits
+
+    def parameters(self) -> list[Tensor]:
+        """The tensors that have gradients, beside q, k and v: the scores' own, in order."""
+        return [parameter for score in self.scores for parameter in score.parameters().values()]
+
+
+def default_scale(width: int) -> float:
+    """1/√D."""
+    return 1 / math.sqrt(width) if width else 1.0

@@ -1,0 +1,167 @@
+"""How scores change, on a block of queries, and what a change of the result means for the scores before.
+
+A step's `change` is the step itself; its `pull` takes the gradient of the scores after it, returns that of the scores
+before it, and adds what falls to the step's own numbers; `gradients` are then those of its score's parameters.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from eyeline import scores
+from eyeline.masks import Problem
+from eyeline.masks.functions import compiled
+from eyeline.scores import Score
+
+
+class Step:
+    """One step, with sums of `like`'s type on its device."""
+
+    def __init__(self, score: Any, problem: Problem, like: Tensor) -> None:
+        self.score, self.problem = score, problem
+        self.start(like)
+
+    def start(self, like: Tensor) -> None:
+        """Bring what the step needs to the device."""
+
+    def change(self, s: Tensor, first: int) -> Tensor:
+        raise NotImplementedError
+
+    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+        raise NotImplementedError
+
+    def gradients(self) -> list[Tensor]:
+        return []
+
+
+class _Relative(Step):
+    """Adds a table's entries by distance."""
+
+    def start(self, like: Tensor) -> None:
+        self.table = torch.from_numpy(self.score.lower(self.problem).table).to(like)
+        self.total = torch.zeros_like(self.table)
+
+    def change(self, s: Tensor, first: int) -> Tensor:
+        return s + self.table[:, self._apart(s, first)]
+
+    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+        heads = d.sum(0) if self.total.shape[0] != 1 else d.sum((0, 1))[None]
+        self.total.index_add_(1, self._apart(d, first).flatten(), heads.flatten(1))
+        return d
+
+    def gradients(self) -> list[Tensor]:
+        found = self.score.pull_back(self.total.cpu().numpy(), self.problem)
+        return [torch.from_numpy(array).to(self.total) for array in found.values()]
+
+    @staticmethod
+    def _apart(s: Tensor, first: int) -> Tensor:
+        """Where in the table each pair's entry is, (n, M)."""
+        n, M = s.shape[2:]
+        i = torch.arange(first, first + n, device=s.device)
+        return i[:, None] - torch.arange(M, device=s.device) + (M - 1)
+
+
+class _Added(Step):
+    """Adds a bias, which stays on its device."""
+
+    def start(self, like: Tensor) -> None:
+        array = self.score.array
+        own = (1,) * (3 - len(array.shape[-3:])) + tuple(array.shape[-3:])
+        self.problem.spread(np.broadcast_to(np.int8(0), tuple(array.shape)), "array")  # checks the shape
+        batch = array.to(like).expand(*self.problem.lead, *own) if array.ndim > 3 else array.to(like)
+        self.bias = batch.reshape(-1, *own) if 0 not in batch.shape else batch.new_zeros(self.problem.batch, *own)
+        self.total = torch.zeros_like(self.bias, memory_format=torch.contiguous_format)
+
+    def change(self, s: Tensor, first: int) -> Tensor:
+        return s + self._rows(self.bias, s, first)
+
+    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+        part = self._rows(self.total, d, first)
+        part += d.sum_to_size(part.shape)
+        return d
+
+    def gradients(self) -> list[Tensor]:
+        shape = self.score.array.shape
+        if len(shape) > 3:
+            return [self.total.reshape(*self.problem.lead, *self.total.shape[1:]).sum_to_size(shape)]
+        return [self.total.reshape(shape)]
+
+    @staticmethod
+    def _rows(bias: Tensor, s: Tensor, first: int) -> Tensor:
+        return bias if bias.shape[2] == 1 else bias[:, :, first : first + s.shape[2]]
+
+
+class _Capped(Step):
+    """s becomes cap · tanh(s / cap)."""
+
+    def change(self, s: Tensor, first: int) -> Tensor:
+        return self.score.cap * torch.tanh(s / self.score.cap)  # type: ignore[no-any-return]
+
+    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+        return _times(d, 1 - torch.tanh(before / self.score.cap).square())
+
+
+class _Called(Step):
+    """s becomes what the user's function makes of it, in float64, compiled by Numba."""
+
+    def change(self, s: Tensor, first: int) -> Tensor:
+        return _evaluated(self.score.function, s, first)
+
+    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+        if self.score.derivative is not None:
+            return _times(d, _evaluated(self.score.derivative, before, first))
+        s = before.to("cpu", torch.float64)
+        # Central differences, with the step at which their own error and rounding's are about as large.
+        step = 6e-6 * s.abs().clamp(min=1.0)
+        up, down = (_evaluated(self.score.function, x, first) for x in (s + step, s - step))
+        return _times(d, ((up - down) / (2 * step)).to(d))
+
+
+_STEPS: dict[type[Score], type[Step]] = {
+    scores.Alibi: _Relative,
+    scores.Bias: _Added,
+    scores.RelativeBias: _Relative,
+    scores.ScoreFunction: _Called,
+    scores.Softcap: _Capped,
+}
+
+
+def steps(changes: tuple[Score, ...], problem: Problem, like: Tensor) -> list[Step]:
+    """The steps of these changes of scores, for scores of `like`'s type on its device; sinks are none."""
+    return [_STEPS[type(score)](score, problem, like) for score in changes if not isinstance(score, scores.Sinks)]
+
+
+def _times(d: Tensor, slope: Tensor) -> Tensor:
+    """Hidden scores have gradient 0, whatever the slope is there."""
+    return torch.where(d == 0, 0.0, d * slope)
+
+
+def _evaluated(function: Any, s: Tensor, first: int) -> Tensor:
+    """A function of (score, b, h, i, j) at a block's scores (B, H, n, M)."""
+    values = s.to("cpu", torch.float64, copy=True).contiguous()
+    _evaluation(function)(values.numpy(), first)
+    return values.to(s)
+
+
+@lru_cache(maxsize=64)
+def _evaluation(function: Any) -> Any:
+    import numba
+
+    value = compiled(function)
+
+    @numba.njit(error_model="numpy", nogil=True)  # type: ignore[untyped-decorator]
+    def evaluate(s: NDArray[np.float64], first: int) -> None:
+        B, H, N, M = s.shape
+        for b in range(B):
+            for h in range(H):
+                for i in range(N):
+                    for j in range(M):
+                        s[b, h, i, j] = value(s[b, h, i, j], b, h, first + i, j)
+
+    return evaluate

@@ -1,0 +1,183 @@
+"""The two calls on tensors: PyTorch's own operations give the formula's numbers, and the kernels those of arrays."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from comparing import same_bits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import masks, problems, readouts, score_stacks
+from tensors import MASKS, READOUTS, inputs, scores
+
+import eyeline as el
+import eyeline.torch as et
+from eyeline import reference
+
+NAMES = ("output", "lse", "weights", "entropy", "received", "distance", "onto", "pooled", "sink", "looking")
+
+
+def numbers_of(observation: el.Observation) -> dict[str, np.ndarray]:
+    """All that was observed, as arrays."""
+    found = {name: getattr(observation, name) for name in NAMES if getattr(observation, name) is not None}
+    if observation.top_k is not None:
+        found |= {"keys": observation.top_k.keys, "top": observation.top_k.weights}
+    return {name: x.numpy() if isinstance(x, torch.Tensor) else np.asarray(x) for name, x in found.items()}
+
+
+@st.composite
+def calls(draw):
+    """Arrays in float64 and what may be asked of them."""
+    problem = draw(problems(most=33))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    G = draw(st.sampled_from([g for g in range(1, problem.heads + 1) if problem.heads % g == 0] or [0]))
+    D, E = draw(st.sampled_from((1, 3, 8))), draw(st.sampled_from((1, 2, 5)))
+    sizes = ((problem.heads, problem.queries, D), (G, problem.keys, D), (G, problem.keys, E))
+    arrays = [rng.standard_normal((*problem.lead, *size)) for size in sizes]
+    asked = {
+        "mask": draw(st.none() | masks(problem, functions=False)),
+        "scores": draw(score_stacks(problem, functions=False)),
+        "read": draw(readouts(problem)),
+    }
+    if draw(st.booleans()):
+        asked |= {"dropout": draw(st.sampled_from((0.1, 0.5, 0.99))), "seed": draw(st.sampled_from((0, 7, 2**64 - 1)))}
+    return arrays, asked
+
+
+@given(calls())
+@settings(max_examples=60)
+def test_the_portable_path_is_the_formula(call):
+    arrays, asked = call
+    with et.portable():
+        got = numbers_of(el.observe(*map(torch.from_numpy, arrays), **asked))
+    want = numbers_of(reference.observe(*arrays, **asked))
+    assert got.keys() == want.keys()
+    for name, x in want.items():
+        assert got[name].dtype == x.dtype, name
+        np.testing.assert_allclose(got[name], x, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+@given(calls())
+@settings(max_examples=30)
+def test_tensors_get_the_bits_of_arrays(call):
+    arrays, asked = call
+    got = numbers_of(el.observe(*map(torch.from_numpy, arrays), **asked))
+    want = numbers_of(el.observe(*arrays, **asked))
+    assert got.keys() == want.keys()
+    for name, x in want.items():
+        same_bits(got[name], x)
+
+
+def test_many_blocks_are_as_one(monkeypatch):
+    """What is read over all queries adds up over blocks of them."""
+    from eyeline.torch import block
+
+    q, k, v = (x.detach() for x in inputs())
+    read = [READOUTS[name] for name in ("top-k", "entropy", "received max", "distance", "onto", "pooled max", "weights")]
+    with et.portable():
+        whole = numbers_of(el.observe(q, k, v, mask=MASKS["joined"], scores=scores()["bias"], read=read))
+        monkeypatch.setattr(block, "_SCORES", {"cpu": 1})
+        parts = numbers_of(el.observe(q, k, v, mask=MASKS["joined"], scores=scores()["bias"], read=read))
+    for name, x in whole.items():
+        np.testing.assert_allclose(parts[name], x, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16, torch.float32))
+def test_every_type(dtype):
+    q, k, v = (x.detach().to(dtype) for x in inputs())
+    want = reference.observe(*(x.double().numpy() for x in (q, k, v)), mask=MASKS["causal"], read=el.Entropy())
+    eps = torch.finfo(dtype).eps
+    for way in (et.portable(), None):
+        if way is not None:
+            with way:
+                got = el.observe(q, k, v, mask=MASKS["causal"], read=el.Entropy())
+        else:
+            got = el.observe(q, k, v, mask=MASKS["causal"], read=el.Entropy())
+        assert got.output.dtype == dtype
+        assert got.lse.dtype == got.entropy.dtype == torch.float32
+        np.testing.assert_allclose(got.output.double().numpy(), want.output, rtol=4 * eps, atol=4 * eps)
+        np.testing.assert_allclose(got.entropy.numpy(), want.entropy, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("what", (float("nan"), float("inf"), -float("inf")))
+def test_what_is_hidden_never_reaches_the_result(what):
+    q, k, v = (x.detach().clone() for x in inputs())
+    mask = el.Lengths(queries=[2, 3], keys=[3, 4])
+    read = [el.Entropy(), el.Received("max"), el.TopK(2), el.Pooled(2, 2), el.Distance("end")]
+    with et.portable():
+        clean = numbers_of(el.observe(q, k, v, mask=mask, read=read))
+        k[0, :, 3:], v[0, :, 3:], k[1, :, 4:], v[1, :, 4:], q[0, :, 2:] = what, what, what, what, what
+        spoiled = numbers_of(el.observe(q, k, v, mask=mask, read=read))
+    for name, x in clean.items():
+        same_bits(spoiled[name], x)
+
+
+def test_what_is_seen_reaches_the_result():
+    """inf and NaN of a value arrive where they are looked at, and nowhere else."""
+    q, k, v = (x.detach().clone() for x in inputs())
+    v[:, :, 4, 0], v[:, :, 3, 1], v[:, :, 4, 2], v[:, :, 3, 2] = torch.inf, torch.nan, torch.inf, -torch.inf
+    for mask in (el.Causal("end"), el.Causal("start")):
+        with et.portable():
+            got = el.attention(q, k, v, mask=mask)
+        np.testing.assert_array_equal(got.numpy(), el.attention(q, k, v, mask=mask).numpy())
+
+
+def test_any_layout():
+    q, k, v = (x.detach() for x in inputs(torch.float32))
+    want = el.attention(q, k, v)
+    for change in (
+        lambda x: x.mT.contiguous().mT,
+        lambda x: x.transpose(0, 2).contiguous().transpose(0, 2),
+        lambda x: torch.stack([x, x], dim=-1)[..., 0],
+        lambda x: torch.cat([x, x], dim=2)[:, :, : x.shape[2]],
+    ):
+        assert torch.equal(el.attention(change(q), change(k), change(v)), want)
+    assert torch.equal(el.attention(q[:1].expand(3, -1, -1, -1), *(x[:1].expand(3, -1, -1, -1) for x in (k, v)))[2], want[0])
+
+
+def test_two_three_and_five_axes():
+    q, k, v = (x.detach() for x in inputs())
+    whole = el.attention(q, k, v)
+    assert torch.equal(el.attention(q[0], k[0], v[0]), whole[0])
+    assert torch.equal(el.attention(q[0, 0], k[0, 0], v[0, 0]), whole[0, 0])
+    assert torch.equal(el.attention(*(x.unflatten(0, (2, 1)) for x in (q, k, v))), whole.unflatten(0, (2, 1)))
+
+
+def test_inference_mode_and_no_grad():
+    q, k, v = inputs()
+    want = el.attention(q, k, v)
+    assert want.requires_grad
+    for mode in (torch.no_grad(), torch.inference_mode()):
+        with mode:
+            got = el.observe(q, k, v, read=el.Entropy())
+        assert not got.output.requires_grad
+        assert torch.equal(got.output, want)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    (
+        ({"k": np.zeros((2, 1, 5, 2))}, "k must be a tensor, as the others are, got ndarray"),
+        ({"q": torch.zeros(2, 2, 3, 2, dtype=torch.int64)}, "q must be float16, bfloat16, float32 or float64, got torch.int64"),
+        ({"v": torch.zeros(2, 1, 5, 3)}, "v must be of q's type, torch.float64, got torch.float32"),
+        ({"v": torch.zeros(1, 5, 3, dtype=torch.float64)}, "v must have as many axes as q, 4, got shape (1, 5, 3)"),
+        ({"k": torch.zeros(2, 1, 5, 7, dtype=torch.float64)}, "k must have q's width, 2, in its last axis"),
+        ({"q": torch.zeros(2, device="meta", dtype=torch.float64)}, "q must be (tokens, width) or (..., heads, tokens, width)"),
+        ({"k": torch.zeros(2, 1, 5, 2, device="meta", dtype=torch.float64)}, "k must be on q's device, cpu, got meta"),
+        ({"mask": torch.ones(3, 5, dtype=torch.bool)}, "mask must be a mask, got an array of torch.bool"),
+        ({"scale": float("nan")}, "scale must be a finite number, got nan"),
+        ({"dropout": 0.5}, "seed must be a whole number from 0 to 2^64 - 1 where dropout is given, got None"),
+        ({"dropout": 1.0, "seed": 1}, "dropout must be a number from 0 to below 1, got 1.0"),
+        ({"scores": torch.zeros(3, 5)}, "scores must hold changes of scores, got an array"),
+        ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),
+        ({"read": ["entropy"]}, "read must hold readouts, such as eyeline.Weights(), got 'entropy'"),
+        ({"part": el.Part()}, "part and lse must be left out for tensors"),
+    ),
+)
+def test_wrong_input(change, message):
+    q, k, v = inputs()
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        el.observe(**({"q": q, "k": k, "v": v} | change))
