@@ -1,4 +1,4 @@
-"""All that `observe` sees, of all masks, scores and parts at once: as the reference sees it."""
+"""A part of a larger attention, and shares of a given total: observed as the reference does, all kinds at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def calls(draw):
 
 
 @given(calls())
-def test_observe_sees_what_the_reference_sees(call):
+def test_a_part_is_seen_as_the_reference_sees_it(call):
     arrays, asked = call
     close(el.observe(*arrays, **asked), reference.observe(*arrays, **asked))
 
