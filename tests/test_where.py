@@ -7,7 +7,7 @@ import re
 import numba
 import numpy as np
 import pytest
-from strategies import near, never, strided
+from strategies import near, nearer, never, strided
 
 import eyeline as el
 from eyeline.masks import Problem, functions
@@ -75,6 +75,11 @@ def test_what_numba_has_wrapped_will_do():
     np.testing.assert_array_equal(rule(wrapped), rule(F))
     np.testing.assert_array_equal(booleans((wrapped | G).lower(PROBLEM), PROBLEM), rule(F | G))
     np.testing.assert_array_equal(booleans((wrapped | CAUSAL).lower(PROBLEM), PROBLEM), rule(F | CAUSAL))
+    q, k, v = (np.random.default_rng(1).standard_normal((2, 3, n, 4)) for n in (5, 7, 7))
+    np.testing.assert_array_equal(el.attention(q, k, v, mask=~wrapped), el.attention(q, k, v, mask=~F))
+    np.testing.assert_array_equal(
+        el.attention(q, k, v, mask=wrapped, scores=numba.njit(nearer)), el.attention(q, k, v, mask=F, scores=nearer)
+    )
 
 
 def test_functions_may_give_numbers_and_close_over_values():

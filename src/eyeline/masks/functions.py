@@ -20,52 +20,27 @@ def compiled(function: Rule) -> Any:
     """The function as Numba compiles it; division by zero in it gives inf, as in the kernels, and raises nothing."""
     import numba
 
-    return function if hasattr(function, "py_func") else numba.njit(function, error_model="numpy", nogil=True)
+    return numba.njit(function, error_model="numpy", nogil=True)
 
 
 @lru_cache(maxsize=256)
 def negation(functions: tuple[Rule, ...]) -> Rule:
     """The rule that holds where not all of the functions do."""
-    import numba
-
-    function = compiled(_all_of(functions))
-
-    @numba.njit(error_model="numpy", nogil=True)
-    def fails(b: int, h: int, i: int, j: int) -> bool:
-        return not function(b, h, i, j)
-
-    return fails
+    function = compiled(reduce(_both, functions))
+    return lambda b, h, i, j: not function(b, h, i, j)
 
 
 @lru_cache(maxsize=256)
 def disjunction(left: tuple[Rule, ...], right: tuple[Rule, ...]) -> Rule:
     """The rule that holds where all functions of one side do, or all of the other."""
-    import numba
-
-    this, that = compiled(_all_of(left)), compiled(_all_of(right))
-
-    @numba.njit(error_model="numpy", nogil=True)
-    def either(b: int, h: int, i: int, j: int) -> bool:
-        return bool(this(b, h, i, j)) or bool(that(b, h, i, j))
-
-    return either
-
-
-def _all_of(functions: tuple[Rule, ...]) -> Rule:
-    return reduce(_both, functions)
+    this, that = compiled(reduce(_both, left)), compiled(reduce(_both, right))
+    return lambda b, h, i, j: bool(this(b, h, i, j)) or bool(that(b, h, i, j))
 
 
 @lru_cache(maxsize=256)
 def _both(left: Rule, right: Rule) -> Rule:
-    import numba
-
     this, that = compiled(left), compiled(right)
-
-    @numba.njit(error_model="numpy", nogil=True)
-    def both(b: int, h: int, i: int, j: int) -> bool:
-        return bool(this(b, h, i, j)) and bool(that(b, h, i, j))
-
-    return both
+    return lambda b, h, i, j: bool(this(b, h, i, j)) and bool(that(b, h, i, j))
 
 
 @lru_cache(maxsize=256)
@@ -93,10 +68,7 @@ def blocks(lowered: Lowered, problem: Problem) -> Iterator[tuple[int, NDArray[np
     An axis of 1 stands for all batch elements, or heads, or (n) queries alike. A block is held in some 16 MB.
     """
     bounds, allowed = lowered.bounds, lowered.allowed
-    shape = np.broadcast_shapes(bounds.shape[:3], allowed.shape[:3] if allowed is not None else ())
-    if lowered.functions:
-        shape = problem.shape[:3]
-    B, H, N = shape
+    B, H, N = _shape(lowered, problem)
     j = np.arange(problem.keys, dtype=np.int32)
     n = max(1, _AT_A_TIME // max(B * H * problem.keys, 1))
     for first in range(0, N, n):
@@ -112,7 +84,20 @@ def blocks(lowered: Lowered, problem: Problem) -> Iterator[tuple[int, NDArray[np
         yield first, block
 
 
+def _shape(lowered: Lowered, problem: Problem) -> tuple[int, int, int]:
+    """How many batch elements, heads and queries differ: 1 where all are alike."""
+    if lowered.functions:
+        return problem.shape[:3]
+    others = () if lowered.allowed is None else lowered.allowed.shape[:3]
+    B, H, N = np.broadcast_shapes(lowered.bounds.shape[:3], others)
+    return B, H, N
+
+
 def booleans(lowered: Lowered, problem: Problem) -> NDArray[np.bool_]:
     """A lowered mask as booleans, (B or 1, H or 1, N or 1, M)."""
-    found = [block for _, block in blocks(lowered, problem)]
-    return np.concatenate(found, axis=2) if found else np.zeros((1, 1, 0, problem.keys), bool)
+    whole: NDArray[np.bool_] | None = None
+    for first, block in blocks(lowered, problem):
+        if whole is None:
+            whole = np.empty((*block.shape[:2], _shape(lowered, problem)[2], problem.keys), bool)
+        whole[:, :, first : first + block.shape[2]] = block
+    return np.zeros((1, 1, 0, problem.keys), bool) if whole is None else whole

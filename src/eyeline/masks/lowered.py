@@ -58,9 +58,9 @@ class Lowered:
     `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j <
     bounds[..., k, 1]` for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where
     `allowed` is given (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what
-    intervals can't say. And so must `function(b, h, i, j)` of each of the `functions`: Python functions of four whole
-    numbers, or ones that Numba has wrapped already (`numba.njit`); the same mask always lowers to the same functions,
-    so that what was compiled for them can be kept.
+    intervals can't say. And so must `function(b, h, i, j)` of each of the `functions`, Python functions of four whole
+    numbers that Numba can compile; the same mask always lowers to the same functions, so that what was compiled for
+    them can be kept.
     """
 
     bounds: NDArray[np.int32]

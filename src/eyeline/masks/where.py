@@ -48,9 +48,13 @@ class Where(Mask):
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
         """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
-        function = getattr(self.function, "py_func", self.function)
-        answers = np.fromiter((bool(function(*at)) for at in np.ndindex(problem.shape)), bool)
+        answers = np.fromiter((bool(self._python()(*at)) for at in np.ndindex(problem.shape)), bool)
         return answers.reshape(problem.shape)
 
     def lower(self, problem: Problem) -> Lowered:
-        return Lowered(everywhere(problem.keys), functions=(self.function,))
+        return Lowered(everywhere(problem.keys), functions=(self._python(),))
+
+    def _python(self) -> Rule:
+        """The function as it was before Numba wrapped it, if it did: how it is compiled is the kernels' business."""
+        function: Rule = getattr(self.function, "py_func", self.function)
+        return function

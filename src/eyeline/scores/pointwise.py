@@ -79,9 +79,15 @@ class ScoreFunction(Score):
 
     def apply(self, s: Array, problem: Problem) -> Array:
         """The function asked about each score in turn, as Python runs it: slowly, and surely."""
-        function = getattr(self.function, "py_func", self.function)
+        function = _python(self.function)
         changed = (float(function(float(s[at]), *at)) for at in np.ndindex(problem.shape))
         return np.fromiter(changed, np.float64).reshape(problem.shape)
 
     def lower(self, problem: Problem) -> Called:
-        return Called(self.function, self.derivative)
+        return Called(_python(self.function), None if self.derivative is None else _python(self.derivative))
+
+
+def _python(function: Function) -> Function:
+    """The function as it was before Numba wrapped it, if it did: how it is compiled is the kernels' business."""
+    plain: Function = getattr(function, "py_func", function)
+    return plain
