@@ -70,7 +70,7 @@ class _Function:
 
 def _key(function: Callable[..., Any]) -> Hashable:
     code, inside = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
-    if code is None:
+    if code is None or not hasattr(function, "__globals__"):
         return function
     # Numba takes globals as constants, as they are when it compiles; so does this, by the values.
     names = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
