@@ -74,7 +74,13 @@ def scores() -> dict[str, list[Score]]:
         "function": [el.ScoreFunction(bent)],
         "derivative": [el.ScoreFunction(bent, slope_of_bent)],
         "sinks": [el.Sinks(logits)],
-        "all": [el.Bias(bias), el.RelativeBias(table, align="end"), el.Softcap(2.0), el.Alibi(slopes, "end"), el.Sinks(logits)],
+        "all": [
+            el.Bias(bias),
+            el.RelativeBias(table, align="end"),
+            el.Softcap(2.0),
+            el.Alibi(slopes, "end"),
+            el.Sinks(logits),
+        ],
     }
 
 

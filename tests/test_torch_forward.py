@@ -25,7 +25,7 @@ def numbers_of(observation: el.Observation) -> dict[str, np.ndarray]:
     found = {name: getattr(observation, name) for name in NAMES if getattr(observation, name) is not None}
     if observation.top_k is not None:
         found |= {"keys": observation.top_k.keys, "top": observation.top_k.weights}
-    return {name: x.numpy() if isinstance(x, torch.Tensor) else np.asarray(x) for name, x in found.items()}
+    return {name: x.detach().numpy() if isinstance(x, torch.Tensor) else np.asarray(x) for name, x in found.items()}
 
 
 @st.composite
@@ -68,7 +68,10 @@ def test_tensors_get_the_bits_of_arrays(call):
     want = numbers_of(el.observe(*arrays, **asked))
     assert got.keys() == want.keys()
     for name, x in want.items():
-        same_bits(got[name], x)
+        if name == "sink":  # an exponential by PyTorch, so that it has a gradient
+            np.testing.assert_allclose(got[name], x, rtol=1e-14)
+        else:
+            same_bits(got[name], x)
 
 
 def test_many_blocks_are_as_one(monkeypatch):
@@ -76,7 +79,9 @@ def test_many_blocks_are_as_one(monkeypatch):
     from eyeline.torch import block
 
     q, k, v = (x.detach() for x in inputs())
-    read = [READOUTS[name] for name in ("top-k", "entropy", "received max", "distance", "onto", "pooled max", "weights")]
+    read = [
+        READOUTS[name] for name in ("top-k", "entropy", "received max", "distance", "onto", "pooled max", "weights")
+    ]
     with et.portable():
         whole = numbers_of(el.observe(q, k, v, mask=MASKS["joined"], scores=scores()["bias"], read=read))
         monkeypatch.setattr(block, "_SCORES", {"cpu": 1})
@@ -85,7 +90,7 @@ def test_many_blocks_are_as_one(monkeypatch):
         np.testing.assert_allclose(parts[name], x, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16, torch.float32))
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_every_type(dtype):
     q, k, v = (x.detach().to(dtype) for x in inputs())
     want = reference.observe(*(x.double().numpy() for x in (q, k, v)), mask=MASKS["causal"], read=el.Entropy())
@@ -102,7 +107,7 @@ def test_every_type(dtype):
         np.testing.assert_allclose(got.entropy.numpy(), want.entropy, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("what", (float("nan"), float("inf"), -float("inf")))
+@pytest.mark.parametrize("what", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_hidden_never_reaches_the_result(what):
     q, k, v = (x.detach().clone() for x in inputs())
     mask = el.Lengths(queries=[2, 3], keys=[3, 4])
@@ -122,7 +127,7 @@ def test_what_is_seen_reaches_the_result():
     for mask in (el.Causal("end"), el.Causal("start")):
         with et.portable():
             got = el.attention(q, k, v, mask=mask)
-        np.testing.assert_array_equal(got.numpy(), el.attention(q, k, v, mask=mask).numpy())
+        torch.testing.assert_close(got, el.attention(q, k, v, mask=mask), equal_nan=True)
 
 
 def test_any_layout():
@@ -135,7 +140,9 @@ def test_any_layout():
         lambda x: torch.cat([x, x], dim=2)[:, :, : x.shape[2]],
     ):
         assert torch.equal(el.attention(change(q), change(k), change(v)), want)
-    assert torch.equal(el.attention(q[:1].expand(3, -1, -1, -1), *(x[:1].expand(3, -1, -1, -1) for x in (k, v)))[2], want[0])
+    assert torch.equal(
+        el.attention(q[:1].expand(3, -1, -1, -1), *(x[:1].expand(3, -1, -1, -1) for x in (k, v)))[2], want[0]
+    )
 
 
 def test_two_three_and_five_axes():
@@ -159,13 +166,19 @@ def test_inference_mode_and_no_grad():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    (
+    [
         ({"k": np.zeros((2, 1, 5, 2))}, "k must be a tensor, as the others are, got ndarray"),
-        ({"q": torch.zeros(2, 2, 3, 2, dtype=torch.int64)}, "q must be float16, bfloat16, float32 or float64, got torch.int64"),
+        (
+            {"q": torch.zeros(2, 2, 3, 2, dtype=torch.int64)},
+            "q must be float16, bfloat16, float32 or float64, got torch.int64",
+        ),
         ({"v": torch.zeros(2, 1, 5, 3)}, "v must be of q's type, torch.float64, got torch.float32"),
         ({"v": torch.zeros(1, 5, 3, dtype=torch.float64)}, "v must have as many axes as q, 4, got shape (1, 5, 3)"),
         ({"k": torch.zeros(2, 1, 5, 7, dtype=torch.float64)}, "k must have q's width, 2, in its last axis"),
-        ({"q": torch.zeros(2, device="meta", dtype=torch.float64)}, "q must be (tokens, width) or (..., heads, tokens, width)"),
+        (
+            {"q": torch.zeros(2, device="meta", dtype=torch.float64)},
+            "q must be (tokens, width) or (..., heads, tokens, width)",
+        ),
         ({"k": torch.zeros(2, 1, 5, 2, device="meta", dtype=torch.float64)}, "k must be on q's device, cpu, got meta"),
         ({"mask": torch.ones(3, 5, dtype=torch.bool)}, "mask must be a mask, got an array of torch.bool"),
         ({"scale": float("nan")}, "scale must be a finite number, got nan"),
@@ -175,7 +188,7 @@ def test_inference_mode_and_no_grad():
         ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),
         ({"read": ["entropy"]}, "read must hold readouts, such as eyeline.Weights(), got 'entropy'"),
         ({"part": el.Part()}, "part and lse must be left out for tensors"),
-    ),
+    ],
 )
 def test_wrong_input(change, message):
     q, k, v = inputs()

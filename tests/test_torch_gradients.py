@@ -32,16 +32,14 @@ def test_gradients_of_output_and_lse(mask, name, way):
 
 
 @ways
-@pytest.mark.parametrize("name", ("none", "all"))
-@pytest.mark.parametrize("mask", ("none", "joined", "where"))
+@pytest.mark.parametrize("name", ["none", "all"])
+@pytest.mark.parametrize("mask", ["none", "joined", "where"])
 @pytest.mark.parametrize("readout", READOUTS)
 def test_gradients_of_readouts(readout, mask, name, way):
     changes = scores()[name]
 
     def read(q, k, v, *_):
-        found = el.observe(
-            q, k, v, mask=MASKS[mask], scores=changes, read=READOUTS[readout], dropout=0.4, seed=3
-        )
+        found = el.observe(q, k, v, mask=MASKS[mask], scores=changes, read=READOUTS[readout], dropout=0.4, seed=3)
         return tuple(seen(found).values())
 
     with WAYS[way]():
@@ -74,7 +72,7 @@ def test_a_strided_or_broadcast_gradient_is_as_good_as_a_contiguous_one():
             assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize("which", ((0,), (1,), (2,), (0, 2)))
+@pytest.mark.parametrize("which", [(0,), (1,), (2,), (0, 2)])
 def test_gradients_only_where_they_are_asked_for(which):
     given = inputs()
     whole = torch.autograd.grad(el.attention(*given).sin().sum(), given)
@@ -87,13 +85,15 @@ def test_gradients_only_where_they_are_asked_for(which):
 
 
 @ways
-@pytest.mark.parametrize("what", (float("nan"), float("inf"), -float("inf")))
+@pytest.mark.parametrize("what", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_hidden_reaches_no_gradient(what, way):
     q, k, v = (x.detach().clone() for x in inputs())
     mask = el.Lengths(queries=[2, 3], keys=[3, 4])
     with WAYS[way]():
         clean = [x.clone().requires_grad_() for x in (q, k, v)]
-        loss = sum(x.sin().sum() for x in seen(el.observe(*clean, mask=mask, read=[el.Entropy(), el.Received()])).values())
+        loss = sum(
+            x.sin().sum() for x in seen(el.observe(*clean, mask=mask, read=[el.Entropy(), el.Received()])).values()
+        )
         loss.backward()
         k[0, :, 3:], v[0, :, 3:], k[1, :, 4:], v[1, :, 4:], q[0, :, 2:] = what, what, what, what, what
         spoiled = [x.requires_grad_() for x in (q, k, v)]
@@ -121,7 +121,15 @@ def test_a_document_changes_nothing_of_another():
 
 
 @pytest.mark.parametrize(
-    "sizes", ((0, 2, 3, 4, 2, 1), (1, 0, 3, 4, 2, 1), (1, 2, 0, 4, 2, 1), (1, 2, 3, 0, 2, 1), (1, 2, 3, 4, 0, 1), (1, 2, 3, 4, 2, 0))
+    "sizes",
+    [
+        (0, 2, 3, 4, 2, 1),
+        (1, 0, 3, 4, 2, 1),
+        (1, 2, 0, 4, 2, 1),
+        (1, 2, 3, 0, 2, 1),
+        (1, 2, 3, 4, 0, 1),
+        (1, 2, 3, 4, 2, 0),
+    ],
 )
 @ways
 def test_nothing_at_all_has_gradients_too(sizes, way):
@@ -143,7 +151,7 @@ def test_thirty_backward_runs_have_the_same_bits():
     assert all(torch.equal(x, y) for run in runs for x, y in zip(run, runs[0], strict=True))
 
 
-@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @ways
 def test_halves_have_gradients_of_their_own_type(dtype, way):
     exact = inputs()

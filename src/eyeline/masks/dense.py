@@ -36,7 +36,9 @@ class Dense(Mask):
                 f"if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does pass allowed != 0"
             )
         if array.ndim < 2:
-            raise ValueError(f"allowed must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}")
+            raise ValueError(
+                f"allowed must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}"
+            )
         self.allowed = array
 
     def __repr__(self) -> str:

@@ -48,6 +48,7 @@ def attention(
     tensor([[0.7311, 0.2689],
             [0.2689, 0.7311]], grad_fn=<ReshapeAliasBackward0>)
     """
+    _check(q, k, v)
     return _attended(q, k, v, mask, scale, stacked(scores), dropout, seed, ())[0]
 
 
@@ -80,8 +81,12 @@ def observe(
         raise ValueError(
             "part and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy arrays"
         )
+    _check(q, k, v)
     changes = stacked(scores)
     readouts = _readouts(read, q, k)
+    output: Any
+    total: Any
+    found: list[Any]
     output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
     seen: dict[str, Any] = {}
     for readout in readouts:
@@ -112,12 +117,13 @@ def _attended(
     read: tuple[Readout, ...],
 ) -> list[Tensor]:
     """Output, lse and all that is read, with q's leading axes."""
-    _check(q, k, v)
     check_mask(mask)
+    if scale is not None and not torch.compiler.is_compiling():
+        scale = check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32))
     said = Said()
     text = spec(
         lead=tuple(q.shape[:-3]) or (1,),
-        scale=None if scale is None else check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32)),
+        scale=scale,
         mask="null" if mask is None else said.mask(mask),
         changes=[said.score(score) for score in changes],
         dropout=float(dropout),
@@ -138,8 +144,11 @@ def _four_axes(x: Tensor) -> Tensor:
 def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:
     """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
     if torch.compiler.is_compiling():
-        return tuple(read) if isinstance(read, (list, tuple)) else (read,)  # type: ignore[arg-type]
-    return chosen(read, Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2]))
+        several: Any = read if isinstance(read, (list, tuple)) else (read,)
+        return tuple(several)
+    return chosen(
+        read, Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+    )
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:

@@ -52,7 +52,5 @@ def _frozen(function: Callable[..., Any]) -> tuple[Hashable, Any]:
     if function.__kwdefaults__ or function.__closure__ is None:
         return (function if function.__kwdefaults__ else key), function
     cells = tuple(types.CellType(value) for _, value in values)
-    kept = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
-    )
+    kept = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
     return key, kept

@@ -37,7 +37,7 @@ def _(
     request = decode(spec, q, k, parameters, facts, sizes_only=True)
     dtype = computed_in(q.dtype)
     rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(_RESULTS - 1)]
-    read = [x for reading in readings(request, dtype, q.device) for x in reading.results()]
+    read = [x for reading in readings(request, dtype, q.device) for x in reading.blank()]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
 
 

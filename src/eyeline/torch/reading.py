@@ -41,6 +41,10 @@ class Reading:
     def results(self) -> list[Tensor]:
         raise NotImplementedError
 
+    def blank(self) -> list[Tensor]:
+        """Tensors of the results' shapes."""
+        return self.results()
+
     def pull(self, block: Block, d_weights: Tensor) -> None:
         raise NotImplementedError
 
@@ -235,7 +239,9 @@ class _Pooled(Reading):
     def _cells(self, block: Block) -> Tensor:
         """The number of every cell, i·M + j, (n, M)."""
         M = self.problem.keys
-        return torch.arange(block.first * M, block.last * M, device=self.device).reshape(-1, M).expand(block.weights.shape)
+        return (
+            torch.arange(block.first * M, block.last * M, device=self.device).reshape(-1, M).expand(block.weights.shape)
+        )
 
     def _sizes(self) -> Tensor:
         """How many cells each bin has."""
@@ -246,9 +252,12 @@ class _Pooled(Reading):
         pixels, bins = (self.readout.rows, self.readout.columns)[which], self.shape[which]
         return self.whole(np.arange(pixels) * bins // pixels)
 
+    def blank(self) -> list[Tensor]:
+        return [self.zeros(self.readout.rows, self.readout.columns)]
+
     def results(self) -> list[Tensor]:
         if not self.bins.numel():
-            return [self.zeros(self.readout.rows, self.readout.columns)]
+            return self.blank()
         bins = self.bins / self._sizes() if self.readout.reduce == "mean" else self.bins
         return [bins[:, :, self._pixels(0)][..., self._pixels(1)].contiguous()]
 

@@ -87,10 +87,10 @@ class Said:
             return _text("Alibi", slopes, _json(score.align))
         if isinstance(score, scores.RelativeBias):
             sides = "true" if score.bidirectional else "false"
-            return _text("RelativeBias", self._parameter(score.table), sides, _json(score.max_distance), _json(score.align))
-        raise TypeError(
-            f"scores must be Eyeline's own changes of scores, got {type(score).__name__}; use a function"
-        )
+            return _text(
+                "RelativeBias", self._parameter(score.table), sides, _json(score.max_distance), _json(score.align)
+            )
+        raise TypeError(f"scores must be Eyeline's own changes of scores, got {type(score).__name__}; use a function")
 
     def _parameter(self, array: Any) -> str:
         self.parameters.append(array if isinstance(array, Tensor) else _tensor(array))
@@ -143,7 +143,8 @@ def _json(value: str | int | float | tuple[Any, ...] | None) -> str:
         return f'"{value}"'
     if isinstance(value, tuple):
         return "[" + ", ".join([_json(part) for part in value]) + "]"
-    return repr(value)
+    # Not repr, which isn't followed where a compiled function is for any number.
+    return f"{value}"
 
 
 def spec(
@@ -224,7 +225,8 @@ def _score(said: list[Any], parameters: Sequence[Tensor]) -> Score:
         case "Softcap":
             return scores.Softcap(*rest)
         case "ScoreFunction":
-            return scores.ScoreFunction(*(None if function is None else named(function) for function in rest))
+            function, derivative = rest
+            return scores.ScoreFunction(named(function), None if derivative is None else named(derivative))
     kind: Any = getattr(scores, name)
     number, *rest = rest
     return kind(None if number is None else parameters[number], *rest)  # type: ignore[no-any-return]
