@@ -38,6 +38,7 @@ _NOT_CODE = {
     "reads.py",
     "run.py",
     "run_backward.py",
+    "run_decode.py",
     "setting.py",
     "threads.py",
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels import library, threads
+from eyeline.kernels import library, run_decode, threads
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, Half, Word
 from eyeline.kernels.machine import DType, Target, target
@@ -54,6 +54,10 @@ def forward(q: Array, k: Array, v: Array, setting: Setting, reads: Reads | None 
     inside = computed(q.dtype)
     output = np.empty((B, H, N, v.shape[3]), q.dtype)
     maxima, sums = np.empty((B, H, N), inside), np.empty((B, H, N), inside)
+    if reads is None and run_decode.eligible(q, k, v, setting):
+        decoded = run_decode.forward(q, k, v, setting, output, maxima, sums)
+        if decoded is not None:
+            return Pass(output, maxima, sums, decoded)
     found = None if reads is None else Found(reads, (B, H, N, setting.keys or k.shape[2]), inside)
     words = [0] * len(Word)
     words[Word.OUT] = output.ctypes.data

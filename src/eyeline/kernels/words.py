@@ -1,10 +1,11 @@
-"""The words of `layout` and `backward_layout` as the kernels read them."""
+"""The words of `layout`, `backward_layout` and `decode_layout` as the kernels read them."""
 
 from __future__ import annotations
 
 from numba import njit
 
 from eyeline.kernels.backward_layout import Gradient
+from eyeline.kernels.decode_layout import Decoding, Stage
 from eyeline.kernels.layout import Half, StepKind, Word
 from eyeline.kernels.memory import word
 
@@ -12,7 +13,8 @@ from eyeline.kernels.memory import word
 compiled = njit(error_model="numpy", boundscheck=False)
 
 # Numba takes plain integers from here as constants, under the words' own names.
-globals().update({member.name: int(member) for group in (Word, Gradient, StepKind, Half) for member in group})
+_GROUPS = (Word, Gradient, Decoding, StepKind, Half, Stage)
+globals().update({member.name: int(member) for group in _GROUPS for member in group})
 
 
 @compiled
