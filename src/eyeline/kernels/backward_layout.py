@@ -26,11 +26,13 @@ class Gradient(IntEnum):
     D_OUTPUT_TOKEN = auto()
     D_OUTPUT_COLUMN = auto()
     DQ = auto()  # (B, H, N, D), contiguous and zero
-    DK = auto()  # (B, G, M, D), contiguous
-    DV = auto()  # (B, G, M, E), contiguous
+    DK = auto()  # (B, G, HERE_KEYS, D), contiguous
+    DV = auto()  # (B, G, HERE_KEYS, E), contiguous
     TOTALS = auto()  # (B, H, N), contiguous and zero: each row's Σ weight · gradient of the weight
     BATCHES = auto()
     KEY_HEADS = auto()
+    FIRST_KEY = auto()  # the number of the first key that is here, among all
+    HERE_KEYS = auto()  # how many are
     STRIPE = auto()  # keys per task
     SCALE = auto()  # what q·k is multiplied by, in the first bytes of its word
     TURNS = auto()  # int64 (B, H, blocks), zero: how many stripes have added to a block of queries' dq

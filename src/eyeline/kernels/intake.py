@@ -15,10 +15,11 @@ from eyeline.kernels.words import (
     DK,
     DV,
     EXTRA,
+    FIRST_KEY,
     HEADS,
+    HERE_KEYS,
     INTERVALS,
     KEY_HEADS,
-    KEYS,
     LINE_D,
     LINE_E,
     MAXIMA,
@@ -132,29 +133,41 @@ def intake(dtype, lanes, vectors):
         return sound
 
     @compiled
+    def here(p, a, e):
+        """Those of the keys [a, e) that are here."""
+        first = max(a, word(p, FIRST_KEY))
+        return first, max(first, min(e, word(p, FIRST_KEY) + word(p, HERE_KEYS)))
+
+    @compiled
     def take_keys(p, scratch, batch, key_head, begin, end):
-        """Take in a stripe of keys and values, and begin their gradients with 0."""
+        """Take in a stripe of keys and values, zeros for those that aren't here, and begin their gradients with 0."""
+        lines_d, lines_e = word(p, LINE_D), word(p, LINE_E)
+        keys, key_token, key_column = place(p, K, batch, key_head)
+        values, value_token, value_column = place(p, V, batch, key_head)
+        clear(scratch + word(p, S_STRIPE_KEYS), (end - begin) * lines_d)
+        clear(scratch + word(p, S_STRIPE_VALUES), (end - begin) * lines_e)
         for a in range(begin, end, KEY_BLOCK):
-            n = min(KEY_BLOCK, end - a)
-            at, token, column = place(p, K, batch, key_head)
-            lines = word(p, LINE_D)
-            to = scratch + word(p, S_STRIPE_KEYS) + (a - begin) * lines
-            sound = take_rows(at + a * token, token, column, n, 0, word(p, WIDTH), to, lines)
-            at, token, column = place(p, V, batch, key_head)
-            lines = word(p, LINE_E)
-            to = scratch + word(p, S_STRIPE_VALUES) + (a - begin) * lines
-            sound &= take_rows(at + a * token, token, column, n, 0, word(p, VALUE_WIDTH), to, lines)
+            first, last = here(p, a, min(a + KEY_BLOCK, end))
+            to = scratch + word(p, S_STRIPE_KEYS) + (first - begin) * lines_d
+            at, n = keys + first * key_token, last - first
+            sound = take_rows(at, key_token, key_column, n, 0, word(p, WIDTH), to, lines_d)
+            to = scratch + word(p, S_STRIPE_VALUES) + (first - begin) * lines_e
+            at = values + first * value_token
+            sound &= take_rows(at, value_token, value_column, n, 0, word(p, VALUE_WIDTH), to, lines_e)
             store_word(scratch + word(p, S_SOUND) + (a - begin) // KEY_BLOCK * 8, 1 if sound else 0)
-        clear(scratch + word(p, S_DK), (end - begin) * word(p, LINE_D))
-        clear(scratch + word(p, S_DV), (end - begin) * word(p, LINE_E))
+        clear(scratch + word(p, S_DK), (end - begin) * lines_d)
+        clear(scratch + word(p, S_DV), (end - begin) * lines_e)
 
     @compiled
     def give_keys(p, scratch, batch, key_head, begin, end):
         """Write the stripe's gradients."""
-        row = (batch * word(p, KEY_HEADS) + key_head) * word(p, KEYS) + begin
         D, E = word(p, WIDTH), word(p, VALUE_WIDTH)
-        for j in range(end - begin):
-            copy_row(scratch + word(p, S_DK) + j * word(p, LINE_D), size, D, word(p, DK) + (row + j) * D * size)
-            copy_row(scratch + word(p, S_DV) + j * word(p, LINE_E), size, E, word(p, DV) + (row + j) * E * size)
+        first, last = here(p, begin, end)
+        row = (batch * word(p, KEY_HEADS) + key_head) * word(p, HERE_KEYS) + first - word(p, FIRST_KEY)
+        from_dk = scratch + word(p, S_DK) + (first - begin) * word(p, LINE_D)
+        from_dv = scratch + word(p, S_DV) + (first - begin) * word(p, LINE_E)
+        for j in range(last - first):
+            copy_row(from_dk + j * word(p, LINE_D), size, D, word(p, DK) + (row + j) * D * size)
+            copy_row(from_dv + j * word(p, LINE_E), size, E, word(p, DV) + (row + j) * E * size)
 
     return take_queries, take_keys, give_keys

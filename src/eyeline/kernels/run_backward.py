@@ -19,7 +19,7 @@ from eyeline.kernels.machine import DType, target
 from eyeline.kernels.read_gradients import ReadGradients, kept
 from eyeline.kernels.setting import Setting
 from eyeline.masks import Lowered
-from eyeline.scores import Added, Called, Capped, Relative, Step
+from eyeline.scores import Added, Called, Relative, Step
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
@@ -93,9 +93,10 @@ class _Call:
         self.inside = q.dtype
         self.dtype: DType = "float32" if q.dtype == np.float32 else "float64"
         B, H, N, D = q.shape
-        G, M, E = v.shape[1:]
+        G, here, E = v.shape[1:]
+        M = setting.keys or here
         self.shape = (B, H, N, M)
-        self.empty = not B * H * N * M
+        self.empty = not B * H * N * here
         if self.empty:
             return
         maxima, sums = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
@@ -105,8 +106,12 @@ class _Call:
         words[Gradient.BATCHES], words[Word.HEADS], words[Gradient.KEY_HEADS], words[Word.GROUP] = B, H, G, H // G
         words[Word.QUERIES], words[Word.KEYS], words[Word.WIDTH], words[Word.VALUE_WIDTH] = N, M, D, E
         words[Word.BLOCKS] = blocks
+        words[Gradient.FIRST_KEY], words[Gradient.HERE_KEYS] = setting.first_key, here
         for place, array in ((Word.Q, q), (Word.K, k), (Word.V, v)):
             tell_array(words, place, array)
+            if place != Word.Q:
+                # Keys have their numbers among all; the mask hides those that aren't here.
+                words[place] -= setting.first_key * array.strides[2]
         words[Word.MAXIMA], words[Word.SUMS] = maxima.ctypes.data, sums.ctypes.data
         words[Gradient.REACH : Gradient.REACH + 4] = [reach.ctypes.data, *reach.strides[:3]]
         told = tell_setting(words, setting, self.shape, self.dtype)
@@ -129,11 +134,11 @@ class _Call:
     def gradients(
         self, output: Array, d_output: Array, extra: Array | None, wanted: Sequence[bool] | None
     ) -> Gradients:
-        B, H, N, M = self.shape
+        B, H, N, _ = self.shape
         q, k, v = self.arrays
         steps = self.setting.scores.steps
         wanted = [True] * len(steps) if wanted is None else wanted
-        found = [_empty(step, N, M, self.inside) if want else None for step, want in zip(steps, wanted, strict=True)]
+        found = [_empty(step, self.inside) if want else None for step, want in zip(steps, wanted, strict=True)]
         dq, totals = np.zeros(q.shape, self.inside), np.zeros((B, H, N), self.inside)
         dk, dv = np.zeros(k.shape, self.inside), np.zeros(v.shape, self.inside)
         if not self.empty:
@@ -150,14 +155,14 @@ class _Call:
                 words[word] = 0 if array is None else array.ctypes.data
             rows = np.zeros((max(len(steps), 1), STEP_WORDS), np.int64)
             loops = [
-                _tell_gradient(row, step, array, self.shape, self.dtype)
+                _tell_gradient(row, step, array, self.shape, self.setting, self.dtype)
                 for row, step, array in zip(rows, steps, found, strict=False)
             ]
             words[Gradient.STEP_GRADIENTS] = rows.ctypes.data if steps else 0
             tasks = self._tasks(found)
             self._run(words, tasks, (output, d_output, extra, dq, dk, dv, totals, found, rows, loops))
         shown = [
-            array[:, : N + M - 1] if array is not None and isinstance(step, Relative) else array
+            array[:, :-PANEL_AT_MOST] if array is not None and isinstance(step, Relative) else array
             for step, array in zip(steps, found, strict=True)
         ]
         return Gradients(dq, dk, dv, totals, shown)
@@ -208,27 +213,26 @@ def _reach(mask: Lowered | None, queries: int, keys: int) -> NDArray[np.int32]:
     return np.stack([first, last], axis=-1).astype(np.int32)
 
 
-def _empty(step: Step, queries: int, keys: int, dtype: np.dtype[Any]) -> Array | None:
+def _empty(step: Step, dtype: np.dtype[Any]) -> Array | None:
     """What a step's array has its gradient added up in; a table is longer, since panels add whole lines."""
     if isinstance(step, Relative):
-        return np.zeros((step.table.shape[0], queries + keys - 1 + PANEL_AT_MOST), dtype)
+        return np.zeros((step.table.shape[0], step.table.shape[1] + PANEL_AT_MOST), dtype)
     return np.zeros(step.bias.shape, dtype) if isinstance(step, Added) else None
 
 
 def _tell_gradient(
-    row: Array, step: Step, found: Array | None, shape: tuple[int, int, int, int], dtype: DType
+    row: Array, step: Step, found: Array | None, shape: tuple[int, int, int, int], setting: Setting, dtype: DType
 ) -> object:
     """Where a step's array has its gradient; returns what has to be kept alive."""
     if isinstance(step, Called):
         loop = slope_loop(step.function, step.derivative, dtype)
         row[0] = loop.address
         return loop
-    if found is not None and not isinstance(step, Capped):
-        row[0] = found.ctypes.data
-        if isinstance(step, Relative):
-            row[2] = found.strides[0] if found.shape[0] > 1 else 0
-        else:
-            row[1:5] = np.broadcast_to(found, shape).strides
+    if found is not None and isinstance(step, Relative):
+        row[0], row[2] = found[:, setting.first_query :].ctypes.data, found.strides[0] if found.shape[0] > 1 else 0
+    elif found is not None:
+        whole = np.broadcast_to(found, (*shape[:2], setting.queries or shape[2], shape[3]))
+        row[0], row[1:5] = whole[:, :, setting.first_query :].ctypes.data, whole.strides
     return found
 
 

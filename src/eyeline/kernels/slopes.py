@@ -12,6 +12,7 @@ from eyeline.kernels.words import (
     ADDED,
     CALLED,
     CAPPED,
+    FIRST_QUERY,
     KEYS,
     RELATIVE,
     S_GAINS,
@@ -95,7 +96,8 @@ def slopes(dtype, lanes, most_vectors):
                     store(changes + at, load(changes + at) * slope)
             elif kind == CALLED:
                 kept -= KEY_BLOCK * line
-                call(array, kept, length, batch, head, first_query, count, a, e)
+                number = word(p, FIRST_QUERY) + first_query
+                call(array, kept, length, batch, head, number, count, a, e)
                 for at in range(0, n * line, step):
                     store(changes + at, load(changes + at) * load(kept + at))
 
