@@ -141,6 +141,11 @@ def _four_axes(x: Tensor) -> Tensor:
     return x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim <= 4 else x.flatten(0, -4)
 
 
+def drawn_seed() -> Tensor:
+    """A seed for dropout, drawn from torch's default generator; a tensor, so that `torch.compile` can follow it."""
+    return torch.randint(2**63 - 1, ())
+
+
 def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:
     """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
     if torch.compiler.is_compiling():
