@@ -44,9 +44,10 @@ def attention(
 
     >>> import torch
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
-    >>> attention(x, x, x, scale=1.0)
-    tensor([[0.7311, 0.2689],
-            [0.2689, 0.7311]], grad_fn=<ReshapeAliasBackward0>)
+    >>> y = attention(x, x, x, scale=1.0)
+    >>> y.requires_grad, y.detach()
+    (True, tensor([[0.7311, 0.2689],
+            [0.2689, 0.7311]]))
     """
     _check(q, k, v)
     return _attended(q, k, v, mask, scale, stacked(scores), dropout, seed, ())[0]

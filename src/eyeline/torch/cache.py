@@ -35,7 +35,7 @@ class Cache:
         """
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise ValueError(
-                "k and v must need no gradient where a cache keeps them, got ones that do; decode within torch.no_grad()"
+                "k and v must need no gradient where a cache keeps them, got ones that do; decode in torch.no_grad()"
             )
         before, self.length = self.length, self.length + k.shape[-2]
         held = tuple(self._room(at, x, before) for at, x in enumerate((k, v)))

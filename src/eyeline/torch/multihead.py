@@ -57,14 +57,15 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         Args:
             query: (L, N, E), (N, L, E) with `batch_first`, or (L, E) of one sequence; N here is the batch.
             key, value: (S, N, kdim) and (S, N, vdim), or likewise.
-            key_padding_mask: (N, S) or (S,), booleans, True where a key is NOT to be looked at, or numbers that are added
-                to the scores.
+            key_padding_mask: (N, S) or (S,), booleans, True where a key is NOT to be looked at, or numbers that are
+                added to the scores.
             need_weights: whether to return the weights, (N, L, S).
             attn_mask: (L, S) or (N·heads, L, S), booleans, True where a query may NOT look, or numbers that are added.
             average_attn_weights: whether the weights are the mean of the heads', else (N, heads, L, S).
             is_causal: each query may look at keys up to its own position; an `attn_mask` is then taken to say the same.
-            read: readouts, such as `eyeline.TopK(8)`: then an `Observation` of them is returned in place of the weights,
-                with heads apart, (N, heads, L, ...). Its `output` is that of the heads, before the output projection.
+            read: readouts, such as `eyeline.TopK(8)`: then an `Observation` of them is returned in place of the
+                weights, with heads apart, (N, heads, L, ...). Its `output` is that of the heads, before the output
+                projection.
 
         Returns:
             The output, of `query`'s shape, and the weights, the observation, or None.
@@ -137,15 +138,16 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
 
 def _batched(query: Tensor, key: Tensor, value: Tensor, axis: int) -> tuple[Tensor, ...]:
     """One sequence as a batch; what was one tensor stays one, since it is then projected once."""
-    batched = {id(x): x.unsqueeze(axis) for x in (query, key, value)}
-    return tuple(batched[id(x)] for x in (query, key, value))
+    one = query.unsqueeze(axis)
+    two = one if key is query else key.unsqueeze(axis)
+    return one, two, two if value is key else value.unsqueeze(axis)
 
 
 def _mask(
     q: Tensor, k: Tensor, padding: Tensor | None, attn_mask: Tensor | None, is_causal: bool, extra: int
 ) -> tuple[Mask | None, list[Bias]]:
     """Both masks of torch's as one of Eyeline's, and what is added to the scores; `extra` keys are seen by all."""
-    B, H, N, _ = q.shape
+    B, H = q.shape[:2]
     mask: Mask | None = None
     scores: list[Bias] = []
     if is_causal:
@@ -209,8 +211,8 @@ def _check(
         )
     if attn_mask is not None and attn_mask.ndim not in (2, 3):
         raise InputError(
-            f"For a {axes}-D `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D tensor "
-            f"instead"
+            f"For a {axes}-D `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D "
+            f"tensor instead"
         )
     for name, x, width in (
         ("query", query, module.embed_dim),
@@ -226,13 +228,7 @@ def _check(
     batch = 1 if axes == 2 else query.shape[1 - along]
     if axes == 3 and key.shape[1 - along] != batch:
         raise InputError(f"key must have query's batch, {batch}, got shape {tuple(key.shape)}")
-    if (
-        padding is not None
-        and padding.shape[-1] != S
-        or padding is not None
-        and axes == 3
-        and padding.shape[0] != batch
-    ):
+    if padding is not None and padding.shape != ((S,) if axes == 2 else (batch, S)):
         raise InputError(f"key_padding_mask must be one entry per key, ({batch}, {S}), got {tuple(padding.shape)}")
     if attn_mask is not None:
         wanted = (L, S) if attn_mask.ndim == 2 else (batch * module.num_heads, L, S)
@@ -241,6 +237,6 @@ def _check(
     for name, mask in (("key_padding_mask", padding), ("attn_mask", attn_mask)):
         if mask is not None and mask.dtype != torch.bool and not mask.is_floating_point():
             raise InputError(
-                f"{name} must be booleans, True where a query may not look, or numbers that are added to the scores, got "
-                f"{mask.dtype}; only bool and floating types of {name} are supported"
+                f"{name} must be booleans, True where a query may not look, or numbers that are added to the scores; "
+                f"only bool and floating types of {name} are supported, got {mask.dtype}"
             )
