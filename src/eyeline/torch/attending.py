@@ -92,6 +92,8 @@ def observe(
     seen: dict[str, Any] = {}
     for readout in readouts:
         if isinstance(readout, TopK):
+            keys: Any
+            weights: Any
             keys, weights, *found = found
             seen["top_k"] = TopKeys(keys, weights)
             continue

@@ -42,13 +42,14 @@ class _Attention(nn.Module):
 
     def _split(self, x: Tensor) -> Tensor:
         """(..., tokens, heads · D) as (..., heads, tokens, D), a view."""
-        return x.unflatten(-1, (-1, self.head_dim)).transpose(-2, -3)
+        return x.view(*x.shape[:-1], x.shape[-1] // self.head_dim, self.head_dim).transpose(-2, -3)
 
     def _joined(self, heads: Tensor) -> Tensor:
         joined: Tensor = self.output(heads.transpose(-2, -3).flatten(-2))
         return joined
 
     def _settings(self, mask: Mask | None, scores: Scores) -> dict[str, Any]:
+        """What the two calls are told beside q, k and v."""
         dropout = self.dropout if self.training else 0.0
         return {"mask": mask, "scores": scores, "dropout": dropout, "seed": drawn_seed() if dropout else None}
 

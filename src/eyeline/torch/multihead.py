@@ -117,7 +117,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
 
     def _heads(self, x: Tensor) -> Tensor:
         """(N, heads, tokens, width), a view."""
-        x = x.unflatten(-1, (self.num_heads, self.head_dim))
+        x = x.view(*x.shape[:-1], self.num_heads, self.head_dim)
         return x.transpose(1, 2) if self.batch_first else x.permute(1, 2, 0, 3)
 
     def _extended(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, int]:
@@ -157,7 +157,7 @@ def _mask(
             mask = mask | Dense(last[None])
         attn_mask = None
     if attn_mask is not None and attn_mask.ndim == 3:
-        attn_mask = attn_mask.unflatten(0, (B, H))
+        attn_mask = attn_mask.reshape(B, H, *attn_mask.shape[1:])
     if padding is not None:
         padding = padding[:, None, None]
     for given in (attn_mask, padding):
