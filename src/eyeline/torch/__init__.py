@@ -8,6 +8,17 @@ which computes the same on any device in PyTorch's own operations, over `block`,
 from __future__ import annotations
 
 from eyeline.torch.attending import attention, observe
+from eyeline.torch.cache import Cache
 from eyeline.torch.choose import portable
+from eyeline.torch.modules import CrossAttention, SelfAttention
+from eyeline.torch.multihead import MultiheadAttention
 
-__all__ = ["attention", "observe", "portable"]
+__all__ = [
+    "Cache",
+    "CrossAttention",
+    "MultiheadAttention",
+    "SelfAttention",
+    "attention",
+    "observe",
+    "portable",
+]

@@ -44,9 +44,10 @@ def attention(
 
     >>> import torch
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
-    >>> attention(x, x, x, scale=1.0)
-    tensor([[0.7311, 0.2689],
-            [0.2689, 0.7311]], grad_fn=<ReshapeAliasBackward0>)
+    >>> y = attention(x, x, x, scale=1.0)
+    >>> y.requires_grad, y.detach()
+    (True, tensor([[0.7311, 0.2689],
+            [0.2689, 0.7311]]))
     """
     _check(q, k, v)
     return _attended(q, k, v, mask, scale, stacked(scores), dropout, seed, ())[0]
@@ -91,6 +92,8 @@ def observe(
     seen: dict[str, Any] = {}
     for readout in readouts:
         if isinstance(readout, TopK):
+            keys: Any
+            weights: Any
             keys, weights, *found = found
             seen["top_k"] = TopKeys(keys, weights)
             continue
@@ -139,6 +142,11 @@ def _attended(
 def _four_axes(x: Tensor) -> Tensor:
     """(B, heads, tokens, width)."""
     return x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim <= 4 else x.flatten(0, -4)
+
+
+def drawn_seed() -> Tensor:
+    """A seed for dropout, drawn from torch's default generator; a tensor, so that `torch.compile` can follow it."""
+    return torch.randint(2**63 - 1, ())
 
 
 def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:

@@ -41,10 +41,10 @@ def portable() -> Iterator[None]:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """Output, lse, maxima in base 2, sums, then all that is read, as `passes.forward`."""
-    if request.portable or q.device.type != "cpu":
-        return passes.forward(q, k, v, request)
-    return compiled.forward(q, k, v, request)
+    """Output, lse, maxima in base 2, sums, then all that is read."""
+    if _has_kernels(q, request):
+        return compiled.forward(q, k, v, request)
+    return passes.forward(q, k, v, request)
 
 
 def backward(
@@ -56,11 +56,12 @@ def backward(
     gradients: Sequence[Tensor | None],
     needs: Sequence[bool],
 ) -> list[Tensor | None]:
-    """The gradients of q, k, v and the request's parameters, None where not needed, as `passes.backward`."""
-    found = None
-    if not request.portable and q.device.type == "cpu":
-        found = compiled.backward(q, k, v, request, results, gradients, needs)
-    if found is None:
-        d_output, d_lse, _, _, *d_read = gradients
-        found = passes.backward(q, k, v, request, d_output, d_lse, d_read, needs)
-    return found
+    """The gradients of q, k, v and the request's parameters, None where not needed."""
+    d_output, d_lse, _, _, *d_read = gradients
+    if _has_kernels(q, request) and compiled.differentiates(request, d_read):
+        return compiled.backward(q, k, v, request, results, gradients, needs)
+    return passes.backward(q, k, v, request, d_output, d_lse, d_read, needs)
+
+
+def _has_kernels(q: Tensor, request: Request) -> bool:
+    return q.device.type == "cpu" and not request.portable

@@ -1,27 +1,20 @@
-"""Tensors on the CPU through the compiled kernels: NumPy arrays that share their memory go in, and come out."""
+"""The compiled kernels on CPU tensors, whose memory NumPy arrays share."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from eyeline import readouts
 from eyeline.call import Call
 from eyeline.kernels.read_gradients import ReadGradients
-from eyeline.kernels.reads import bins
-from eyeline.kernels.run_backward import Gradients
-from eyeline.kernels.run_backward import backward as run_backward
-from eyeline.masks import Problem
+from eyeline.kernels.run_backward import backward as kernel
+from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
-
-Array = NDArray[Any]
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
@@ -29,11 +22,11 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     seen, done = _call(q, k, v, request).look(request.read)
     found: list[Any] = [seen.output, seen.lse, done.maxima, done.sums]
     for readout in request.read:
-        if isinstance(readout, readouts.TopK):
+        if isinstance(readout, TopK):
             assert seen.top_k is not None
             found += [seen.top_k.keys, seen.top_k.weights]
             continue
-        if isinstance(readout, readouts.Received) and readout.reduce == "mean":
+        if isinstance(readout, Received) and readout.reduce == "mean":
             found.append(seen.looking)
         found.append(getattr(seen, type(readout).__name__.lower()))
     B, H = q.shape[:2]
@@ -44,6 +37,15 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     return [x if x.shape[:2] == (B, H) else x.reshape(B, H, *x.shape[axes:]) for x in (output, *rest)]
 
 
+def differentiates(request: Request, d_read: Sequence[Tensor | None]) -> bool:
+    """Whether the kernels have the gradients of all that was read and has one."""
+    return not any(
+        isinstance(readout, Pooled) or (isinstance(readout, Received) and readout.reduce == "max")
+        for readout, d in zip(request.read, _last(request.read, d_read), strict=True)
+        if d is not None
+    )
+
+
 def backward(
     q: Tensor,
     k: Tensor,
@@ -52,123 +54,96 @@ def backward(
     results: Sequence[Tensor],
     gradients: Sequence[Tensor | None],
     needs: Sequence[bool],
-) -> list[Tensor | None] | None:
-    """The gradients of q, k, v and the request's parameters, None where not needed, as `passes.backward`; or nothing at
-    all where there is no kernel for what was read: maxima, and a picture beside `Onto`."""
-    output, _, maxima, sums, *read = results
-    d_output, d_lse, _, _, *d_read = gradients
-    reads = _read_gradients(request, read, d_lse, d_read)
-    if reads is None:
-        return None
-    setting = _call(q, k, v, request).setting
+) -> list[Tensor | None]:
+    """The gradients of q, k, v and the request's parameters, None where not needed, as `passes.backward`.
+
+    Halves are computed in float32.
+    """
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
-    Q, K, V, out = (_array(x.to(wide)) for x in (q, k, v, output))
-    d_out = np.broadcast_to(np.zeros((), Q.dtype), out.shape) if d_output is None else _array(d_output.to(wide))
-    at = 3
-    wanted = []
-    for score in request.scores:
-        count = len(score.parameters())
-        if not isinstance(score, Sinks):
-            wanted.append(any(needs[at : at + count]))
-        at += count
-    done = run_backward(Q, K, V, setting, out, _array(maxima), _array(sums), d_out, reads, wanted)
-    found: list[Array | None] = [
-        done.dq,
-        done.dk,
-        done.dv,
-        *_of_parameters(request, done, _array(maxima), _array(sums)),
-    ]
+    output, lse, maxima, sums = (_array(x.to(wide)) for x in results[:4])
+    d_output, d_lse, _, _, *d_read = (None if d is None else _array(d.to(wide)) for d in gradients)
+    call = _call(q.to(wide), k.to(wide), v.to(wide), request)
+    steps = [score for score in request.scores if not isinstance(score, Sinks)]
+    needed = list(needs[3:])
+    wanted = [bool(score.parameters()) and needed.pop(0) for score in steps]
+    found = kernel(
+        call.q,
+        call.k,
+        call.v,
+        call.setting,
+        output,
+        maxima,
+        sums,
+        np.broadcast_to(output.dtype.type(0), output.shape) if d_output is None else d_output,
+        _read_gradients(request, results[4:], d_lse, d_read),
+        wanted,
+    )
+    own: list[Any] = []
+    for score, gradient in zip(steps, found.steps, strict=True):
+        pulled = {} if gradient is None else score.pull_back(gradient, request.problem)
+        own += [pulled.get(name) for name in score.parameters()]
+    if request.sinks is not None:
+        share = np.exp(np.asarray(call.setting.scores.sinks)[None, :, None] - lse)
+        # Where the sink has all the weight, no key was looked at: the kernel leaves such a row's total at 0.
+        alone = 0 if d_lse is None else -d_lse
+        own.append(-(share * np.where(share == 1, alone, found.totals)).sum(axis=(0, 2)))
     inputs = [q, k, v, *request.parameters()]
     return [
-        torch.from_numpy(np.ascontiguousarray(gradient)).to(x.dtype) if need and gradient is not None else None
-        for gradient, x, need in zip(found, inputs, needs, strict=True)
+        torch.from_numpy(np.ascontiguousarray(gradient)).to(x) if need and gradient is not None else None
+        for gradient, x, need in zip([found.dq, found.dk, found.dv, *own], inputs, needs, strict=True)
     ]
-
-
-def _of_parameters(request: Request, done: Gradients, maxima: Array, sums: Array) -> list[Array | None]:
-    """The gradients of the scores' own numbers, in their order."""
-    found: list[Array | None] = []
-    steps = iter(done.steps)
-    for score in request.scores:
-        if isinstance(score, Sinks):
-            logits = np.asarray(score.logits.detach(), np.float64)[None, :, None]
-            with np.errstate(invalid="ignore"):
-                share = np.where(sums == 0, 0.0, np.exp2(logits * math.log2(math.e) - maxima) / sums)
-            found.append(-(share * done.totals).sum(axis=(0, 2)))
-            continue
-        gradient = next(steps)
-        names = score.parameters()
-        if gradient is None:
-            found += [None] * len(names)
-        else:
-            pulled = score.pull_back(gradient, request.problem)
-            found += [np.asarray(pulled[name]) for name in names]
-    return found
 
 
 def _read_gradients(
-    request: Request, read: Sequence[Tensor], d_lse: Tensor | None, d_read: Sequence[Tensor | None]
+    request: Request, results: Sequence[Tensor], d_lse: Any, d_read: Sequence[Any]
 ) -> ReadGradients | None:
-    """What the gradients in the results say of the weights; None where the kernel can't be told."""
-    fields: dict[str, Any] = {}
+    """The gradients of what was read, as the kernels take them."""
     problem = request.problem
-    if d_lse is not None:
-        fields["lse"] = _array(d_lse)
-    at = 0
-    for readout in request.read:
-        match readout:
-            case readouts.TopK() | readouts.Received(reduce="mean"):
-                before, at = _array(read[at]), at + 1
-        values, gradient = _array(read[at]), d_read[at]
-        at += 1
-        if gradient is None:
+    fields: dict[str, Any] = {"lse": d_lse}
+    of_all = zip(request.read, _last(request.read, d_read), _firsts(request.read, results), strict=True)
+    for readout, d, first in of_all:
+        if d is None:
             continue
-        d = np.ascontiguousarray(_array(gradient))
         match readout:
-            case readouts.TopK():
-                fields |= {"top": d, "top_keys": before}
-            case readouts.Entropy():
-                fields |= {"entropy": d, "entropy_values": values}
-            case readouts.Received(reduce="sum"):
+            case Entropy():
+                fields |= {"entropy": d, "entropy_values": _array(first)}
+            case Received(reduce="mean"):
+                lookers = np.maximum(_array(first).sum(axis=2), 1)[..., None]
+                fields["received"] = d / lookers
+            case Received():
                 fields["received"] = d
-            case readouts.Received(reduce="mean"):
-                looking = before.reshape(*problem.shape[:3]).sum(axis=2)
-                fields["received"] = (d / np.maximum(looking, 1)[..., None]).astype(d.dtype)
-            case readouts.Distance():
-                standing = readout.positions(problem)
-                fields |= {"distance": d, "offset": int(standing[0]) if len(standing) else 0}
-            case readouts.Onto() if "onto" not in fields:
-                fields |= {"onto": d, "labels": np.ascontiguousarray(readout.labels(problem), np.int32)}
-            case readouts.Pooled(reduce="mean") if "onto" not in fields:
-                fields |= _of_picture(readout, d, problem)
-            case readouts.Weights():
+            case Distance():
+                fields |= {"distance": d, "offset": int(readout.positions(problem)[0])}
+            case Onto():
+                fields |= {"onto": d, "labels": np.ascontiguousarray(readout.labels(problem))}
+            case Weights():
                 rows, columns = readout.rows(problem.queries), readout.columns(problem.keys)
                 fields |= {"weights": d, "rows": rows, "columns": columns}
-            case _:
-                return None
-    return ReadGradients(**fields)
+            case TopK():
+                fields |= {"top": d, "top_keys": _array(first)}
+    return ReadGradients(**fields) if any(value is not None for value in fields.values()) else None
 
 
-def _of_picture(readout: readouts.Pooled, d: Array, problem: Problem) -> dict[str, Array]:
-    """A picture's gradient as that of sums over groups of keys: the picture's columns, each query with its own row."""
-    N, M = problem.queries, problem.keys
-    height, width = min(readout.rows, N), min(readout.columns, M)
-    for axis, (count, some) in enumerate(((readout.rows, height), (readout.columns, width)), start=2):
-        if count > some:
-            shown = np.searchsorted(np.arange(count) * some // count, np.arange(some))
-            d = np.add.reduceat(d, shown, axis=axis) if some else d[(slice(None),) * axis + (slice(0, 0),)]
-    rows, columns = bins(N, height), bins(M, width)
-    cells = np.multiply.outer(np.bincount(rows, minlength=height), np.bincount(columns, minlength=width))
-    each = (d / np.maximum(cells, 1)).astype(d.dtype)
-    return {"onto": np.ascontiguousarray(each[:, :, rows]), "labels": columns[None]}
+def _counts(read: Sequence[Readout]) -> list[int]:
+    """How many results each readout has: the last has the gradient."""
+    return [2 if isinstance(one, TopK) or (isinstance(one, Received) and one.reduce == "mean") else 1 for one in read]
+
+
+def _firsts(read: Sequence[Readout], results: Sequence[Any]) -> list[Any]:
+    counts = _counts(read)
+    return [results[sum(counts[:at])] for at in range(len(counts))]
+
+
+def _last(read: Sequence[Readout], results: Sequence[Any]) -> list[Any]:
+    counts = _counts(read)
+    return [results[sum(counts[: at + 1]) - 1] for at in range(len(counts))]
 
 
 def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:
     """The call on NumPy arrays that share the tensors' memory."""
     lead = request.problem.lead
-    arrays = (_array(x if len(lead) == 1 else x.reshape(*lead, *x.shape[1:])) for x in (q, k, v))
     return Call(
-        *arrays,
+        *(_array(x if len(lead) == 1 else x.reshape(*lead, *x.shape[1:])) for x in (q, k, v)),
         mask=request.mask,
         scale=request.scale,
         scores=request.scores,

@@ -16,7 +16,7 @@ _functions: dict[str, Any] = {}
 _count = itertools.count()
 
 
-@torch.compiler.assume_constant_result
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def name_of(function: Callable[..., Any]) -> str:
     """The function's name in this process. Functions of the same code and the same values around it share one, so that
     a function written inside a loop is kept, and compiled, once."""

@@ -27,7 +27,7 @@ from eyeline.torch.request import Request, default_scale
 
 # Masks may be made inside a compiled function, of numbers that are written there.
 for numbers in (whole, lists):
-    torch.compiler.assume_constant_result(numbers)
+    torch.compiler.assume_constant_result(numbers)  # type: ignore[no-untyped-call]
 
 
 class Said:

@@ -155,7 +155,7 @@ def _evaluation(function: Any) -> Any:
 
     value = compiled(function)
 
-    @numba.njit(error_model="numpy", nogil=True)  # type: ignore[untyped-decorator]
+    @numba.njit(error_model="numpy", nogil=True)
     def evaluate(s: NDArray[np.float64], first: int) -> None:
         B, H, N, M = s.shape
         for b in range(B):
