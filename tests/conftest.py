@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,8 +22,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
-    """The kernels, compiled into the cache if they aren't there, and loaded."""
-    from eyeline.kernels import library
+    """The kernels, compiled into the cache if they aren't there, as many at once as there are processors."""
+    from eyeline.kernels import layout, library, machine
 
-    for dtype in ("float32", "float64"):
-        library.kernel("forward", dtype)
+    here = machine.target()
+    kinds = [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
+    missing = [kind for kind in kinds if not library.path(*kind, here).exists()]
+
+    def compile_apart(kind):
+        code = f"from eyeline.kernels import library; library.kernel{kind!r}"
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_apart, missing))
+    for kind in kinds:
+        library.kernel(*kind)

@@ -69,7 +69,9 @@ def attention(
     if _are_tensors(q, k, v):
         from eyeline.torch import attention as on_tensors
 
-        return on_tensors(q, k, v, **asked)
+        tensors: Any = (q, k, v)
+        result: Any = on_tensors(*tensors, **asked)
+        return result  # type: ignore[no-any-return]
     from eyeline.call import Call
 
     return Call(q, k, v, **asked).output()
@@ -119,7 +121,8 @@ def observe(
     if _are_tensors(q, k, v):
         from eyeline.torch import observe as on_tensors
 
-        return on_tensors(q, k, v, **asked, read=read, part=part, lse=lse)
+        tensors: Any = (q, k, v)
+        return on_tensors(*tensors, **asked, read=read, part=part, lse=lse)
     from eyeline.call import Call
 
     return Call(q, k, v, **asked, part=part, lse=lse).observe(read)
