@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+import tracemalloc
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -17,8 +21,10 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 
 import eyeline as el
-from eyeline.kernels import run_backward, threads
+from eyeline.kernels import launch, library, run, run_backward, threads
+from eyeline.kernels.read_gradients import ReadGradients
 from eyeline.kernels.run_backward import Gradients
+from eyeline.kernels.setting import Setting
 
 NAMES = ("dq", "dk", "dv", "totals")
 #: Largest numbers of each array in a case; products of scores beyond this are all rounding in float32.
@@ -238,6 +244,91 @@ def test_rows_that_may_look_at_nothing_have_zero_gradients():
         got = Call.of(Case(q, k, v, mask, None)).differentiate(d_output)
         for name in NAMES:
             assert (getattr(got, name) == 0).all()
+
+
+def part(case: Case, queries: slice, keys: slice) -> tuple[Case, Setting]:
+    """Some queries and keys of a call, and what the kernels are told of them."""
+    whole = Call.of(case).setting
+    bounds = np.clip(whole.mask.bounds[:, :, queries], keys.start, keys.stop)
+    mask = replace(whole.mask, bounds=np.ascontiguousarray(bounds))
+    N, M = case.sizes
+    setting = replace(whole, mask=mask, first_query=queries.start, first_key=keys.start, queries=N, keys=M)
+    return replace(case, q=case.q[:, :, queries], k=case.k[:, :, keys], v=case.v[:, :, keys]), setting
+
+
+def test_parts_of_a_larger_attention_have_their_part_of_the_gradients():
+    q, k, v, d_output = draw(8, (1, 4, 300, 16), (1, 2, 300, 16), (1, 2, 300, 9), (1, 4, 300, 9))
+    case = Case(q, k, v, el.Causal() & el.Window(100, 0), None)
+    want = Call.of(case).differentiate(d_output)
+    done = run.forward(q, k, v, Call.of(case).setting)
+    dq = np.zeros_like(q)
+    for first, last in ((0, 128), (128, 201), (201, 300)):
+        keys = slice(first, last)
+        some, setting = part(case, slice(0, 300), keys)
+        got = run_backward.backward(some.q, some.k, some.v, setting, done.output, done.maxima, done.sums, d_output)
+        same_bits(got.dk, want.dk[:, :, keys])
+        same_bits(got.dv, want.dv[:, :, keys])
+        dq += got.dq
+    np.testing.assert_allclose(dq, want.dq, atol=1e-5)
+    for rows in (slice(0, 50), slice(50, 300)):
+        some, setting = part(case, rows, slice(0, 300))
+        totals = done.output[:, :, rows], done.maxima[:, :, rows], done.sums[:, :, rows]
+        got = run_backward.backward(some.q, some.k, some.v, setting, *totals, d_output[:, :, rows])
+        same_bits(got.dq, want.dq[:, :, rows])
+
+
+def test_a_rule_of_the_users_own():
+    q, k, v, d_output = draw(9, (2, 2, 150, 8), (2, 1, 140, 8), (2, 1, 140, 5), (2, 2, 150, 5))
+    rule = el.Where(lambda b, h, i, j: (i + j) % (2 + h + b) != 0)
+    want = Call.of(Case(q, k, v, el.Dense(rule.dense(150, 140, heads=2, batch=2)), None)).differentiate(d_output)
+    same_gradients(Call.of(Case(q, k, v, rule, None)).differentiate(d_output), want)
+
+
+def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
+    q, k, v, d_output = draw(10, *[(1, 2, 900, 16)] * 4)
+    call = Call.of(Case(q, k, v, None, None))
+    want = call.differentiate(d_output)
+    real, calls = library.kernel("backward", "float32"), []
+
+    def interrupted(address, scratch, most):
+        calls.append(most)
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.01)
+        elif len(calls) > 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(address, scratch, most)
+
+    monkeypatch.setattr(run_backward, "_MOST_KEYS", 128)
+    monkeypatch.setattr(run_backward, "_WORTH_A_THREAD", 0)
+    threads.set_threads(2)
+    try:
+        done = run.forward(q, k, v, call.setting)
+        arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output)
+        with monkeypatch.context() as patched:
+            patched.setattr(launch, "BETWEEN_LOOKS", 1)
+            patched.setattr(library, "kernel", lambda program, dtype: interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                run_backward.backward(*arguments)
+        same_gradients(run_backward.backward(*arguments), want)
+    finally:
+        threads.set_threads(None)
+    assert set(calls) == {1}
+
+
+def test_memory_grows_with_the_tokens_not_with_their_square():
+    q, k, v, d_output = draw(11, *[(1, 2, 4096, 16)] * 4)
+    call = Call.of(Case(q, k, v, el.Causal(), None))
+    done = run.forward(q, k, v, call.setting)
+    reads = ReadGradients(received=done.maxima, distance=done.maxima)
+    arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output, reads)
+    run_backward.backward(*arguments)
+    tracemalloc.start()
+    kept = run_backward.backward(*arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept is not None
+    # The matrix of one head is 64 MB; each gradient is half a megabyte.
+    assert peak < 3_000_000
 
 
 def test_narrower_vectors_give_the_same_bits(tmp_path):

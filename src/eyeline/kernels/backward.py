@@ -69,7 +69,7 @@ def backward(dtype, lanes, vectors, rows, value_rows):
     size, length = np.dtype(dtype).itemsize, lanes * vectors
     take_queries, take_keys, give_keys = intake(dtype, lanes, vectors)
     weigh, add_up = pairs(dtype, lanes, vectors, rows, value_rows)
-    _, copy_row, _, _ = rows_of(dtype, lanes, vectors)
+    _, copy_row, clear, _ = rows_of(dtype, lanes, vectors)
 
     @compiled
     def wait(turns, mine):
@@ -109,11 +109,16 @@ def backward(dtype, lanes, vectors, rows, value_rows):
             if not has_begun:
                 has_begun = True
                 wait(turns, mine)
-                for i in range(count):
-                    copy_row(target + i * D * size, size, D, held + i * lines)
+                if mine == 0:
+                    clear(held, count * lines)
+                else:
+                    for i in range(count):
+                        copy_row(target + i * D * size, size, D, held + i * lines)
             add_up(p, scratch, count, e - a, a, a - begin, all_of_them == panels, careful)
         wait(turns, mine)
-        if has_begun:
+        if not has_begun and mine == 0:
+            clear(held, count * lines)
+        if (has_begun or mine == 0) and not preliminary:
             for i in range(count):
                 copy_row(held + i * lines, size, D, target + i * D * size)
         if preliminary:

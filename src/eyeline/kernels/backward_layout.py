@@ -25,7 +25,7 @@ class Gradient(IntEnum):
     D_OUTPUT_HEAD = auto()
     D_OUTPUT_TOKEN = auto()
     D_OUTPUT_COLUMN = auto()
-    DQ = auto()  # (B, H, N, D), contiguous and zero
+    DQ = auto()  # (B, H, N, D), contiguous; the first stripe that a block of queries needs begins it
     DK = auto()  # (B, G, HERE_KEYS, D), contiguous
     DV = auto()  # (B, G, HERE_KEYS, E), contiguous
     TOTALS = auto()  # (B, H, N), contiguous and zero: each row's Σ weight · gradient of the weight

@@ -144,8 +144,10 @@ def intake(dtype, lanes, vectors):
         lines_d, lines_e = word(p, LINE_D), word(p, LINE_E)
         keys, key_token, key_column = place(p, K, batch, key_head)
         values, value_token, value_column = place(p, V, batch, key_head)
-        clear(scratch + word(p, S_STRIPE_KEYS), (end - begin) * lines_d)
-        clear(scratch + word(p, S_STRIPE_VALUES), (end - begin) * lines_e)
+        first, last = here(p, begin, end)
+        if last - first < end - begin:
+            clear(scratch + word(p, S_STRIPE_KEYS), (end - begin) * lines_d)
+            clear(scratch + word(p, S_STRIPE_VALUES), (end - begin) * lines_e)
         for a in range(begin, end, KEY_BLOCK):
             first, last = here(p, a, min(a + KEY_BLOCK, end))
             to = scratch + word(p, S_STRIPE_KEYS) + (first - begin) * lines_d

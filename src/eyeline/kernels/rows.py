@@ -36,19 +36,23 @@ def rows_of(dtype, lanes, most_vectors):
 
     @compiled
     def take_rows(source, token, column, count, factors, columns, target, target_line):
-        """Copy `count` rows of `columns` numbers into lines, filled up with zeros. Returns whether all are finite.
+        """Copy `count` rows of `columns` numbers into lines, the last vector of each filled up with zeros. Returns
+        whether all are finite.
 
         Where `factors` isn't 0, it is the address of one number per row, and a row with a 0 there is taken as zeros.
         """
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
+        filled = (columns + lanes - 1) // lanes * step
         for i in range(count):
             to = target + i * target_line
-            clear(to, target_line)
             if factors != 0 and load_scalar(factors + i * size) == zero:
+                clear(to, filled)
                 continue
+            if columns % lanes != 0:
+                store(to + filled - step, splat(zero))
             copy_row(source + i * token, column, columns, to)
-            for d in range(0, columns * size, step):
+            for d in range(0, filled, step):
                 x = load(to + d)
                 unsound = unsound + (x - x)
         return not any_nonfinite(unsound)

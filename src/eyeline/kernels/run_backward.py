@@ -25,7 +25,7 @@ Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
 _WORTH_A_THREAD = 1 << 21
 #: Bytes of a stripe of keys, values and their gradients, which should stay in the cache.
-_STRIPE_BYTES = 1 << 19
+_STRIPE_BYTES = 3 << 18
 _MOST_KEYS = 512
 
 
@@ -101,7 +101,7 @@ class _Call:
             return
         maxima, sums = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
         blocks = -(-N // QUERY_BLOCK)
-        reach = np.broadcast_to(_reach(setting.mask, N, M), (B, H, blocks, 2))
+        reach = self.reach = np.broadcast_to(_reach(setting.mask, N, M), (B, H, blocks, 2))
         words = self.words = [0] * (len(Word) + len(Gradient))
         words[Gradient.BATCHES], words[Word.HEADS], words[Gradient.KEY_HEADS], words[Word.GROUP] = B, H, G, H // G
         words[Word.QUERIES], words[Word.KEYS], words[Word.WIDTH], words[Word.VALUE_WIDTH] = N, M, D, E
@@ -139,10 +139,13 @@ class _Call:
         steps = self.setting.scores.steps
         wanted = [True] * len(steps) if wanted is None else wanted
         found = [_empty(step, self.inside) if want else None for step, want in zip(steps, wanted, strict=True)]
-        dq, totals = np.zeros(q.shape, self.inside), np.zeros((B, H, N), self.inside)
-        dk, dv = np.zeros(k.shape, self.inside), np.zeros(v.shape, self.inside)
+        make = np.zeros if self.empty else np.empty
+        dq, dk, dv = (make(x.shape, self.inside) for x in (q, k, v))
+        totals = np.zeros((B, H, N), self.inside)
         if not self.empty:
             words, output = self.words.copy(), np.ascontiguousarray(output)
+            for b, h, block in np.argwhere(self.reach[..., 0] >= self.reach[..., 1]):
+                dq[b, h, block * QUERY_BLOCK : (block + 1) * QUERY_BLOCK] = 0  # no one comes there
             tell_array(words, Gradient.D_OUTPUT, d_output)
             for word, array in (
                 (Word.OUT, output),
