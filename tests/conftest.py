@@ -24,3 +24,4 @@ def kernels():
 
     for dtype in ("float32", "float64"):
         library.kernel("forward", dtype)
+        library.kernel("decode", dtype)
