@@ -17,7 +17,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("night", settings.get_profile("dev"), max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
 @pytest.fixture(scope="session", autouse=True)

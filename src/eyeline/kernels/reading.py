@@ -11,13 +11,11 @@ import numpy as np
 from eyeline.kernels.elementary import exp2
 from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import add_to, load_i32, raise_to, store_i8, store_word, width, word
+from eyeline.kernels.ranking import ranking
 from eyeline.kernels.simd import (
-    above,
-    bits_above,
     equal,
     fma,
     largest,
-    lowest_bit,
     magnitude,
     maximum,
     select,
@@ -46,7 +44,6 @@ from eyeline.kernels.words import (
     RECEIVED_MAXIMA,
     S_BEST,
     S_BEST_KEYS,
-    S_BOUNDS_BELOW,
     S_DISTANCE,
     S_FACTORS,
     S_MAXIMA,
@@ -77,6 +74,7 @@ def reading(dtype, lanes, most_vectors):
     zero, one = dtype(0), dtype(1)
     infinity = dtype(np.inf)
     least = dtype(-126 if dtype == np.float32 else -1022)
+    begin_ranking, rank = ranking(dtype, lanes, most_vectors)
 
     @compiled
     def blank(at, lines, value):
@@ -110,8 +108,6 @@ def reading(dtype, lanes, most_vectors):
             store_scalar(inverses + i * size, zero if none else one / denominator)
         blank(scratch + word(p, S_SURPRISE), 1, zero)
         blank(scratch + word(p, S_DISTANCE), 1, zero)
-        if word(p, TOP) != 0:
-            blank(scratch + word(p, S_BEST), word(p, TOP), -infinity)
         if word(p, ONTO) != 0:
             blank(scratch + word(p, S_ONTO), word(p, GROUPS), zero)
         if word(p, POOLED) != 0:
@@ -144,61 +140,6 @@ def reading(dtype, lanes, most_vectors):
             store(at, load(at) + surprise)
             at = scratch + word(p, S_DISTANCE) + w * step
             store(at, load(at) + distance)
-
-    @compiled
-    def insert(best, keys, most, lane, score, key):
-        """One more score into a lane's best, which are in order; of equal ones the earlier key stays first."""
-        r = most - 1
-        while r > 0 and load_scalar(best + (r - 1) * line + lane * size) < score:
-            store_scalar(best + r * line + lane * size, load_scalar(best + (r - 1) * line + lane * size))
-            store_word(keys + (r * length + lane) * 8, word(keys, (r - 1) * length + lane))
-            r -= 1
-        store_scalar(best + r * line + lane * size, score)
-        store_word(keys + (r * length + lane) * 8, key)
-
-    @compiled
-    def bound_below(p, scratch, visits, peaks, vectors):
-        """What the best scores are at least: with as many blocks as scores wanted, the last of the best blocks' peaks.
-        It spares most of the insertions."""
-        most, best, bound = word(p, TOP), scratch + word(p, S_BEST), scratch + word(p, S_BOUNDS_BELOW)
-        for w in range(vectors):
-            store(bound + w * step, splat(-infinity))
-        if word(visits, 0) < most:
-            return
-        for w in range(vectors):
-            for visit in range(word(visits, 0)):
-                peak = load(peaks + visit * line + w * step)
-                for r in range(most):
-                    at = best + r * line + w * step
-                    other = load(at)
-                    store(at, maximum(peak, other))
-                    peak = select(above(peak, other), other, peak)
-            store(bound + w * step, load(best + (most - 1) * line + w * step))
-        blank(best, most, -infinity)
-
-    @compiled
-    def rank(p, scratch, scores, count, vectors, a, e):
-        """Keep the best of the keys [a, e)."""
-        most, best, keys = word(p, TOP), scratch + word(p, S_BEST), scratch + word(p, S_BEST_KEYS)
-        for w in range(vectors):
-            real = (1 << min(lanes, max(count - w * lanes, 0))) - 1
-            last = best + (most - 1) * line + w * step
-            bound = load(scratch + word(p, S_BOUNDS_BELOW) + w * step)
-            for j in range(0, e - a, 4):
-                at = scores + j * line + w * step
-                two = maximum(load(at), load(at + line))
-                others = maximum(load(at + 2 * line), load(at + 3 * line))
-                # Beyond e lies what another block left, or nothing yet: looked at one by one, it is left out.
-                if bits_above(bound, maximum(two, others)) & real == real:
-                    continue
-                for i in range(j, min(j + 4, e - a)):
-                    score = load(scores + i * line + w * step)
-                    better = bits_above(score, load(last)) & (real & ~bits_above(bound, score))
-                    while better != 0:
-                        lane = lowest_bit(better)
-                        better &= better - 1
-                        at = scores + i * line + w * step + lane * size
-                        insert(best, keys, most, w * lanes + lane, load_scalar(at), a + i)
 
     @compiled
     def in_units(p, x):
@@ -318,7 +259,7 @@ def reading(dtype, lanes, most_vectors):
         weights = scratch + word(p, S_WEIGHTS)
         begin_panel(p, state, scratch, row, count, vectors)
         if word(p, TOP) != 0:
-            bound_below(p, scratch, visits, peaks, vectors)
+            begin_ranking(p, scratch, visits, peaks, vectors)
         for visit in range(word(visits, 0)):
             a, e = word(visits, 1 + 2 * visit), word(visits, 2 + 2 * visit)
             scores = kept + a * line

@@ -1,0 +1,129 @@
+"""One call: its arrays as the kernels take them, its mask and scores lowered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.call.reading import Reading
+from eyeline.checks import check_arrays, check_mask, check_scale
+from eyeline.dropout import check_dropout
+from eyeline.kernels.reads import Reads
+from eyeline.kernels.run import Pass, forward
+from eyeline.kernels.setting import Setting
+from eyeline.masks import Lowered, Mask, Problem
+from eyeline.observation import Observation
+from eyeline.part import Part
+from eyeline.readouts import Readout, chosen
+from eyeline.scores import Scores, lower
+
+Array = NDArray[Any]
+
+
+class Call:
+    """One call: q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), as the kernels take them, and its setting.
+
+    Arrays that were `checked` before may be of uint16, the bits of bfloat16, which NumPy hasn't.
+    """
+
+    def __init__(
+        self,
+        q: Array,
+        k: Array,
+        v: Array,
+        *,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        scores: Scores = (),
+        dropout: float = 0.0,
+        seed: int | None = None,
+        part: Part | None = None,
+        lse: ArrayLike | None = None,
+        checked: bool = False,
+    ) -> None:
+        if not checked:
+            check_arrays(q, k, v)
+        self.rows = q.shape[:-1]
+        self.dtype = q.dtype
+        self.part = part or Part()
+        if not isinstance(self.part, Part):
+            raise TypeError(f"part must be an eyeline.Part, got {part!r}")
+        self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
+        _, H, N, D = self.q.shape
+        whole = self.part.of(N, self.k.shape[2])
+        self.problem = Problem(q.shape[:-3] or (1,), H, *whole)
+        self.setting = Setting(
+            check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
+            self._seen(check_mask(mask)),
+            lower(scores, self.problem),
+            *check_dropout(dropout, seed),
+            first_query=self.part.first_query,
+            first_key=self.part.first_key,
+            queries=whole[0],
+            keys=whole[1],
+        )
+        self.lse = None if lse is None else self._given_lse(lse)
+
+    def _seen(self, mask: Mask | None) -> Lowered | None:
+        """The mask of these queries; keys that aren't here are hidden."""
+        first, here, N = self.part.first_key, self.k.shape[2], self.q.shape[2]
+        if mask is None and here == self.problem.keys:
+            return None
+        lowered = Lowered(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
+        if mask is not None:
+            lowered = mask.lower(self.problem)
+        bounds, allowed = lowered.bounds, lowered.allowed
+        rows = slice(self.part.first_query, self.part.first_query + N)
+        if self.problem.queries != N:
+            bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
+            allowed = allowed if allowed is None or allowed.shape[2] == 1 else allowed[:, :, rows]
+        if here != self.problem.keys:
+            bounds = np.clip(bounds, first, first + here)
+        return replace(lowered, bounds=np.ascontiguousarray(bounds), allowed=allowed)
+
+    def _given_lse(self, lse: ArrayLike) -> Array:
+        given = np.asarray(lse, np.float64)
+        if given.shape != self.rows:
+            raise ValueError(f"lse must be one number per query, {self.rows}, got shape {given.shape}")
+        return given.reshape(self.q.shape[:3])
+
+    def forward(self, reads: Reads | None = None) -> Pass:
+        """The kernels' pass. Where weights are shares of a given total, sinks are in it already."""
+        setting = self.setting
+        if self.lse is not None and setting.scores.sinks is not None:
+            setting = replace(setting, scores=replace(setting.scores, sinks=None))
+        return forward(self.q, self.k, self.v, setting, reads)
+
+    def output(self) -> Array:
+        return self.shaped(self.forward().output)
+
+    def shaped(self, output: Array) -> Array:
+        """A result (B, H, N, E) with the leading axes and the type of the arrays that were given."""
+        return output.view(self.dtype).reshape(*self.rows, output.shape[-1])
+
+    def observe(self, read: Readout | Sequence[Readout]) -> Observation:
+        return self.look(read)[0]
+
+    def look(self, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
+        """What is observed, and the pass it is of, which the backward pass needs."""
+        reading = Reading(self, chosen(read, self.problem))
+        return reading.observation(), reading.done
+
+
+def _bits(x: Array) -> Array:
+    """bfloat16, which NumPy hasn't of its own, as its bits."""
+    return x.view(np.uint16) if x.dtype.name == "bfloat16" else x
+
+
+def _four_axes(x: Array) -> Array:
+    """(B, heads, tokens, width), without a copy where the leading axes allow it."""
+    if x.ndim == 4:
+        return x
+    if x.ndim < 4:
+        return x[(None,) * (4 - x.ndim)]
+    return x.reshape(math.prod(x.shape[:-3]), *x.shape[-3:])
