@@ -18,8 +18,8 @@ from eyeline.kernels.setting import Setting
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
 _WORTH_A_THREAD = 1 << 21
-#: The most queries that do better here.
-_MOST_QUERIES = 8
+#: The most queries that do better here, and the fewest keys that are worth a kernel of their own.
+_MOST_QUERIES, _FEWEST_KEYS = 8, 64
 #: Key heads are cut into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
@@ -31,7 +31,8 @@ def eligible(q: Array, k: Array, v: Array, setting: Setting) -> bool:
     mask, scores = setting.mask, setting.scores
     return (
         0 < N <= _MOST_QUERIES
-        and min(B, H, M, D, E) > 0
+        and M >= _FEWEST_KEYS
+        and min(B, H, D, E) > 0
         and q.dtype in (np.float32, np.float64)
         and k.strides[3] == v.strides[3] == q.itemsize
         and (mask is None or (mask.allowed is None and not mask.functions))
