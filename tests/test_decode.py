@@ -48,8 +48,8 @@ def usual(q, k, v, setting: Setting) -> Pass:
 def decoded(q, k, v, setting: Setting) -> Pass | None:
     """The pass that is."""
     assert run_decode.eligible(q, k, v, setting)
-    output = np.full((*q.shape[:3], v.shape[3]), np.nan, q.dtype)
-    maxima, sums = np.full(q.shape[:3], np.nan, q.dtype), np.full(q.shape[:3], np.nan, q.dtype)
+    output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
+    maxima, sums = (np.full(q.shape[:3], np.nan, run.computed(q.dtype)) for _ in range(2))
     pairs = run_decode.forward(q, k, v, setting, output, maxima, sums)
     return None if pairs is None else Pass(output, maxima, sums, pairs)
 
@@ -129,6 +129,24 @@ def test_one_key_head_is_shared_by_all_threads(dtype, count):
         for mask in (None, Lowered(bounds)):
             setting = Setting(0.2, mask)
             same(decoded(q, k, v, setting), usual(q, k, v, setting))
+    finally:
+        threads.set_threads(None)
+
+
+@pytest.mark.parametrize("stored", ["float16", "bfloat16"])
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("M", [100, 1000])
+def test_halves_are_widened(stored, count, M):
+    """Alone, and in parts of value columns; 40 of them leave some over."""
+    call = arrays(8, (1, 6, 3, 33), (1, 1, M, 33), (1, 1, M, 40))
+    if stored == "float16":
+        q, k, v = (x.astype(np.float16) for x in call)
+    else:
+        q, k, v = ((x.view(np.uint32) >> 16).astype(np.uint16) for x in call)
+    setting = Setting(0.3, Lowered(np.array([5, M - 2], np.int32).reshape(1, 1, 1, 1, 2)))
+    try:
+        threads.set_threads(count)
+        same(decoded(q, k, v, setting), usual(q, k, v, setting))
     finally:
         threads.set_threads(None)
 
