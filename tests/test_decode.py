@@ -32,6 +32,13 @@ print(digest())
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def for_little_work():
+    """Decoding even where little is to be done, and by all threads."""
+    with patch.multiple(run_decode, _FEWEST_KEYS=1, _WORTH_A_THREAD=-1):
+        yield
+
+
 def usual(q, k, v, setting: Setting) -> Pass:
     """The pass that is not decoding."""
     with patch.object(run_decode, "eligible", lambda *_: False):
@@ -39,12 +46,11 @@ def usual(q, k, v, setting: Setting) -> Pass:
 
 
 def decoded(q, k, v, setting: Setting) -> Pass | None:
-    """The pass that is, with as many threads as there are."""
+    """The pass that is."""
     assert run_decode.eligible(q, k, v, setting)
-    output = np.full((*q.shape[:3], v.shape[3]), np.nan, q.dtype)
-    maxima, sums = np.full(q.shape[:3], np.nan, q.dtype), np.full(q.shape[:3], np.nan, q.dtype)
-    with patch.object(run_decode, "_WORTH_A_THREAD", -1):
-        pairs = run_decode.forward(q, k, v, setting, output, maxima, sums)
+    output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
+    maxima, sums = (np.full(q.shape[:3], np.nan, run.computed(q.dtype)) for _ in range(2))
+    pairs = run_decode.forward(q, k, v, setting, output, maxima, sums)
     return None if pairs is None else Pass(output, maxima, sums, pairs)
 
 
@@ -102,13 +108,12 @@ def calls(draw):
 def test_decoding_has_the_usual_bits(call, count):
     try:
         threads.set_threads(count)
-        if run_decode.eligible(*call):
-            want = usual(*call)
-            got = decoded(*call)
-            if np.isfinite(want.output).all():
-                same(got, want)
-            else:
-                assert got is None
+        assume(run_decode.eligible(*call))
+        want, got = usual(*call), decoded(*call)
+        if np.isfinite(want.output).all():
+            same(got, want)
+        else:
+            assert got is None
     finally:
         threads.set_threads(None)
 
@@ -124,6 +129,24 @@ def test_one_key_head_is_shared_by_all_threads(dtype, count):
         for mask in (None, Lowered(bounds)):
             setting = Setting(0.2, mask)
             same(decoded(q, k, v, setting), usual(q, k, v, setting))
+    finally:
+        threads.set_threads(None)
+
+
+@pytest.mark.parametrize("stored", ["float16", "bfloat16"])
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("M", [100, 1000])
+def test_halves_are_widened(stored, count, M):
+    """Alone, and in parts of value columns; 40 of them leave some over."""
+    call = arrays(8, (1, 6, 3, 33), (1, 1, M, 33), (1, 1, M, 40))
+    if stored == "float16":
+        q, k, v = (x.astype(np.float16) for x in call)
+    else:
+        q, k, v = ((x.view(np.uint32) >> 16).astype(np.uint16) for x in call)
+    setting = Setting(0.3, Lowered(np.array([5, M - 2], np.int32).reshape(1, 1, 1, 1, 2)))
+    try:
+        threads.set_threads(count)
+        same(decoded(q, k, v, setting), usual(q, k, v, setting))
     finally:
         threads.set_threads(None)
 
@@ -206,10 +229,13 @@ def test_what_decoding_leaves_to_the_usual_pass():
     strided = np.zeros((1, 1, 300, 16), np.float32)[..., ::2]
     assert not run_decode.eligible(q, strided, v, here)
     assert not run_decode.eligible(q, k, strided, here)
-    assert not run_decode.eligible(q[:, :, :0], k, v, here)
-    assert not run_decode.eligible(q, k[:, :, :0], v[:, :, :0], here)
-    assert not run_decode.eligible(q, k, v[..., :0], here)
-    assert not run_decode.eligible(q[..., :0], k[..., :0], v, here)
+    for x, y, z in (
+        (q[:, :, :0], k, v),
+        (q, k[:, :, :0], v[:, :, :0]),
+        (q, k, v[..., :0]),
+        (q[..., :0], k[..., :0], v),
+    ):
+        assert not run_decode.eligible(x, y, z, here)
 
 
 def test_prefill_then_decoding_token_by_token():

@@ -18,7 +18,7 @@ import numpy as np
 import eyeline as el
 digest = hashlib.sha256()
 rng = np.random.default_rng(0)
-for N, M, D, E in [(1, 300, 5, 3), (37, 37, 64, 64), (130, 257, 33, 70)]:
+for N, M, D, E in [(9, 300, 5, 3), (37, 37, 64, 64), (130, 257, 33, 70)]:
     q, k, v = (rng.standard_normal((2, 4, n, w)).astype(DTYPE) for n, w in ((N, D), (M, D), (M, E)))
     for mask in (None, el.Causal("end"), el.Window(9, align="start") | el.Dense(rng.random((N, M)) < 0.5)):
         seen = el.observe(q, k[:, :2], v[:, :2], mask=mask, read=[el.Weights()])

@@ -12,21 +12,26 @@ import numpy as np
 
 from eyeline.kernels.decode_layout import widths_across
 from eyeline.kernels.decoding import summing, weighing
+from eyeline.kernels.halves import halves
 from eyeline.kernels.layout import KEY_BLOCK, SUM_BLOCK
 from eyeline.kernels.memory import add_to, load_i32, word
 from eyeline.kernels.words import (
     BOUNDS,
     EVERYTHING,
     GROUP,
+    HALF,
     HEADS,
     INTERVALS,
     KEEP_SCORES,
     KEYS,
     NEXT,
+    NOT,
     PART_COLUMNS,
     PARTS,
     QUERIES,
     ROWS_ACROSS,
+    S_KEYS,
+    S_VALUES,
     S_WEIGHTS,
     SCORES,
     SCORES_BLOCK,
@@ -35,7 +40,9 @@ from eyeline.kernels.words import (
     TASKS,
     UNSOUND,
     VALUE_WIDTH,
+    WIDTH,
     WORK,
+    K,
     V,
     compiled,
     place,
@@ -49,7 +56,9 @@ def decode(dtype, lanes, vectors, rows, value_rows):
     may run it on the same words, each with a scratch of its own. Where a row's result isn't finite, the word UNSOUND
     says so, and the row counts for nothing.
     """
-    clear, add_values, finish = summing(dtype, lanes, value_rows)
+    widen, narrow_rows = halves(dtype, lanes, vectors)
+    clear, add_values, finish = summing(dtype, lanes, value_rows, narrow_rows)
+    size = np.dtype(dtype).itemsize
 
     @compiled
     def seen_part(p, batch, group, a, e):
@@ -67,9 +76,20 @@ def decode(dtype, lanes, vectors, rows, value_rows):
                         first, last = min(first, begin), max(last, end)
         return first, last
 
+    @compiled
+    def rows_of(p, scratch, array, place_in_scratch, batch, group, columns, a, e):
+        """Where an array's rows [a, e) lie, and how far apart: where they are, or widened into the scratch."""
+        at, token, column = place(p, array, batch, group)
+        at += a * token
+        if word(p, HALF) == NOT:
+            return at, token
+        to = scratch + word(p, place_in_scratch)
+        widen(word(p, HALF), at, token, column, e - a, columns, to, columns * size)
+        return to, columns * size
+
     def sweeping(few):
         """`sweep`, with `few` rows in a vector."""
-        pack, begin, score, weigh = weighing(dtype, few)
+        pack, begin, score, weigh = weighing(dtype, few, widen)
 
         @compiled
         def sweep(p, scratch, batch, group, part):
@@ -89,7 +109,6 @@ def decode(dtype, lanes, vectors, rows, value_rows):
                 last_column = min(first_column + word(p, PART_COLUMNS), last_column)
             else:
                 pack(p, scratch, batch, group)
-            values, token, _ = place(p, V, batch, group)
             all_blocks = (word(p, KEYS) + KEY_BLOCK - 1) // KEY_BLOCK
             kept = word(p, SCORES) + (batch * groups(p) + group) * all_blocks * word(p, SCORES_BLOCK)
             seen = 0
@@ -102,13 +121,14 @@ def decode(dtype, lanes, vectors, rows, value_rows):
                 if stage != EVERYTHING:
                     scores = kept + block // KEY_BLOCK * word(p, SCORES_BLOCK)
                 # While one block is worked on, the next comes in.
-                ahead = KEY_BLOCK if block + KEY_BLOCK < last else 0
+                ahead = KEY_BLOCK if block + KEY_BLOCK < last and word(p, HALF) == NOT else 0
                 if stage != SUM_VALUES:
-                    score(p, scratch, batch, group, a, e, scores, ahead)
+                    at, token = rows_of(p, scratch, K, S_KEYS, batch, group, word(p, WIDTH), a, e)
+                    score(p, scratch, batch, group, a, e, at, token, scores, ahead)
                     seen += word(p, GROUP) * word(p, QUERIES) * (e - a)
                 if stage != KEEP_SCORES:
                     weigh(p, scratch, scores, e - a)
-                    at = values + a * token
+                    at, token = rows_of(p, scratch, V, S_VALUES, batch, group, word(p, VALUE_WIDTH), a, e)
                     add_values(p, scratch, at, token, e - a, few, first_column, last_column, ahead)
             add_to(p + 8 * WORK, seen)
             if stage != KEEP_SCORES and not finish(p, scratch, batch, group, first_column, last_column):

@@ -14,15 +14,18 @@ from eyeline.kernels.words import (
     BOUNDS,
     FACTOR,
     GROUP,
+    HALF,
     HEADS,
     INTERVALS,
     MAXIMA,
+    NOT,
     OUT,
     QUERIES,
     S_ADDED,
     S_FACTORS,
     S_MAXIMA,
     S_OUT,
+    S_ROWS,
     S_STATE,
     S_SUMS,
     S_TAIL,
@@ -32,14 +35,13 @@ from eyeline.kernels.words import (
     SUMS,
     VALUE_WIDTH,
     WIDTH,
-    K,
     Q,
     compiled,
     place,
 )
 
 
-def weighing(dtype, few):
+def weighing(dtype, few, widen):
     """`pack`, `begin`, `score` and `weigh`, with `few` rows of queries in the lanes of a vector.
 
     The rows of a task are the queries of each head of a group, head after head, in panels of `few`: packed queries are
@@ -61,12 +63,16 @@ def weighing(dtype, few):
         D, N = word(p, WIDTH), word(p, QUERIES)
         R = N * word(p, GROUP)
         factor = load_scalar(p + 8 * FACTOR)
-        queries = scratch + word(p, S_STATE)
+        queries, half = scratch + word(p, S_STATE), word(p, HALF)
         for first in range(0, R, few):
             for lane in range(few):
                 r = min(first + lane, R - 1)
                 at, token, column = place(p, Q, batch, group * word(p, GROUP) + r // N)
                 at += (r % N) * token
+                if half != NOT:
+                    row = scratch + word(p, S_ROWS)
+                    widen(half, at, token, column, 1, D, row, D * size)
+                    at, column = row, size
                 for d in range(D):
                     to = queries + d // 2 * 2 * line + (2 * lane + d % 2) * size
                     store_scalar(to, load_scalar(at + d * column) * factor)
@@ -100,13 +106,13 @@ def weighing(dtype, few):
                 seen = max(seen, end)
 
     @compiled
-    def score(p, scratch, batch, group, a, e, scores, ahead):
-        """The scores of all rows on the keys [a, e) of one block, hidden ones at -inf; asks for keys `ahead` on."""
+    def score(p, scratch, batch, group, a, e, keys, token, scores, ahead):
+        """The scores of all rows on the keys [a, e) of one block, which begin at `keys`, hidden ones at -inf; asks for
+        keys `ahead` on."""
         R, D = word(p, QUERIES) * word(p, GROUP), word(p, WIDTH)
-        keys, token, _ = place(p, K, batch, group)
         queries = scratch + word(p, S_STATE)
         for j in range(a, e, KEYS_AT_ONCE):
-            at, to = keys + j * token, scores + (j - a) * line
+            at, to = keys + (j - a) * token, scores + (j - a) * line
             ask = at + ahead * token
             for panel in range(-(-R // few)):
                 packed, target = queries + panel * (D + D % 2) * line, to + panel * panel_line
@@ -141,7 +147,7 @@ def weighing(dtype, few):
     return pack, begin, score, weigh
 
 
-def summing(dtype, lanes, row_counts):
+def summing(dtype, lanes, row_counts, narrow):
     """`clear`, `add_values` and `finish`, with `lanes` value columns in a vector and tiles of so many rows."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
@@ -245,13 +251,14 @@ def summing(dtype, lanes, row_counts):
         R = N * word(p, GROUP)
         maxima, sums, out = scratch + word(p, S_MAXIMA), scratch + word(p, S_SUMS), scratch + word(p, S_OUT)
         row = (batch * word(p, HEADS) + group * word(p, GROUP)) * N
-        whole, out_line = last - last % lanes, -(-E // lanes) * step
+        whole, out_line, half = last - last % lanes, -(-E // lanes) * step, word(p, HALF)
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
         for r in range(R):
             total = load_scalar(sums + r * size)
             inverse = one / (one if total == zero else total)
-            source, target = out + r * out_line, word(p, OUT) + (row + r) * E * size
+            source = out + r * out_line
+            target = word(p, OUT) + (row + r) * E * size if half == NOT else scratch + word(p, S_ROWS)
             for e in range(first, last, lanes):
                 x = load(source + e * size)
                 unsound = unsound + (x - x)
@@ -259,6 +266,9 @@ def summing(dtype, lanes, row_counts):
                 store(target + e * size, load(source + e * size) * splat(inverse))
             for e in range(whole, last):
                 store_scalar(target + e * size, load_scalar(source + e * size) * inverse)
+            if half != NOT:
+                to = word(p, OUT) + ((row + r) * E + first) * 2
+                narrow(half, target + first * size, E * size, 1, last - first, to)
             if first == 0:
                 store_scalar(word(p, MAXIMA) + (row + r) * size, load_scalar(maxima + r * size))
                 store_scalar(word(p, SUMS) + (row + r) * size, total)

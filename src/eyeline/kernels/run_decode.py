@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from eyeline.kernels import library, threads
 from eyeline.kernels.decode_layout import SCORES_APART, Decoding, Stage, widths_across
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
-from eyeline.kernels.layout import KEY_BLOCK, Word
+from eyeline.kernels.layout import KEY_BLOCK, Half, Word
 from eyeline.kernels.machine import DType, target
 from eyeline.kernels.setting import Setting
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
 _WORTH_A_THREAD = 1 << 21
-#: The most queries that do better here.
-_MOST_QUERIES = 8
+#: The most queries that do better here, and the fewest keys that are worth a kernel of their own.
+_MOST_QUERIES, _FEWEST_KEYS = 8, 64
 #: Key heads are cut into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
@@ -31,8 +31,8 @@ def eligible(q: Array, k: Array, v: Array, setting: Setting) -> bool:
     mask, scores = setting.mask, setting.scores
     return (
         0 < N <= _MOST_QUERIES
-        and min(B, H, M, D, E) > 0
-        and q.dtype in (np.float32, np.float64)
+        and M >= _FEWEST_KEYS
+        and min(B, H, D, E) > 0
         and k.strides[3] == v.strides[3] == q.itemsize
         and (mask is None or (mask.allowed is None and not mask.functions))
         and not scores.steps
@@ -52,7 +52,8 @@ def forward(q: Array, k: Array, v: Array, setting: Setting, output: Array, maxim
     """
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
-    dtype: DType = "float32" if q.dtype == np.float32 else "float64"
+    inside = maxima.dtype
+    dtype: DType = "float32" if inside == np.float32 else "float64"
     rows = H // G * N
     cost = rows * M * (D + E)
     workers = threads.get_threads() if B * G * cost > _WORTH_A_THREAD else 1
@@ -63,11 +64,12 @@ def forward(q: Array, k: Array, v: Array, setting: Setting, output: Array, maxim
     words[Word.QUERIES], words[Word.KEYS], words[Word.WIDTH], words[Word.VALUE_WIDTH] = N, M, D, E
     for place, array in ((Word.Q, q), (Word.K, k), (Word.V, v)):
         tell_array(words, place, array)
+    words[Word.HALF] = {2: Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16}.get(q.itemsize, Half.NOT)
     held = tell_setting(words, setting, (B, H, N, M), dtype)
     _lay_out_scratch(words, dtype, rows)
 
     block = np.array(words, np.int64)
-    block[Word.FACTOR : Word.FACTOR + 1].view(q.dtype)[0] = setting.scale * math.log2(math.e)
+    block[Word.FACTOR : Word.FACTOR + 1].view(inside)[0] = setting.scale * math.log2(math.e)
     kernel = library.kernel("decode", dtype)
     parts = _parts(B * G, workers)
     blocks, lanes = -(-M // KEY_BLOCK), target().lanes(dtype)
@@ -99,6 +101,8 @@ def _lay_out_scratch(words: list[int], dtype: DType, rows: int) -> None:
     few = words[Decoding.ROWS_ACROSS] = next((few for few in widths if few >= rows), widths[-1])
     padded = -(-rows // few) * few
     words[Decoding.SCORES_BLOCK] = padded * SCORES_APART * size
+    half = words[Word.HALF] != Half.NOT
+    widest = max(words[Word.WIDTH], words[Word.VALUE_WIDTH])
     parts = (
         (Word.S_STATE, padded * (words[Word.WIDTH] + 1) * size),
         (Word.S_OUT, rows * -(-words[Word.VALUE_WIDTH] // lanes) * lanes * size),
@@ -108,6 +112,9 @@ def _lay_out_scratch(words: list[int], dtype: DType, rows: int) -> None:
         (Word.S_FACTORS, padded * size),
         (Word.S_TOPS, few * size),
         (Word.S_ADDED, few * size),
+        (Word.S_KEYS, half * KEY_BLOCK * words[Word.WIDTH] * size),
+        (Word.S_VALUES, half * KEY_BLOCK * words[Word.VALUE_WIDTH] * size),
+        (Word.S_ROWS, half * widest * size),
         (Decoding.S_TAIL, KEY_BLOCK * lanes * size),
     )
     words[Word.S_SIZE] = follow(words, 0, parts)
