@@ -104,7 +104,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         """Each token's query, key and value, all heads in a row."""
-        bias = self.in_proj_bias
+        bias = None if self.in_proj_bias is None else self.in_proj_bias.to(query.dtype)
         if self._qkv_same_embed_dim and query is key and key is value:
             return functional.linear(query, self.in_proj_weight, bias).chunk(3, dim=-1)
         weights: Any = (
@@ -192,12 +192,13 @@ def _check(
     attn_mask: Tensor | None,
 ) -> None:
     """Shapes and types, with the words of `torch.nn.MultiheadAttention` where it has them."""
-    if query.is_nested or key.is_nested or value.is_nested:
-        raise InputError(
-            "query, key and value must be plain tensors, got nested ones; pad them, with a key_padding_mask"
-        )
     if query.ndim not in (2, 3):
         raise InputError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+    if query.is_nested or key.is_nested or value.is_nested:
+        raise InputError(
+            "MultiheadAttention does not support NestedTensor outside of its fast path, and this one has no such path; "
+            "pad the tensors, and pass a key_padding_mask"
+        )
     axes = query.ndim
     if key.ndim != axes or value.ndim != axes:
         raise InputError(
