@@ -10,7 +10,7 @@ from eyeline.kernels.layout import Half, StepKind, Word
 from eyeline.kernels.memory import word
 
 #: Everything is compiled so: no checks, no Python exceptions.
-compiled = njit(error_model="numpy", boundscheck=False)
+compiled = njit(error_model="numpy", boundscheck=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 # Numba takes plain integers from here as constants, under the words' own names.
 _GROUPS = (Word, Gradient, Decoding, StepKind, Half, Stage)
