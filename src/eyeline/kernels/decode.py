@@ -89,7 +89,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
 
     def sweeping(few):
         """`sweep`, with `few` rows in a vector."""
-        pack, begin, score, weigh = weighing(dtype, few, widen)
+        pack, begin, score, weigh = weighing(dtype, few, lanes, widen)
 
         @compiled
         def sweep(p, scratch, batch, group, part):

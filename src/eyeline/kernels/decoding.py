@@ -7,9 +7,9 @@ import numpy as np
 from eyeline.kernels.decode_layout import SCORES_APART
 from eyeline.kernels.decode_tiles import KEYS_AT_ONCE, scores_tile, values_tile
 from eyeline.kernels.elementary import exp2
+from eyeline.kernels.layout import SUM_BLOCK
 from eyeline.kernels.memory import load_i32, width, word
 from eyeline.kernels.simd import any_nonfinite, equal, fma, maximum, select
-from eyeline.kernels.tiles import weights_tile
 from eyeline.kernels.words import (
     BOUNDS,
     FACTOR,
@@ -21,7 +21,6 @@ from eyeline.kernels.words import (
     NOT,
     OUT,
     QUERIES,
-    S_ADDED,
     S_FACTORS,
     S_MAXIMA,
     S_OUT,
@@ -41,7 +40,7 @@ from eyeline.kernels.words import (
 )
 
 
-def weighing(dtype, few, widen):
+def weighing(dtype, few, lanes, widen):
     """`pack`, `begin`, `score` and `weigh`, with `few` rows of queries in the lanes of a vector.
 
     The rows of a task are the queries of each head of a group, head after head, in panels of `few`: packed queries are
@@ -55,7 +54,9 @@ def weighing(dtype, few, widen):
     zero = dtype(0)
     infinity = dtype(np.inf)
     products = scores_tile(dtype, few)
-    weights = weights_tile(dtype, few, 1, 1)
+    # A vector of `lanes` numbers holds the scores of so many keys.
+    wide, step, together = width(dtype, lanes), lanes * size, lanes // few
+    load_wide, store_wide, splat_wide = wide.load, wide.store, wide.splat
 
     @compiled
     def pack(p, scratch, batch, group):
@@ -120,27 +121,57 @@ def weighing(dtype, few, widen):
                 ask = packed
         if word(p, BOUNDS) != 0:
             hide(p, batch, group, a, e, scores)
+        n = e - a
+        for panel in range(-(-R // few)):
+            for j in range(n, n + -n % together):
+                store(scores + panel * panel_line + j * line, splat(-infinity))
+
+    @compiled
+    def highest(scores, n, passing):
+        """The rows' largest scores of n keys."""
+        found = splat_wide(-infinity)
+        for at in range(scores, scores + n * line, step):
+            found = maximum(load_wide(at), found)
+        store_wide(passing, found)
+        top, level = load(passing), False
+        for w in range(1, together):
+            top = maximum(load(passing + w * line), top)
+        store(passing, top)
+        for lane in range(few):
+            level = level or load_scalar(passing + lane * size) == zero
+        if level:
+            # Zeros have signs: of equal scores the last is meant.
+            top = splat(-infinity)
+            for j in range(n):
+                top = maximum(top, load(scores + j * line))
+        return top
 
     @compiled
     def weigh(p, scratch, scores, n):
         """Make weights of the scores of n keys, relative to the rows' new maxima; update maxima, sums and factors."""
         R = word(p, QUERIES) * word(p, GROUP)
-        to, tops, added = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS), scratch + word(p, S_ADDED)
+        to, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_TOPS)
         for r in range(0, R, few):
             maxima, sums = scratch + word(p, S_MAXIMA) + r * size, scratch + word(p, S_SUMS) + r * size
-            top = splat(-infinity)
-            for j in range(n):
-                top = maximum(top, load(scores + j * line))
             old = load(maxima)
-            new = maximum(top, old)
+            new = maximum(highest(scores, n, tops), old)
             store(maxima, new)
             # A row that has seen nothing yet has maximum -inf, and -inf - -inf isn't a number.
             top = select(equal(new, splat(-infinity)), splat(zero), new)
-            store(tops, top)
             factor = exp2(old - top)
             store(scratch + word(p, S_FACTORS) + r * size, factor)
-            weights(scores, to, n, tops, added)
-            store(sums, fma(load(sums), factor, load(added)))
+            for w in range(together):
+                store(tops + w * line, top)
+            top_wide = load_wide(tops)
+            for at in range(0, n * line, step):
+                store_wide(to + at, exp2(load_wide(scores + at) - top_wide))
+            total = splat(zero)
+            for first in range(0, n, SUM_BLOCK):
+                part = splat(zero)
+                for j in range(first, min(first + SUM_BLOCK, n)):
+                    part = part + load(to + j * line)
+                total = total + part
+            store(sums, fma(load(sums), factor, total))
             scores += panel_line
             to += panel_line
 
