@@ -11,6 +11,7 @@ import eyeline as el
 from bench.problem import Problem
 
 THREADS = 2
+OURS = "Eyeline"
 TORCH, FLEX, MATRIX = "torch SDPA", "FlexAttention", "torch, the matrix"
 ONNX, JAX, KERAS = "ONNX Runtime", "JAX", "Keras"
 ALONE, SUMMED, ROWS = "Eyeline, the output alone", "summing the arrays", "torch SDPA, heads as rows"

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import peers
-from bench.cases import Case
+from bench.cases import OURS, Case
 from bench.peers import matrix
-from bench.peers.eyeline import ways as our_ways
 from bench.problem import Way
 from eyeline.bench.turns import times_as_long, turn_by_turn
 
 TRUTH_AT_MOST = 2**26  # numbers in the float64 matrix: the truth is had of so many heads
-OURS = "Eyeline"
 
 
 def measure(case: Case, threads: int, say: Callable[[str], None]) -> dict[str, Any]:
@@ -32,17 +30,19 @@ def measure(case: Case, threads: int, say: Callable[[str], None]) -> dict[str, A
         say: hears what is left out, and why.
     """
     problem, arrays = case.problem, case.problem.arrays
-    chosen = {OURS: fastest(our_ways(problem, arrays))}
-    for peer in case.at_least:
+    chosen = {}
+    for peer in (OURS, *case.at_least):
         try:
             chosen[peer] = fastest(peers.solver(peer)(problem, arrays))
         except ModuleNotFoundError as missing:
             say(f"{peer} is left out: {missing.name} isn't installed")
     heads = problem.group * max(1, min(2, TRUTH_AT_MOST // (problem.group * math.prod(problem.matrix_shape[2:]))))
     truth = matrix.truth(*problem.of_heads(min(heads, problem.shape[1])))
-    errors = {name: compared(way.answers(way.call()), truth) for name, way in chosen.items()}
-    if problem.dropout:
-        errors = {}  # who drops what else can't agree
+    errors = {
+        name: compared(way.answers(way.call()), truth)
+        for name, way in chosen.items()
+        if name == OURS or not problem.dropout  # others drop other weights
+    }
     seconds = turn_by_turn({name: way.call for name, way in chosen.items()}, case.turns, threads)
 
     def side(name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import eyeline as el
 
+SEED = 0  # of Eyeline's dropout
 Score = Callable[[Any, Any, Any, Any, Any], Any]
 
 

@@ -21,6 +21,7 @@ _PLACES = {
     cases.ONNX: "onnx.ways",
     cases.JAX: "jax.ways",
     cases.KERAS: "keras.ways",
+    cases.OURS: "eyeline.ways",
     cases.ALONE: "eyeline.output_alone",
     cases.SUMMED: "summed.ways",
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import eyeline as el
 from bench.peers.tensors import answers as torch_answers
 from bench.peers.tensors import solved, tensors
-from bench.problem import Arrays, Problem, Way
+from bench.problem import SEED, Arrays, Problem, Way
 
 
 def ways(problem: Problem, arrays: Arrays) -> list[Way]:
@@ -19,7 +19,7 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
     if problem.score is not None:
         asked["scores"] = problem.score
     if problem.dropout:
-        asked |= {"dropout": problem.dropout, "seed": 0}
+        asked |= {"dropout": problem.dropout, "seed": SEED}
     if problem.entropy_penalty:
         return [_penalised(problem, arrays, asked)]
     if problem.read:

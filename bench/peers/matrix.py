@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bench.peers import tensors as arrays_of
 from bench.peers.rules import booleans, places
 from bench.peers.tensors import Tensor, tensors
-from bench.problem import Arrays, Problem, Way
+from bench.problem import SEED, Arrays, Problem, Way
+from eyeline import dropout, masks
 
 Softmax = Callable[[Tensor], tuple[Tensor, Tensor]]
 
@@ -27,9 +28,17 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
 
 
 def truth(problem: Problem, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """All answers in float64, from the inputs as their type rounds them; NaN in rows that may look at nothing."""
+    """All answers in float64, from the inputs as their type rounds them; NaN in rows that may look at nothing.
+
+    With dropout, of the weights that Eyeline keeps: what another library drops can't be known.
+    """
     rounded = [x.detach().double().requires_grad_(problem.train) for x in tensors(problem, arrays)]
-    return answers(solver(problem, tuple(rounded), _log_softmax)())
+    kept = None
+    if problem.dropout:
+        _, H, N, M = problem.matrix_shape
+        which = dropout.kept(SEED, problem.dropout, masks.Problem(problem.shape[:1], H, N, M))
+        kept = torch.from_numpy(which) / (1 - problem.dropout)
+    return answers(solver(problem, tuple(rounded), _log_softmax, kept)())
 
 
 def _softmax(s: Tensor) -> tuple[Tensor, Tensor]:
@@ -43,8 +52,10 @@ def _log_softmax(s: Tensor) -> tuple[Tensor, Tensor]:
     return weights, -(weights * logs.clamp(min=torch.finfo(s.dtype).min)).sum(-1)
 
 
-def solver(problem: Problem, inputs: tuple[Tensor, ...], softmax: Softmax) -> Callable[[], dict[str, Tensor]]:
-    """What computes every answer that the problem asks for."""
+def solver(
+    problem: Problem, inputs: tuple[Tensor, ...], softmax: Softmax, kept: Tensor | None = None
+) -> Callable[[], dict[str, Tensor]]:
+    """What computes every answer that the problem asks for. `kept` are factors of the weights in place of dropout."""
     q, k, v, gradient = inputs
     allowed = booleans(problem)
     _, _, i, j = places(problem)
@@ -58,7 +69,8 @@ def solver(problem: Problem, inputs: tuple[Tensor, ...], softmax: Softmax) -> Ca
         if allowed is not None:
             s = s.masked_fill(~allowed, -torch.inf)
         weights, entropy = softmax(s)
-        found = {"output": torch.dropout(weights, problem.dropout, problem.dropout > 0) @ values}
+        left = torch.dropout(weights, problem.dropout, problem.dropout > 0) if kept is None else weights * kept
+        found = {"output": left @ values}
         if problem.read:
             found["largest"] = weights.topk(8).values
             found["entropy"] = entropy
