@@ -3,7 +3,8 @@
 `run` is the way in: it fills the words of `layout`, and has `threads` run the code that `library` keeps and loads, made
 once by `compile` for the processor that `machine` finds. The kernel itself is `forward`, over `panel`, `softmax`,
 `hiding` and `packing`, which are built of `tiles`, `memory` and `simd`; Numba compiles these, and is loaded for that
-alone. This room may import `masks` and `readouts`, never `reference`.
+alone. Gradients are `run_backward`'s, with the kernel `backward`, over `intake`, `pairs` and `differentiate`. This room
+may import `masks` and `readouts`, never `reference`.
 """
 
 from __future__ import annotations
