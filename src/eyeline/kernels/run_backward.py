@@ -181,10 +181,11 @@ class _Call:
         heads = [array.shape[0] if array.ndim == 2 else array.shape[1] for array in arrays]
         if key_heads > 1 and 1 in heads:
             return 1
+        # Batch elements share tables, and biases without an axis for them. So do stripes of a head tables and a number
+        # for all its queries and keys; where it is one for each query, they take turns.
         alike = [array.ndim == 2 or array.shape[0] == 1 for array in arrays]
-        # A table is added to by all stripes of a head.
-        tables = any(array.ndim == 2 for array in arrays)
-        return key_heads if tables or (batch > 1 and any(alike)) else None
+        of_heads = [array.ndim == 2 or array.shape[2:] == (1, 1) for array in arrays]
+        return key_heads if any(of_heads) or (batch > 1 and any(alike)) else None
 
     def _run(self, words: list[int], tasks: int | None, results: object) -> int:
         B, H, N, M = self.shape
