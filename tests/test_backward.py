@@ -331,6 +331,22 @@ def test_memory_grows_with_the_tokens_not_with_their_square():
     assert peak < 3_000_000
 
 
+def pairs(mask: el.Mask, n: int, batch: int = 1) -> float:
+    """The share of all pairs that were computed."""
+    q, d_output = draw(12, *[(batch, 1, n, 4)] * 2)
+    return Call.of(Case(q, q, q, mask, None)).differentiate(d_output).pairs / (batch * n * n)
+
+
+def test_work_follows_the_mask():
+    assert pairs(el.Window(10**6), 300) == 1
+    assert pairs(el.Causal() & el.Window(255, 0), 4096) <= 0.1
+    assert pairs(el.Causal(), 2048) <= 0.55
+    assert pairs(~el.Window(1023), 2048) <= 0.4
+    assert pairs(el.Lengths([256] * 4), 512, 4) == 0.25
+    assert pairs(el.Lengths([256] * 4, side="left"), 512, 4) == 0.25
+    assert pairs(el.Lengths([0]), 300) == 0
+
+
 def test_narrower_vectors_give_the_same_bits(tmp_path):
     assert run_alone(DIGEST, EYELINE_VECTOR_BITS="128", EYELINE_CACHE=str(tmp_path)) == run_alone(DIGEST)
 

@@ -42,6 +42,7 @@ STEPS = {
     "bias of all": (Added(draw(1, 1, N, M)),),
     "bias of a head": (Added(draw(1, H, N, M)),),
     "bias of queries": (Added(draw(B, H, N, 1)), Capped(2.0)),  # alone it changes nothing
+    "bias of heads": (Added(draw(B, H, 1, 1)), Capped(2.0)),
     "bias of keys": (Added(draw(B, 1, 1, M)),),
     "turned bias": (Added(draw(M, N).T[None, None]),),
     "cap": (Capped(1.5),),
@@ -122,7 +123,9 @@ def test_only_what_is_wanted_is_found():
     same_bits(one.dq, both.dq)
 
 
-@pytest.mark.parametrize("steps", ["table", "one table", "bias", "bias of queries", "bias of keys", "all"])
+@pytest.mark.parametrize(
+    "steps", ["table", "one table", "bias", "bias of queries", "bias of heads", "bias of keys", "all"]
+)
 def test_threads_and_stripes_change_no_bit(steps):
     with patch.object(run_backward, "_WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", 128):
         try:

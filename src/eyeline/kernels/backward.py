@@ -66,7 +66,7 @@ def backward(dtype, lanes, vectors, rows, value_rows):
     """
     W = width(dtype, lanes)
     load_scalar, store_scalar = W.load_scalar, W.store_scalar
-    size, length = np.dtype(dtype).itemsize, lanes * vectors
+    size = np.dtype(dtype).itemsize
     take_queries, take_keys, give_keys = intake(dtype, lanes, vectors)
     weigh, add_up = pairs(dtype, lanes, vectors, rows, value_rows)
     _, copy_row, clear, _ = rows_of(dtype, lanes, vectors)
@@ -81,17 +81,14 @@ def backward(dtype, lanes, vectors, rows, value_rows):
         """A block of queries, which needs the keys [first, last), against the stripe of keys [begin, end)."""
         first_query = block * QUERY_BLOCK
         count = min(QUERY_BLOCK, word(p, QUERIES) - first_query)
-        panels = (count + length - 1) // length
         D, lines = word(p, WIDTH), word(p, LINE_D)
         group = batch * word(p, HEADS) + head
         row = group * word(p, QUERIES) + first_query
         target, held = word(p, DQ) + row * D * size, scratch + word(p, S_DQ)
         totals = word(p, TOTALS) + row * size
-        turns, mine = (
-            word(p, TURNS) + (group * word(p, BLOCKS) + block) * 8,
-            begin // word(p, STRIPE) - first // word(p, STRIPE),
-        )
-        sound = take_queries(p, scratch, batch, head, first_query, count)
+        turns = word(p, TURNS) + (group * word(p, BLOCKS) + block) * 8
+        mine = begin // word(p, STRIPE) - first // word(p, STRIPE)
+        sound = take_queries(p, scratch, batch, head, first_query, count, mine == 0)
         preliminary, has_begun, seen = word(p, PRELIMINARY) != 0, False, 0
         if preliminary or word(p, STEP_GRADIENTS) != 0:
             # Then each block of keys adds to more than dq.
@@ -102,10 +99,10 @@ def backward(dtype, lanes, vectors, rows, value_rows):
         for a in range(max(begin, first - first % KEY_BLOCK), min(end, last), KEY_BLOCK):
             e = min(a + KEY_BLOCK, word(p, KEYS))
             careful = not (sound and word(scratch + word(p, S_SOUND), (a - begin) // KEY_BLOCK) != 0)
-            some, all_of_them = weigh(p, scratch, batch, head, first_query, count, begin, a, e, careful)
-            if some == 0 or preliminary:
+            looked, whole = weigh(p, scratch, batch, head, first_query, count, begin, a, e, careful)
+            if looked == 0 or preliminary:
                 continue
-            seen += count * (e - a)
+            seen += looked
             if not has_begun:
                 has_begun = True
                 wait(turns, mine)
@@ -114,7 +111,7 @@ def backward(dtype, lanes, vectors, rows, value_rows):
                 else:
                     for i in range(count):
                         copy_row(target + i * D * size, size, D, held + i * lines)
-            add_up(p, scratch, count, e - a, a, a - begin, all_of_them == panels, careful)
+            add_up(p, scratch, count, e - a, a, a - begin, whole, careful)
         wait(turns, mine)
         if not has_begun and mine == 0:
             clear(held, count * lines)

@@ -63,9 +63,10 @@ def intake(dtype, lanes, vectors):
     take_rows, copy_row, clear, turn = rows_of(dtype, lanes, vectors)
 
     @compiled
-    def take_panel(p, state, scratch, batch, head, first_query, count, g):
+    def take_panel(p, state, scratch, batch, head, first_query, count, g, first_of_all):
         """Take in a panel of a block's queries, `g` on from its first: what `prepare` packs; d_output, turned; maxima,
-        inverses of sums, totals. A row that has seen nothing has inverse and total 0."""
+        inverses of sums, totals, which the first stripe of all writes. A row that has seen nothing has inverse and
+        total 0."""
         prepare(p, state, scratch, batch, head, first_query + g, count, vectors)
         row = (batch * word(p, HEADS) + head) * word(p, QUERIES) + first_query + g
         tops, inverses = state + word(p, S_MAXIMA), state + word(p, S_SUMS)
@@ -108,19 +109,19 @@ def intake(dtype, lanes, vectors):
             none = equal(load(inverses + w * step), splat(zero))
             total = select(none, splat(zero), total)
             store(scratch + word(p, S_TOTALS) + g * size + w * step, total)
-        if word(p, PRELIMINARY) != 0:
+        if word(p, PRELIMINARY) != 0 or not first_of_all:
             return
         for i in range(count):
             store_scalar(word(p, TOTALS) + (row + i) * size, load_scalar(scratch + word(p, S_TOTALS) + (g + i) * size))
 
     @compiled
-    def take_queries(p, scratch, batch, head, first_query, count):
+    def take_queries(p, scratch, batch, head, first_query, count, first_of_all):
         """Take in a block of queries. Returns whether all is finite that a key may see of them."""
         sound = True
         for g in range(0, count, length):
             n = min(length, count - g)
             state = scratch + word(p, S_STATE) + (g // length) * word(p, S_STATE_SIZE)
-            take_panel(p, state, scratch, batch, head, first_query, n, g)
+            take_panel(p, state, scratch, batch, head, first_query, n, g, first_of_all)
             first, inverses = first_query + g, state + word(p, S_SUMS)
             at, token, column = place(p, Q, batch, head)
             to = scratch + word(p, S_Q) + g * word(p, LINE_D)

@@ -64,8 +64,8 @@ def pairs(dtype, lanes, vectors, rows, value_rows):
     @compiled
     def weigh(p, scratch, batch, head, first_query, count, begin, a, e, careful):
         """The weights and the gradients of the scores of a block of queries and the keys [a, e), in a stripe that
-        begins at `begin`. Returns how many panels looked at any of the keys, and how many at all."""
-        some, all_of_them = 0, 0
+        begins at `begin`. Returns how many pairs were looked at, and whether all panels looked at all keys."""
+        looked, whole = 0, True
         for g in range(0, count, length):
             state = scratch + word(p, S_STATE) + (g // length) * word(p, S_STATE_SIZE)
             queries = min(length, count - g)
@@ -73,16 +73,15 @@ def pairs(dtype, lanes, vectors, rows, value_rows):
             first, last, flagged = where(p, state, scratch, batch, head, first_query + g, queries, a, e)
             if first >= last:
                 first, last = a, a
-            looked = scratch + word(p, S_PANELS) + (g // length) * 16
-            store_word(looked, first)
-            store_word(looked + 8, last)
+            at = scratch + word(p, S_PANELS) + (g // length) * 16
+            store_word(at, first)
+            store_word(at + 8, last)
             leave_out(p, scratch, g, 0, first - a, careful)
             leave_out(p, scratch, g, last - a, e - a, careful)
+            whole = whole and first == a and last == e
             if first == last:
                 continue
-            some += 1
-            if first == a and last == e:
-                all_of_them += 1
+            looked += queries * (last - first)
             n, scores = last - first, scratch + word(p, S_WEIGHTS)
             keys = scratch + word(p, S_STRIPE_KEYS) + (first - begin) * word(p, LINE_D)
             multiply(keys, word(p, LINE_D), n, state, word(p, WIDTH), scores, used)
@@ -102,7 +101,7 @@ def pairs(dtype, lanes, vectors, rows, value_rows):
                 )
             else:
                 add_totals(p, state, scratch, batch, head, first_query + g, queries, g * size, used, first, last)
-        return some, all_of_them
+        return looked, whole
 
     @compiled
     def add_to_keys(p, scratch, first, count, place_in_stripe, begin, n):
@@ -130,10 +129,8 @@ def pairs(dtype, lanes, vectors, rows, value_rows):
         """As `add_to_keys` and `add_to_queries` for a whole pair of blocks, but without what is hidden."""
         taken, changes = scratch + word(p, S_TAKEN), scratch + word(p, S_CHANGES)
         D, lines_d, lines_e = word(p, WIDTH), word(p, LINE_D), word(p, LINE_E)
-        dv, dk = (
-            scratch + word(p, S_DV) + place_in_stripe * lines_e,
-            scratch + word(p, S_DK) + place_in_stripe * lines_d,
-        )
+        dv = scratch + word(p, S_DV) + place_in_stripe * lines_e
+        dk = scratch + word(p, S_DK) + place_in_stripe * lines_d
         keys, dq = scratch + word(p, S_STRIPE_KEYS) + place_in_stripe * lines_d, scratch + word(p, S_DQ)
         q, d_output = scratch + word(p, S_Q), scratch + word(p, S_D_OUTPUT)
         E = word(p, VALUE_WIDTH)

@@ -36,8 +36,9 @@ class Gradients:
     Attributes:
         dq, dk, dv: in queries, keys and values, of their shapes, contiguous.
         totals: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i): times minus the share of a
-            sink, and summed over the rows, it is the gradient in the sink's logit.
+            sink, and summed over the rows, it is the gradient in the sink's logit. 0 where a row may look at nothing.
         steps: for each step that changes scores, the gradient in its array, or None if it has none.
+        pairs: the number of query-key pairs that were computed for it.
     """
 
     dq: Array
@@ -45,6 +46,7 @@ class Gradients:
     dv: Array
     totals: Array
     steps: list[Array | None]
+    pairs: int
 
 
 def backward(
@@ -142,10 +144,12 @@ class _Call:
         make = np.zeros if self.empty else np.empty
         dq, dk, dv = (make(x.shape, self.inside) for x in (q, k, v))
         totals = np.zeros((B, H, N), self.inside)
+        pairs = 0
         if not self.empty:
             words, output = self.words.copy(), np.ascontiguousarray(output)
-            for b, h, block in np.argwhere(self.reach[..., 0] >= self.reach[..., 1]):
-                dq[b, h, block * QUERY_BLOCK : (block + 1) * QUERY_BLOCK] = 0  # no one comes there
+            nowhere = self.reach[..., 0] >= self.reach[..., 1]
+            if nowhere.any():  # no one comes there
+                dq[np.repeat(nowhere, QUERY_BLOCK, axis=2)[:, :, :N]] = 0
             tell_array(words, Gradient.D_OUTPUT, d_output)
             for word, array in (
                 (Word.OUT, output),
@@ -163,12 +167,12 @@ class _Call:
             ]
             words[Gradient.STEP_GRADIENTS] = rows.ctypes.data if steps else 0
             tasks = self._tasks(found)
-            self._run(words, tasks, (output, d_output, extra, dq, dk, dv, totals, found, rows, loops))
+            pairs = self._run(words, tasks, (output, d_output, extra, dq, dk, dv, totals, found, rows, loops))
         shown = [
             array[:, :-PANEL_AT_MOST] if array is not None and isinstance(step, Relative) else array
             for step, array in zip(steps, found, strict=True)
         ]
-        return Gradients(dq, dk, dv, totals, shown)
+        return Gradients(dq, dk, dv, totals, shown, pairs)
 
     def _tasks(self, found: list[Array | None]) -> int | None:
         """How many tasks there are if they aren't one for each stripe: those that add to the same numbers are one."""
@@ -177,12 +181,13 @@ class _Call:
         heads = [array.shape[0] if array.ndim == 2 else array.shape[1] for array in arrays]
         if key_heads > 1 and 1 in heads:
             return 1
+        # Batch elements share tables, and biases without an axis for them. So do stripes of a head tables and a number
+        # for all its queries and keys; where it is one for each query, they take turns.
         alike = [array.ndim == 2 or array.shape[0] == 1 for array in arrays]
-        # A table is added to by all stripes of a head.
-        tables = any(array.ndim == 2 for array in arrays)
-        return key_heads if tables or (batch > 1 and any(alike)) else None
+        of_heads = [array.ndim == 2 or array.shape[2:] == (1, 1) for array in arrays]
+        return key_heads if any(of_heads) or (batch > 1 and any(alike)) else None
 
-    def _run(self, words: list[int], tasks: int | None, results: object) -> None:
+    def _run(self, words: list[int], tasks: int | None, results: object) -> int:
         B, H, N, M = self.shape
         D, E, G = words[Word.WIDTH], words[Word.VALUE_WIDTH], words[Gradient.KEY_HEADS]
         turns = np.zeros((B, H, words[Word.BLOCKS]), np.int64)
@@ -201,6 +206,7 @@ class _Call:
             block[word : word + 1].view(self.inside)[0] = value
         held = (self.held, results, turns)
         launch(library.kernel("backward", self.dtype), block, min(workers, tasks), cost, held)
+        return int(block[Word.WORK])
 
 
 def _reach(mask: Lowered | None, queries: int, keys: int) -> NDArray[np.int32]:
