@@ -1,15 +1,15 @@
 """The same result as `reference`, fast and in memory that grows with n: SIMD written out, compiled by Numba and LLVM.
 
-`run` is the way in: it fills the words of `layout`, and has `launch` and `threads` run the code that `library` keeps and
-loads, made once by `compile` for the processor that `machine` finds. There are three kernels:
+`run` is the way in: it fills the words of `layout`, and has `launch` and `threads` run the code that `library` keeps
+and loads, made once by `compile` for the processor that `machine` finds. There are three kernels:
 
 - `forward`, over `panel`, `softmax`, `steps`, `hiding`, `dropping`, `packing` and `halves`, and `reading` and `ranking`
   for what is read of the weights (`reads`);
 - `decode`, over `decoding`, for few queries against many keys, with the same bits (`run_decode`);
 - `backward`, over `intake`, `pairs` and `differentiate`, for the gradients (`run_backward`).
 
-They are built of `tiles`, `elementary`, `memory` and `simd`, which Numba compiles; it is loaded for that alone, and for a
-user's own functions (`functions`). This room may import `masks` and `scores`, never `reference`.
+They are built of `tiles`, `elementary`, `memory` and `simd`, which Numba compiles; it is loaded for that alone, and for
+a user's own functions (`functions`). This room may import `masks` and `scores`, never `reference`.
 """
 
 from __future__ import annotations
