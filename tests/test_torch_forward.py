@@ -194,3 +194,33 @@ def test_wrong_input(change, message):
     q, k, v = inputs()
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):
         el.observe(**({"q": q, "k": k, "v": v} | change))
+
+
+def test_nothing_is_made_on_another_device(monkeypatch):
+    """Tensors without data, of a device without kernels, raise where they meet some of another device."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from eyeline.masks import Problem
+    from eyeline.torch import passes, products, steps
+    from eyeline.torch.request import Request
+
+    # What looks at data: whether a product is finite, and a table's gradient, which slopes of the default don't have.
+    monkeypatch.setattr(products, "_product", torch.matmul)
+    monkeypatch.setattr(steps._Relative, "gradients", lambda self: [])
+    names = ("top-k", "entropy", "received max", "distance", "onto each", "pooled max", "weights")
+    with FakeTensorMode():
+        q, k, v = (torch.empty(2, 2, tokens, 4, device="meta") for tokens in (3, 5, 5))
+        request = Request(
+            problem=Problem((2,), 2, 3, 5),
+            scale=1.0,
+            mask=MASKS["joined"],
+            scores=(el.Alibi(align="end"), el.Softcap(2.0), el.Bias(torch.empty(3, 5, device="meta"))),
+            dropout=0.5,
+            seed=1,
+            read=tuple(READOUTS[name] for name in names),
+            portable=True,
+        )
+        found = passes.forward(q, k, v, request)
+        d = [torch.empty_like(x) if x.is_floating_point() else None for x in found]
+        gradients = passes.backward(q, k, v, request, d[0], d[1], d[4:], [True] * 4)
+    assert {x.device.type for x in (*found, *gradients)} == {"meta"}

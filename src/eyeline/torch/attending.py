@@ -134,14 +134,15 @@ def _attended(
         read=[said.readout(readout) for readout in read],
         portable=choose.wants_portable(),
     )
-    results = attend(*(_four_axes(x) for x in (q, k, v)), said.parameters, said.facts, text)
-    kept = [results[0], results[1], *results[4:]]
-    return [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]
+    four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
+    output, lse, _, _, *found = attend(*four, said.parameters, said.facts, text)
+    kept = [output, lse, *found]
+    return kept if q.ndim == 4 else [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]
 
 
 def _four_axes(x: Tensor) -> Tensor:
     """(B, heads, tokens, width)."""
-    return x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim <= 4 else x.flatten(0, -4)
+    return x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x.flatten(0, -4)
 
 
 def drawn_seed() -> Tensor:

@@ -67,7 +67,8 @@ class _Entropy(Reading):
         self.entropy = self.zeros(self.problem.queries)
 
     def add(self, block: Block) -> None:
-        self.entropy[:, :, block.rows] = torch.special.entr(block.weights).sum(dim=3)
+        logs = block.weights.log().masked_fill(block.weights == 0, 0.0)
+        self.entropy[:, :, block.rows] = -(block.weights * logs).sum(dim=3)
 
     def results(self) -> list[Tensor]:
         return [self.entropy]
