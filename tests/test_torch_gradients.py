@@ -62,6 +62,46 @@ def test_gradients_of_all_readouts_together_are_the_sum_of_each(way):
         torch.testing.assert_close(one, other)
 
 
+LARGE = (el.Causal("start") & el.Lengths(keys=[131, 77])) | el.Window(3, 9, "start")
+
+
+@pytest.mark.parametrize("compared", ["kernels", "small blocks"])
+def test_larger_sizes_have_the_gradients_of_the_portable_path(compared, monkeypatch):
+    """Over many panels and blocks."""
+    q, k, v = numbers(2, 4, 67, 9, seed=1), numbers(2, 2, 131, 9, seed=2), numbers(2, 2, 131, 7, seed=3)
+    slopes, bias, logits = numbers(4, seed=4), numbers(4, 67, 1, seed=5), numbers(4, seed=6)
+    leaves = (q, k, v, slopes, bias, logits)
+    groups = torch.arange(131).remainder(5).numpy() - 1
+    read = [
+        el.TopK(3),
+        el.Entropy(),
+        el.Received("mean"),
+        el.Distance("start"),
+        el.Onto(groups),
+        el.Weights([3, 66], [1, 5]),
+    ]
+    if compared == "small blocks":
+        read += [el.Pooled(8, 5, "max")]
+        read[2] = el.Received("max")
+
+    def gradients():
+        changes = [el.Alibi(slopes, "start"), el.Bias(bias), el.Softcap(4.0), el.Sinks(logits)]
+        found = seen(el.observe(q, k, v, mask=LARGE, scores=changes, read=read, dropout=0.2, seed=9))
+        return torch.autograd.grad(sum(x.sin().sum() for x in found.values()), leaves)
+
+    with et.portable():
+        want = gradients()
+    if compared == "kernels":
+        got = gradients()
+    else:
+        from eyeline.torch import block
+
+        monkeypatch.setattr(block, "_SCORES", {"cpu": 9000})
+        with et.portable():
+            got = gradients()
+    torch.testing.assert_close(got, want, rtol=1e-9, atol=1e-11)
+
+
 def test_a_strided_or_broadcast_gradient_is_as_good_as_a_contiguous_one():
     q, k, v = inputs(torch.float32)
     d = torch.randn(2, 3, 2, 3)

@@ -1,4 +1,4 @@
-"""A block of queries: its scores, weights and sums, over all keys."""
+"""A block of queries: its scores, weights and sums, over all keys that it may look at."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _SCORES_ELSEWHERE = 1 << 25
 
 @dataclass(frozen=True)
 class Block:
-    """What is known of the queries first to last.
+    """What is known of n queries, and of the m keys beyond which they look at nothing.
 
     Attributes:
-        weights: softmax's weights before dropout, (B, H, n, M), 0 where hidden.
-        hidden: where a query may not look at a key, (B, H, n, M).
+        rows, keys: which they are.
+        weights: softmax's weights before dropout, (B, H, n, m), 0 where hidden.
+        hidden: where a query may not look at a key, (B, H, n, m).
         before: the scores before each step.
         tops, sums: each row's largest score, and its sum of exp(score - largest); of the sink too. (B, H, n)
         lse: the log of each row's denominator, -inf where it may look at nothing. (B, H, n)
@@ -34,8 +35,8 @@ class Block:
         factors: what dropout multiplies the weights by; None without dropout.
     """
 
-    first: int
-    last: int
+    rows: slice
+    keys: slice
     weights: Tensor
     hidden: Tensor
     before: tuple[Tensor, ...]
@@ -45,17 +46,13 @@ class Block:
     sinks: Tensor | None
     factors: Tensor | None
 
-    @property
-    def rows(self) -> slice:
-        return slice(self.first, self.last)
-
     def dropped(self) -> Tensor:
         """The weights after dropout."""
         return self.weights if self.factors is None else self.weights * self.factors
 
 
 class Blocks:
-    """The queries of a call, some at a time, each block with all its keys. q and k are of the type to compute in."""
+    """The queries of a call, some at a time, with the keys they look at; q and k are of the type to compute in."""
 
     def __init__(self, q: Tensor, k: Tensor, request: Request) -> None:
         self._q, self._k, self._request = q, k, request
@@ -70,16 +67,17 @@ class Blocks:
         held = _SCORES.get(self._q.device.type, _SCORES_ELSEWHERE)
         n = max(1, held // max(1, B * H * self._k.shape[2]))
         for first in range(0, N, n):
-            yield self._block(first, min(first + n, N))
+            rows = slice(first, min(first + n, N))
+            yield self._block(rows, self._sight.keys(rows.start, rows.stop))
 
-    def _block(self, first: int, last: int) -> Block:
+    def _block(self, rows: slice, keys: slice) -> Block:
         request = self._request
-        scores = against(self._q[:, :, first:last], self._k) * request.scale
+        scores = against(self._q[:, :, rows], self._k[:, :, keys]) * request.scale
         before = []
         for step in self.steps:
             before.append(scores)
-            scores = step.change(scores, first)
-        visible = self._sight.of(first, last)
+            scores = step.change(scores, rows, keys)
+        visible = self._sight.of(rows.start, rows.stop, keys)
         if visible is not None:
             scores = scores.masked_fill(~visible, -torch.inf)
         hidden = scores == -torch.inf
@@ -97,9 +95,9 @@ class Blocks:
         weights = exponentials / sums.masked_fill(sums == 0, 1.0)[..., None]
         keep = None
         if request.dropout:
-            keep = factors(request.dropout, request.seed, first, tuple(weights.shape), weights)
+            keep = factors(request.dropout, request.seed, rows, keys, weights)
         weights = weights.masked_fill_(hidden, 0.0)
-        return Block(first, last, weights, hidden, tuple(before), tops, sums, tops + sums.log(), share, keep)
+        return Block(rows, keys, weights, hidden, tuple(before), tops, sums, tops + sums.log(), share, keep)
 
 
 def base_two(tops: Tensor) -> Tensor:

@@ -13,14 +13,14 @@ from torch import Tensor
 _LOW = 0xFFFFFFFF
 
 
-def factors(p: float, seed: int, first: int, shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for a block (B, H, n, M) that begins at query `first`.
+def factors(p: float, seed: int, rows: slice, keys: slice, like: Tensor) -> Tensor:
+    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for these queries and keys, of `like`'s (B, H, n, m).
 
     The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
     """
-    B, H, n, M = shape
+    B, H = like.shape[:2]
     row = np.full((1, 1, 1), seed % 2**64, np.uint64)
-    for axis, numbers in enumerate((np.arange(B), np.arange(H), np.arange(first, first + n))):
+    for axis, numbers in enumerate((np.arange(B), np.arange(H), np.arange(rows.start, rows.stop))):
         place = [1, 1, 1]
         place[axis] = -1
         row = _mixed(row) + numbers.astype(np.uint64).reshape(place)
@@ -29,7 +29,7 @@ def factors(p: float, seed: int, first: int, shape: tuple[int, ...], like: Tenso
         torch.from_numpy(half.astype(np.int64)).to(like.device)[..., None]
         for half in (row & np.uint64(_LOW), row >> np.uint64(32))
     )
-    x = (low + torch.arange(M, device=like.device) * 0x9E3779B9) & _LOW
+    x = (low + torch.arange(keys.start, keys.stop, device=like.device) * 0x9E3779B9) & _LOW
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & _LOW
     x = ((x ^ (x >> 15)) + high) & _LOW
     x = (x * 0x846CA68B) & _LOW

@@ -33,7 +33,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     read = readings(request, dtype, q.device)
     values = v.to(dtype)
     for block in Blocks(q.to(dtype), k.to(dtype), request):
-        output[:, :, block.rows] = gathered(block.dropped(), values)
+        output[:, :, block.rows] = gathered(block.dropped(), values[:, :, block.keys])
         lse[:, :, block.rows] = block.lse
         maxima[:, :, block.rows] = base_two(block.tops)
         sums[:, :, block.rows] = block.sums
@@ -73,8 +73,8 @@ def backward(
         if d_output is not None:
             d = d_output[:, :, block.rows].to(dtype)
             if dv is not None:
-                dv += spread(block.dropped(), d, v.shape[1])
-            d_weights = against(d, V)
+                dv[:, :, block.keys] += spread(block.dropped(), d, v.shape[1])
+            d_weights = against(d, V[:, :, block.keys])
             if block.factors is not None:
                 d_weights = torch.where(block.factors == 0, 0.0, d_weights * block.factors)
         for reading in read if d_weights.numel() else ():
@@ -82,12 +82,12 @@ def backward(
         d_lse_here = None if d_lse is None else d_lse[:, :, block.rows].to(dtype)
         d_scores = _softmax(block, d_weights, d_lse_here, d_sinks)
         for step, before in reversed(list(zip(blocks.steps, block.before, strict=True))):
-            d_scores = step.pull(d_scores, before, block.first)
+            d_scores = step.pull(d_scores, before, block.rows, block.keys)
         d_scores = d_scores * request.scale
         if dq is not None:
-            dq[:, :, block.rows] = gathered(d_scores, K)
+            dq[:, :, block.rows] = gathered(d_scores, K[:, :, block.keys])
         if dk is not None:
-            dk += spread(d_scores, Q[:, :, block.rows], k.shape[1])
+            dk[:, :, block.keys] += spread(d_scores, Q[:, :, block.rows], k.shape[1])
     own = [gradient for step in blocks.steps for gradient in step.gradients()]
     own += [] if request.sinks is None else [d_sinks]
     inputs = [q, k, v, *request.parameters()]

@@ -52,6 +52,10 @@ class Reading:
         """Zeros for every batch element and head."""
         return torch.zeros(*self.problem.shape[:2], *shape, dtype=self.dtype, device=self.device)
 
+    def numbers(self, some: slice) -> Tensor:
+        """The numbers of some queries or keys."""
+        return torch.arange(some.start, some.stop, device=self.device)
+
     def whole(self, array: Any) -> Tensor:
         """Whole numbers, on the device."""
         return torch.from_numpy(np.array(array, np.int64)).to(self.device)
@@ -83,9 +87,9 @@ class _Distance(Reading):
         self.distance = self.zeros(self.problem.queries)
 
     def _apart(self, block: Block) -> Tensor:
-        """How far each key is from each query, (n, M)."""
+        """How far each key is from each query, (n, m)."""
         positions = self.whole(self.readout.positions(self.problem)[block.rows])
-        return (positions[:, None] - torch.arange(self.problem.keys, device=self.device)).abs().to(self.dtype)
+        return (positions[:, None] - self.numbers(block.keys)).abs().to(self.dtype)
 
     def add(self, block: Block) -> None:
         self.distance[:, :, block.rows] = (block.weights * self._apart(block)).sum(dim=3)
@@ -109,12 +113,12 @@ class _Received(Reading):
         if not block.weights.numel():
             return
         if self.readout.reduce == "max":
-            most = block.weights.amax(dim=2)
-            first = block.first + (block.weights == most[:, :, None]).to(torch.uint8).argmax(dim=2)
-            self.at = torch.where(most > self.received, first, self.at)
-            self.received = torch.maximum(self.received, most)
+            most, before = block.weights.amax(dim=2), self.received[..., block.keys]
+            first = block.rows.start + (block.weights == most[:, :, None]).to(torch.uint8).argmax(dim=2)
+            self.at[..., block.keys] = torch.where(most > before, first, self.at[..., block.keys])
+            self.received[..., block.keys] = torch.maximum(before, most)
         else:
-            self.received += block.weights.sum(dim=2)
+            self.received[..., block.keys] += block.weights.sum(dim=2)
             self.looking[:, :, block.rows] = ~block.hidden.all(dim=3)
 
     def _lookers(self) -> Tensor:
@@ -127,12 +131,10 @@ class _Received(Reading):
         return [self.received]
 
     def pull(self, block: Block, d_weights: Tensor) -> None:
-        d = self.d[:, :, None]
-        if self.readout.reduce == "mean":
-            d = (self.d / self._lookers())[:, :, None]
+        d = self.d / self._lookers() if self.readout.reduce == "mean" else self.d
+        d = d[:, :, None, block.keys]
         if self.readout.reduce == "max":
-            queries = torch.arange(block.first, block.last, device=self.device)[:, None]
-            d = torch.where(self.at[:, :, None] == queries, d, 0.0)
+            d = torch.where(self.at[:, :, None, block.keys] == self.numbers(block.rows)[:, None], d, 0.0)
         d_weights += d
 
 
@@ -141,13 +143,13 @@ class _Onto(Reading):
         self.onto = self.zeros(self.problem.queries, self.readout.count)
 
     def _labels(self, block: Block) -> Tensor:
-        """The label of every key, `count` for none, (B, H, n, M)."""
-        groups = self.readout.labels(self.problem)
+        """The label of every key, `count` for none, (B, H, n, m)."""
+        groups = self.readout.labels(self.problem)[:, block.keys]
         labels = self.whole(np.where(groups < 0, self.readout.count, groups))[:, None, None]
         return labels.expand(block.weights.shape)
 
     def add(self, block: Block) -> None:
-        sums = self.zeros(block.last - block.first, self.readout.count + 1)
+        sums = self.zeros(block.weights.shape[2], self.readout.count + 1)
         self.onto[:, :, block.rows] = sums.scatter_add_(3, self._labels(block), block.weights)[..., :-1]
 
     def results(self) -> list[Tensor]:
@@ -172,7 +174,7 @@ class _TopK(Reading):
         some = min(self.readout.k, weights.shape[3])
         most, keys = (x[..., :some] for x in weights.sort(dim=3, descending=True, stable=True))
         self.weights[:, :, block.rows, :some] = most.clamp(min=0.0)
-        self.keys[:, :, block.rows, :some] = keys.masked_fill(most < 0, -1)
+        self.keys[:, :, block.rows, :some] = (keys + block.keys.start).masked_fill(most < 0, -1)
 
     def results(self) -> list[Tensor]:
         return [self.keys, self.weights]
@@ -180,7 +182,7 @@ class _TopK(Reading):
     def pull(self, block: Block, d_weights: Tensor) -> None:
         keys = self.keys[:, :, block.rows]
         d = self.d[:, :, block.rows].masked_fill(keys < 0, 0.0)
-        d_weights.scatter_add_(3, keys.clamp(min=0), d)
+        d_weights.scatter_add_(3, (keys - block.keys.start).clamp(min=0), d)
 
 
 class _Weights(Reading):
@@ -189,22 +191,26 @@ class _Weights(Reading):
         self.queries, self.keys = self.readout.rows(N), self.readout.columns(M)
         self.weights = self.zeros(len(self.queries), len(self.keys))
 
-    def _inside(self, block: Block) -> tuple[Tensor, Tensor]:
-        """Which of the rectangle's rows lie in a block, and where."""
-        inside = np.flatnonzero((self.queries >= block.first) & (self.queries < block.last))
-        return self.whole(inside), self.whole(self.queries[inside] - block.first)
+    @staticmethod
+    def _inside(chosen: Any, some: slice) -> tuple[Any, Any]:
+        """Which of the chosen queries or keys are among some, and where."""
+        inside = np.flatnonzero((chosen >= some.start) & (chosen < some.stop))
+        return inside, chosen[inside] - some.start
 
     def add(self, block: Block) -> None:
-        inside, at = self._inside(block)
-        self.weights[:, :, inside] = block.weights[:, :, at][..., self.whole(self.keys)]
+        rows, at_row = map(self.whole, self._inside(self.queries, block.rows))
+        columns, at_column = map(self.whole, self._inside(self.keys, block.keys))
+        self.weights[:, :, rows[:, None], columns] = block.weights[:, :, at_row[:, None], at_column]
 
     def results(self) -> list[Tensor]:
         return [self.weights]
 
     def pull(self, block: Block, d_weights: Tensor) -> None:
-        inside, at = self._inside(block)
-        rows = self.zeros(len(inside), self.problem.keys).index_add_(3, self.whole(self.keys), self.d[:, :, inside])
-        d_weights.index_add_(2, at, rows)
+        rows, at_row = map(self.whole, self._inside(self.queries, block.rows))
+        columns, at_column = map(self.whole, self._inside(self.keys, block.keys))
+        across = self.zeros(len(rows), d_weights.shape[3])
+        across.index_add_(3, at_column, self.d[:, :, rows[:, None], columns])
+        d_weights.index_add_(2, at_row, across)
 
 
 class _Pooled(Reading):
@@ -221,10 +227,14 @@ class _Pooled(Reading):
         edges = np.arange(bins + 1) * tokens // max(bins, 1)
         return np.repeat(np.arange(bins), np.diff(edges))
 
+    def _places(self, block: Block) -> tuple[Tensor, Tensor]:
+        """The bins of a block's queries and keys."""
+        return self.whole(self._bins(0)[block.rows]), self.whole(self._bins(1)[block.keys])
+
     def add(self, block: Block) -> None:
         if not block.weights.numel():
             return
-        rows, columns = self.whole(self._bins(0)[block.first : block.last]), self.whole(self._bins(1))
+        rows, columns = self._places(block)
         if self.readout.reduce == "mean":
             across = self.zeros(len(rows), self.shape[1]).index_add_(3, columns, block.weights)
             self.bins.index_add_(2, rows, across)
@@ -238,11 +248,9 @@ class _Pooled(Reading):
         self.at = torch.where(greater, first, self.at)
 
     def _cells(self, block: Block) -> Tensor:
-        """The number of every cell, i·M + j, (n, M)."""
-        M = self.problem.keys
-        return (
-            torch.arange(block.first * M, block.last * M, device=self.device).reshape(-1, M).expand(block.weights.shape)
-        )
+        """The number of every cell, i·M + j, (B, H, n, m)."""
+        i, j = self.numbers(block.rows), self.numbers(block.keys)
+        return (i[:, None] * self.problem.keys + j).expand(block.weights.shape)
 
     def _sizes(self) -> Tensor:
         """How many cells each bin has."""
@@ -267,7 +275,7 @@ class _Pooled(Reading):
         d = self.zeros(*self.shape).index_add_(2, self._pixels(0), d)
         if self.readout.reduce == "mean":
             d = d / self._sizes()
-        rows, columns = self.whole(self._bins(0)[block.first : block.last]), self.whole(self._bins(1))
+        rows, columns = self._places(block)
         d = d[:, :, rows][..., columns]
         if self.readout.reduce == "max":
             d = torch.where(self.at[:, :, rows][..., columns] == self._cells(block), d, 0.0)

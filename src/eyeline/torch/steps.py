@@ -30,10 +30,10 @@ class Step:
     def start(self, like: Tensor) -> None:
         """Bring what the step needs to the device."""
 
-    def change(self, s: Tensor, first: int) -> Tensor:
+    def change(self, s: Tensor, rows: slice, keys: slice) -> Tensor:
         raise NotImplementedError
 
-    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+    def pull(self, d: Tensor, before: Tensor, rows: slice, keys: slice) -> Tensor:
         raise NotImplementedError
 
     def gradients(self) -> list[Tensor]:
@@ -47,24 +47,22 @@ class _Relative(Step):
         self.table = torch.from_numpy(self.score.lower(self.problem).table).to(like)
         self.total = torch.zeros_like(self.table)
 
-    def change(self, s: Tensor, first: int) -> Tensor:
-        return s + self.table[:, self._apart(s, first)]
+    def change(self, s: Tensor, rows: slice, keys: slice) -> Tensor:
+        return s + self.table[:, self._apart(rows, keys)]
 
-    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+    def pull(self, d: Tensor, before: Tensor, rows: slice, keys: slice) -> Tensor:
         heads = d.sum(0) if self.total.shape[0] != 1 else d.sum((0, 1))[None]
-        self.total.index_add_(1, self._apart(d, first).flatten(), heads.flatten(1))
+        self.total.index_add_(1, self._apart(rows, keys).flatten(), heads.flatten(1))
         return d
 
     def gradients(self) -> list[Tensor]:
         found = self.score.pull_back(self.total.cpu().numpy(), self.problem)
         return [torch.from_numpy(array).to(self.total) for array in found.values()]
 
-    @staticmethod
-    def _apart(s: Tensor, first: int) -> Tensor:
-        """Where in the table each pair's entry is, (n, M)."""
-        n, M = s.shape[2:]
-        i = torch.arange(first, first + n, device=s.device)
-        return i[:, None] - torch.arange(M, device=s.device) + (M - 1)
+    def _apart(self, rows: slice, keys: slice) -> Tensor:
+        """Where in the table each pair's entry is, (n, m)."""
+        i, j = (torch.arange(some.start, some.stop, device=self.table.device) for some in (rows, keys))
+        return i[:, None] - j + (self.problem.keys - 1)
 
 
 class _Added(Step):
@@ -78,11 +76,11 @@ class _Added(Step):
         self.bias = batch.reshape(-1, *own) if 0 not in batch.shape else batch.new_zeros(self.problem.batch, *own)
         self.total = torch.zeros_like(self.bias, memory_format=torch.contiguous_format)
 
-    def change(self, s: Tensor, first: int) -> Tensor:
-        return s + self._rows(self.bias, s, first)
+    def change(self, s: Tensor, rows: slice, keys: slice) -> Tensor:
+        return s + _part(self.bias, rows, keys)
 
-    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
-        part = self._rows(self.total, d, first)
+    def pull(self, d: Tensor, before: Tensor, rows: slice, keys: slice) -> Tensor:
+        part = _part(self.total, rows, keys)
         part += d.sum_to_size(part.shape)
         return d
 
@@ -92,34 +90,30 @@ class _Added(Step):
             return [self.total.reshape(*self.problem.lead, *self.total.shape[1:]).sum_to_size(shape)]
         return [self.total.reshape(shape)]
 
-    @staticmethod
-    def _rows(bias: Tensor, s: Tensor, first: int) -> Tensor:
-        return bias if bias.shape[2] == 1 else bias[:, :, first : first + s.shape[2]]
-
 
 class _Capped(Step):
     """s becomes cap · tanh(s / cap)."""
 
-    def change(self, s: Tensor, first: int) -> Tensor:
+    def change(self, s: Tensor, rows: slice, keys: slice) -> Tensor:
         return self.score.cap * torch.tanh(s / self.score.cap)  # type: ignore[no-any-return]
 
-    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+    def pull(self, d: Tensor, before: Tensor, rows: slice, keys: slice) -> Tensor:
         return _times(d, 1 - torch.tanh(before / self.score.cap).square())
 
 
 class _Called(Step):
     """s becomes what the user's function makes of it, in float64, compiled by Numba."""
 
-    def change(self, s: Tensor, first: int) -> Tensor:
-        return _evaluated(self.score.function, s, first)
+    def change(self, s: Tensor, rows: slice, keys: slice) -> Tensor:
+        return _evaluated(self.score.function, s, rows, keys)
 
-    def pull(self, d: Tensor, before: Tensor, first: int) -> Tensor:
+    def pull(self, d: Tensor, before: Tensor, rows: slice, keys: slice) -> Tensor:
         if self.score.derivative is not None:
-            return _times(d, _evaluated(self.score.derivative, before, first))
+            return _times(d, _evaluated(self.score.derivative, before, rows, keys))
         s = before.to("cpu", torch.float64)
         # Central differences, with the step at which their own error and rounding's are about as large.
         step = 6e-6 * s.abs().clamp(min=1.0)
-        up, down = (_evaluated(self.score.function, x, first) for x in (s + step, s - step))
+        up, down = (_evaluated(self.score.function, x, rows, keys) for x in (s + step, s - step))
         return _times(d, ((up - down) / (2 * step)).to(d))
 
 
@@ -142,10 +136,16 @@ def _times(d: Tensor, slope: Tensor) -> Tensor:
     return torch.where(d == 0, 0.0, d * slope)
 
 
-def _evaluated(function: Any, s: Tensor, first: int) -> Tensor:
-    """A function of (score, b, h, i, j) at a block's scores (B, H, n, M)."""
+def _part(x: Tensor, rows: slice, keys: slice) -> Tensor:
+    """What of (B or 1, H or 1, N or 1, M or 1) belongs to these queries and keys, a view."""
+    x = x if x.shape[2] == 1 else x[:, :, rows]
+    return x if x.shape[3] == 1 else x[..., keys]
+
+
+def _evaluated(function: Any, s: Tensor, rows: slice, keys: slice) -> Tensor:
+    """A function of (score, b, h, i, j) at a block's scores (B, H, n, m)."""
     values = s.to("cpu", torch.float64, copy=True).contiguous()
-    _evaluation(function)(values.numpy(), first)
+    _evaluation(function)(values.numpy(), rows.start, keys.start)
     return values.to(s)
 
 
@@ -156,12 +156,12 @@ def _evaluation(function: Any) -> Any:
     value = compiled(function)
 
     @numba.njit(error_model="numpy", nogil=True)
-    def evaluate(s: NDArray[np.float64], first: int) -> None:
+    def evaluate(s: NDArray[np.float64], row: int, key: int) -> None:
         B, H, N, M = s.shape
         for b in range(B):
             for h in range(H):
                 for i in range(N):
                     for j in range(M):
-                        s[b, h, i, j] = value(s[b, h, i, j], b, h, first + i, j)
+                        s[b, h, i, j] = value(s[b, h, i, j], b, h, row + i, key + j)
 
     return evaluate
