@@ -44,7 +44,9 @@ def _both(left: Rule, right: Rule) -> Rule:
 
 
 @lru_cache(maxsize=256)
-def _narrowing(function: Rule) -> Any:
+def narrowing(function: Rule) -> Any:
+    """A compiled loop that takes from booleans (B, H, n, M), the first row being query `first`, what the function
+    doesn't allow."""
     import numba
 
     holds = compiled(function)
@@ -80,7 +82,7 @@ def blocks(lowered: Lowered, problem: Problem) -> Iterator[tuple[int, NDArray[np
         if allowed is not None:
             block &= allowed if allowed.shape[2] == 1 else allowed[:, :, rows]
         for function in lowered.functions:
-            _narrowing(function)(block, first)
+            narrowing(function)(block, first)
         yield first, block
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from eyeline.masks import Lowered, Problem
-from eyeline.masks.functions import _narrowing
+from eyeline.masks.functions import narrowing
 
 
 class Sight:
@@ -46,7 +46,7 @@ class Sight:
         if self._lowered.functions:
             booleans = seen.expand(*self._problem.shape[:2], last - first, -1).cpu().contiguous()
             for function in self._lowered.functions:
-                _narrowing(function)(booleans.numpy(), first)
+                narrowing(function)(booleans.numpy(), first)
             seen = booleans.to(self._device)
         return seen
 

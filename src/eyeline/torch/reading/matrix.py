@@ -1,107 +1,19 @@
-"""What is read of the weights, block by block, and what its gradient means for the weights.
-
-Each readout has a class here: `add` takes in a block, `results` gives what was read; `pull` adds to the gradient of a
-block's weights what comes of the results' gradients, which `differentiable` has taken in before. Maxima have the
-gradient of the first place where they are attained; to know it, they look through all blocks once more (`looks_first`).
-"""
+"""What is read over all queries, and a part of the matrix itself."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from eyeline import readouts
 from eyeline.torch.block import Block
-from eyeline.torch.request import Request
+from eyeline.torch.reading.reading import Reading
 
 
-class Reading:
-    """What the readouts' classes share: the shape of the weights, and gradients to come."""
-
-    looks_first = False
-    #: How many results there are, of which the last has a gradient.
-    count = 1
-
-    def __init__(self, readout: Any, request: Request, dtype: torch.dtype, device: torch.device) -> None:
-        self.readout, self.problem, self.dtype, self.device = readout, request.problem, dtype, device
-        self.gradient: Tensor | None = None
-        self.start()
-
-    def start(self) -> None:
-        raise NotImplementedError
-
-    def add(self, block: Block) -> None:
-        raise NotImplementedError
-
-    def results(self) -> list[Tensor]:
-        raise NotImplementedError
-
-    def blank(self) -> list[Tensor]:
-        """Tensors of the results' shapes."""
-        return self.results()
-
-    def pull(self, block: Block, d_weights: Tensor) -> None:
-        raise NotImplementedError
-
-    def zeros(self, *shape: int) -> Tensor:
-        """Zeros for every batch element and head."""
-        return torch.zeros(*self.problem.shape[:2], *shape, dtype=self.dtype, device=self.device)
-
-    def numbers(self, some: slice) -> Tensor:
-        """The numbers of some queries or keys."""
-        return torch.arange(some.start, some.stop, device=self.device)
-
-    def whole(self, array: Any) -> Tensor:
-        """Whole numbers, on the device."""
-        return torch.from_numpy(np.array(array, np.int64)).to(self.device)
-
-    @property
-    def d(self) -> Tensor:
-        assert self.gradient is not None
-        return self.gradient
-
-
-class _Entropy(Reading):
-    def start(self) -> None:
-        self.entropy = self.zeros(self.problem.queries)
-
-    def add(self, block: Block) -> None:
-        logs = block.weights.log().masked_fill(block.weights == 0, 0.0)
-        self.entropy[:, :, block.rows] = -(block.weights * logs).sum(dim=3)
-
-    def results(self) -> list[Tensor]:
-        return [self.entropy]
-
-    def pull(self, block: Block, d_weights: Tensor) -> None:
-        slope = -(block.weights.log() + 1).masked_fill(block.weights == 0, -1.0)
-        d_weights += self.d[:, :, block.rows, None] * slope
-
-
-class _Distance(Reading):
-    def start(self) -> None:
-        self.distance = self.zeros(self.problem.queries)
-
-    def _apart(self, block: Block) -> Tensor:
-        """How far each key is from each query, (n, m)."""
-        positions = self.whole(self.readout.positions(self.problem)[block.rows])
-        return (positions[:, None] - self.numbers(block.keys)).abs().to(self.dtype)
-
-    def add(self, block: Block) -> None:
-        self.distance[:, :, block.rows] = (block.weights * self._apart(block)).sum(dim=3)
-
-    def results(self) -> list[Tensor]:
-        return [self.distance]
-
-    def pull(self, block: Block, d_weights: Tensor) -> None:
-        d_weights += self.d[:, :, block.rows, None] * self._apart(block)
-
-
-class _Received(Reading):
+class Received(Reading):
     def start(self) -> None:
         self.received = self.zeros(self.problem.keys)
         self.at = torch.full_like(self.received, -1, dtype=torch.int64)
@@ -138,54 +50,7 @@ class _Received(Reading):
         d_weights += d
 
 
-class _Onto(Reading):
-    def start(self) -> None:
-        self.onto = self.zeros(self.problem.queries, self.readout.count)
-
-    def _labels(self, block: Block) -> Tensor:
-        """The label of every key, `count` for none, (B, H, n, m)."""
-        groups = self.readout.labels(self.problem)[:, block.keys]
-        labels = self.whole(np.where(groups < 0, self.readout.count, groups))[:, None, None]
-        return labels.expand(block.weights.shape)
-
-    def add(self, block: Block) -> None:
-        sums = self.zeros(block.weights.shape[2], self.readout.count + 1)
-        self.onto[:, :, block.rows] = sums.scatter_add_(3, self._labels(block), block.weights)[..., :-1]
-
-    def results(self) -> list[Tensor]:
-        return [self.onto]
-
-    def pull(self, block: Block, d_weights: Tensor) -> None:
-        d = torch.nn.functional.pad(self.d[:, :, block.rows], (0, 1))
-        d_weights += d.gather(3, self._labels(block))
-
-
-class _TopK(Reading):
-    count = 2
-
-    def start(self) -> None:
-        N, k = self.problem.queries, self.readout.k
-        self.weights = self.zeros(N, k)
-        self.keys = torch.full_like(self.weights, -1, dtype=torch.int64)
-        self.looks_first = True
-
-    def add(self, block: Block) -> None:
-        weights = block.weights.masked_fill(block.hidden, -1.0)  # after all that is visible
-        some = min(self.readout.k, weights.shape[3])
-        most, keys = (x[..., :some] for x in weights.sort(dim=3, descending=True, stable=True))
-        self.weights[:, :, block.rows, :some] = most.clamp(min=0.0)
-        self.keys[:, :, block.rows, :some] = (keys + block.keys.start).masked_fill(most < 0, -1)
-
-    def results(self) -> list[Tensor]:
-        return [self.keys, self.weights]
-
-    def pull(self, block: Block, d_weights: Tensor) -> None:
-        keys = self.keys[:, :, block.rows]
-        d = self.d[:, :, block.rows].masked_fill(keys < 0, 0.0)
-        d_weights.scatter_add_(3, (keys - block.keys.start).clamp(min=0), d)
-
-
-class _Weights(Reading):
+class Weights(Reading):
     def start(self) -> None:
         N, M = (operator.index(n) for n in (self.problem.queries, self.problem.keys))
         self.queries, self.keys = self.readout.rows(N), self.readout.columns(M)
@@ -213,7 +78,7 @@ class _Weights(Reading):
         d_weights.index_add_(2, at_row, across)
 
 
-class _Pooled(Reading):
+class Pooled(Reading):
     def start(self) -> None:
         N, M = self.problem.queries, self.problem.keys
         self.shape = min(self.readout.rows, N), min(self.readout.columns, M)
@@ -288,28 +153,3 @@ def _pooled(bins: Tensor, x: Tensor, rows: Tensor, columns: Tensor, reduce: str,
     across = x.new_full((B, H, n, bins.shape[3]), empty)
     across.scatter_reduce_(3, columns.expand(x.shape), x, reduce)
     return x.new_full(bins.shape, empty).scatter_reduce_(2, rows[:, None].expand(across.shape), across, reduce)
-
-
-_READINGS: dict[type, type[Reading]] = {
-    readouts.Distance: _Distance,
-    readouts.Entropy: _Entropy,
-    readouts.Onto: _Onto,
-    readouts.Pooled: _Pooled,
-    readouts.Received: _Received,
-    readouts.TopK: _TopK,
-    readouts.Weights: _Weights,
-}
-
-
-def readings(request: Request, dtype: torch.dtype, device: torch.device) -> list[Reading]:
-    """What is to be read, nothing of it yet."""
-    return [_READINGS[type(readout)](readout, request, dtype, device) for readout in request.read]
-
-
-def with_gradients(read: list[Reading], gradients: Sequence[Tensor | None]) -> list[Reading]:
-    """Those of `read` that have a gradient, which is the last of each one's results'."""
-    ends = np.cumsum([reading.count for reading in read], dtype=int)
-    for reading, end in zip(read, ends, strict=True):
-        d = gradients[end - 1]
-        reading.gradient = None if d is None else d.to(reading.dtype)
-    return [reading for reading in read if reading.gradient is not None]
