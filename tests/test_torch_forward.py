@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -95,11 +96,8 @@ def test_every_type(dtype):
     q, k, v = (x.detach().to(dtype) for x in inputs())
     want = reference.observe(*(x.double().numpy() for x in (q, k, v)), mask=MASKS["causal"], read=el.Entropy())
     eps = torch.finfo(dtype).eps
-    for way in (et.portable(), None):
-        if way is not None:
-            with way:
-                got = el.observe(q, k, v, mask=MASKS["causal"], read=el.Entropy())
-        else:
+    for way in (et.portable(), nullcontext()):
+        with way:
             got = el.observe(q, k, v, mask=MASKS["causal"], read=el.Entropy())
         assert got.output.dtype == dtype
         assert got.lse.dtype == got.entropy.dtype == torch.float32
@@ -153,6 +151,31 @@ def test_two_three_and_five_axes():
     assert torch.equal(el.attention(*(x.unflatten(0, (2, 1)) for x in (q, k, v))), whole.unflatten(0, (2, 1)))
 
 
+def test_positions_of_any_kind():
+    q, k, v = (x.detach() for x in inputs())
+    want = el.observe(q, k, v, read=el.Weights()).weights
+    for which in (1, np.int64(1), [1], (1,), np.array([1]), slice(1, 2), -2):
+        assert torch.equal(el.observe(q, k, v, read=el.Weights(which)).weights, want[:, :, 1:2])
+
+
+def test_arrays_that_may_not_be_written_or_lie_backwards():
+    q, k, v = (x.detach() for x in inputs())
+    allowed = np.tril(np.ones((3, 5), bool), 1)
+    bias = np.random.default_rng(0).standard_normal((3, 5))
+    want = el.attention(q, k, v, mask=el.Dense(allowed), scores=el.Bias(bias))
+    frozen, backwards = (np.array(x) for x in (allowed, bias[::-1, ::-1]))
+    frozen.flags.writeable = False
+    for way in (nullcontext(), et.portable()):
+        with way:
+            got = el.attention(q, k, v, mask=el.Dense(frozen), scores=el.Bias(backwards[::-1, ::-1]))
+        torch.testing.assert_close(got, want)
+    for shape in ((1, 3, 5), (1, 1, 3, 5), (2, 1, 3, 5)):
+        for way in (nullcontext(), et.portable()):
+            with way:
+                got = el.attention(q, k, v, mask=el.Dense(np.broadcast_to(frozen, shape)), scores=el.Bias(bias))
+            torch.testing.assert_close(got, want)
+
+
 def test_inference_mode_and_no_grad():
     q, k, v = inputs()
     want = el.attention(q, k, v)
@@ -183,6 +206,8 @@ def test_inference_mode_and_no_grad():
         ({"mask": torch.ones(3, 5, dtype=torch.bool)}, "mask must be a mask, got an array of torch.bool"),
         ({"scale": float("nan")}, "scale must be a finite number, got nan"),
         ({"dropout": 0.5}, "seed must be a whole number from 0 to 2^64 - 1 where dropout is given, got None"),
+        ({"dropout": 1.0, "seed": torch.tensor(1)}, "dropout must be a number from 0 to below 1, got 1.0"),
+        ({"dropout": 0.5, "seed": torch.tensor(1.0)}, "seed must be one whole number, got a tensor of torch.float32"),
         ({"dropout": 1.0, "seed": 1}, "dropout must be a number from 0 to below 1, got 1.0"),
         ({"scores": torch.zeros(3, 5)}, "scores must hold changes of scores, got an array"),
         ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),

@@ -37,7 +37,8 @@ def attention(
     """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
 
     It is differentiable once, in q, k, v and the parameters of `scores`, on any device; CPU tensors are computed by the
-    compiled kernels. It may stand inside `torch.compile(fullgraph=True)` and `torch.export`.
+    compiled kernels. It may stand inside `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts
+    may be made there too, but for `~` and `Onto`, which have to be made outside.
 
     Args:
         seed: a whole number, or a tensor of one, which may change between runs of a compiled function.

@@ -59,7 +59,7 @@ class Blocks:
         lowered = None if request.mask is None else request.mask.lower(request.problem)
         self.steps = steps(request.scores, request.problem, q)
         logits = request.sinks
-        self._sinks = None if logits is None else logits.to(q)[:, None]
+        self.sinks = None if logits is None else logits.to(q)[:, None]
         self._sight = Sight(lowered, request.problem, q.device)
 
     def __iter__(self) -> Iterator[Block]:
@@ -82,14 +82,14 @@ class Blocks:
             scores = scores.masked_fill(~visible, -torch.inf)
         hidden = scores == -torch.inf
         tops = scores.amax(dim=3) if scores.shape[3] else scores.new_full(scores.shape[:3], -torch.inf)
-        if self._sinks is not None:
-            tops = torch.maximum(tops, self._sinks)
+        if self.sinks is not None:
+            tops = torch.maximum(tops, self.sinks)
         tops = tops.masked_fill(tops == -torch.inf, 0.0)
         exponentials = (scores - tops[..., None]).exp_().masked_fill_(hidden, 0.0)
         sums = exponentials.sum(dim=3)
         share = None
-        if self._sinks is not None:
-            share = (self._sinks - tops).exp()
+        if self.sinks is not None:
+            share = (self.sinks - tops).exp()
             sums = sums + share
             share = share / sums
         weights = exponentials / sums.masked_fill(sums == 0, 1.0)[..., None]

@@ -82,8 +82,9 @@ def backward(
     for score, gradient in zip(steps, found.steps, strict=True):
         pulled = {} if gradient is None else score.pull_back(gradient, request.problem)
         own += [pulled.get(name) for name in score.parameters()]
-    if request.sinks is not None:
-        share = np.exp(np.asarray(call.setting.scores.sinks)[None, :, None] - lse)
+    sinks = call.setting.scores.sinks
+    if sinks is not None:
+        share = np.exp(sinks[None, :, None] - lse)
         # Where the sink has all the weight, no key was looked at: the kernel leaves such a row's total at 0.
         alone = 0 if d_lse is None else -d_lse
         own.append(-(share * np.where(share == 1, alone, found.totals)).sum(axis=(0, 2)))

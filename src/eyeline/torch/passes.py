@@ -89,7 +89,7 @@ def backward(
         if dk is not None:
             dk[:, :, block.keys] += spread(d_scores, Q[:, :, block.rows], k.shape[1])
     own = [gradient for step in blocks.steps for gradient in step.gradients()]
-    own += [] if request.sinks is None else [d_sinks]
+    own += [] if blocks.sinks is None else [d_sinks]
     inputs = [q, k, v, *request.parameters()]
     found = [dq, dk, dv, *own]
     return [

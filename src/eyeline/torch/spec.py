@@ -43,7 +43,11 @@ class Said:
         return str(len(self.facts) - 1)
 
     def seed(self, dropout: float, seed: int | Tensor | None) -> str:
+        """The number of the seed among the facts, null without dropout."""
         if isinstance(seed, Tensor):
+            if seed.ndim or seed.is_floating_point():
+                raise ValueError(f"seed must be one whole number, got a tensor of {seed.dtype} of {tuple(seed.shape)}")
+            check_dropout(dropout, 0)
             return self.fact(seed) if dropout else "null"
         share, number = check_dropout(dropout, seed)
         # A tensor's whole numbers are signed.
@@ -120,7 +124,7 @@ class Said:
             return _text("slice", _json(which.start), _json(which.stop), _json(which.step))
         if isinstance(which, (list, tuple)):
             return _text("list", *[_json(int(position)) for position in which])
-        return _text("array", self.fact(which))
+        return _text("array", self.fact(np.asarray(which)))
 
 
 def _tensor(array: Any) -> Tensor:
