@@ -249,3 +249,24 @@ def test_nothing_is_made_on_another_device(monkeypatch):
         d = [torch.empty_like(x) if x.is_floating_point() else None for x in found]
         gradients = passes.backward(q, k, v, request, d[0], d[1], d[4:], [True] * 4)
     assert {x.device.type for x in (*found, *gradients)} == {"meta"}
+
+
+def test_blocks_are_small_and_see_no_more_keys_than_they_may(monkeypatch):
+    from eyeline.masks import Problem
+    from eyeline.torch import block
+    from eyeline.torch.request import Request
+
+    monkeypatch.setattr(block, "_SCORES", {"cpu": 20_000})
+    q = torch.randn(1, 2, 1000, 4)
+
+    def blocks(mask):
+        problem = Problem((1,), 2, 1000, 1000)
+        request = Request(problem, 1.0, mask, scores=(), dropout=0.0, seed=0, read=(), portable=True)
+        return list(block.Blocks(q, q, request))
+
+    for found in (blocks(None), blocks(el.Causal()), blocks(el.Window(5, 0))):
+        assert [row for one in found for row in range(one.rows.start, one.rows.stop)] == list(range(1000))
+        assert max(one.weights.numel() for one in found) <= 20_000
+    for one in blocks(el.Window(5, 0)):
+        assert one.keys == slice(max(one.rows.start - 5, 0), one.rows.stop)
+    assert all(one.weights.numel() == 0 for one in blocks(el.Lengths([0])))
