@@ -201,7 +201,7 @@ def picture(model: Rewriter, example: Example) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description="An encoder and a decoder that learn to rewrite dates.")
-    options.add_argument("--steps", type=int, default=500, help="of 128 dates each")
+    options.add_argument("--steps", type=int, default=400, help="of 128 dates each")
     options.add_argument("--seed", type=int, default=0)
     asked = options.parse_args()
     el.set_threads(torch.get_num_threads())

@@ -160,7 +160,7 @@ def cost(layer: nn.Module, tokens: int) -> float:
 
 def main() -> None:
     options = argparse.ArgumentParser(description="Recall over a distance: attention beside a GRU.")
-    options.add_argument("--steps", type=int, default=500, help=f"of {TOKENS} tokens each, for either model")
+    options.add_argument("--steps", type=int, default=400, help=f"of {TOKENS} tokens each, for either model")
     options.add_argument("--seed", type=int, default=0)
     asked = options.parse_args()
     el.set_threads(torch.get_num_threads())
