@@ -83,7 +83,7 @@ class Attended(torch.utils.data.Dataset):
         return q.grad
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_a_forked_worker_of_a_data_loader(two_threads):
     want = [Attended()[at] for at in range(6)]
     loader = torch.utils.data.DataLoader(Attended(), num_workers=2, multiprocessing_context="fork", timeout=60)

@@ -7,6 +7,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def figures(name: str) -> Callable[[float, float], Figure]:
         ExtraError: if matplotlib, which the option `name` needs, isn't installed.
     """
     try:
+        import_module("matplotlib")  # the parts below may be there without it, where a test has taken it away
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
