@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from eyeline.dropout import check_dropout
 from eyeline.kernels.reads import Reads
 from eyeline.kernels.run import Pass, forward
 from eyeline.kernels.setting import Setting
-from eyeline.masks import Lowered, Mask, Problem
+from eyeline.masks import And, Causal, Documents, Lengths, Lowered, Mask, Not, Or, Prefix, Problem, Window
 from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Readout, chosen
@@ -76,7 +77,7 @@ class Call:
             return None
         lowered = Lowered(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
-            lowered = mask.lower(self.problem)
+            lowered = _lowered(mask, self.problem)
         bounds, allowed = lowered.bounds, lowered.allowed
         rows = slice(self.part.first_query, self.part.first_query + N)
         if self.problem.queries != N:
@@ -113,6 +114,29 @@ class Call:
         """What is observed, and the pass it is of, which the backward pass needs."""
         reading = Reading(self, chosen(read, self.problem))
         return reading.observation(), reading.done
+
+
+#: Lowered masks of more queries aren't kept: they are large, and cheap beside the call.
+_QUERIES_KEPT = 1 << 16
+
+
+def _lowered(mask: Mask, problem: Problem) -> Lowered:
+    """The mask as the kernels see it, from a call before if it is a plain value: an array may change meanwhile."""
+    kept = _plain(mask) and problem.batch * problem.queries <= _QUERIES_KEPT
+    return _lowered_once(mask, problem) if kept else mask.lower(problem)
+
+
+@lru_cache(maxsize=16)
+def _lowered_once(mask: Mask, problem: Problem) -> Lowered:
+    return mask.lower(problem)
+
+
+def _plain(mask: Mask) -> bool:
+    if isinstance(mask, (And, Or)):
+        return _plain(mask.left) and _plain(mask.right)
+    if isinstance(mask, Not):
+        return _plain(mask.inner)
+    return isinstance(mask, (Causal, Documents, Lengths, Prefix, Window))
 
 
 def _bits(x: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from eyeline.kernels.simd import I32, I64, fma_value, magnitude_value
@@ -35,19 +35,49 @@ def exp2_value(builder, x):
     def constant(kind, value):
         return ir.Constant(kind, [value] * lanes)
 
+    def polynomial(fraction):
+        terms = [constant(floats, c) for c in (1.0, *EXP2[element])]
+        total = terms.pop()
+        while terms:
+            total = fma_value(builder, total, fraction, terms.pop())
+        return total
+
+    if lanes * integer.width == 512:
+        # AVX-512 rounds, and scales by 2ⁿ, in an instruction each.
+        whole = _call(builder, "llvm.roundeven", floats, [x], [floats])
+        return _scaled(builder, polynomial(builder.fsub(x, whole)), whole, x, 0.5 - bias)
     least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
     x = builder.select(builder.fcmp_ordered("<", x, least), least, x)
     # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
     shifted = builder.fadd(x, magic)
-    fraction = builder.fsub(x, builder.fsub(shifted, magic))
-    terms = [constant(floats, c) for c in (1.0, *EXP2[element])]
-    total = terms.pop()
-    while terms:
-        total = fma_value(builder, total, fraction, terms.pop())
+    total = polynomial(builder.fsub(x, builder.fsub(shifted, magic)))
     exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
     # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
     power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
     return builder.fmul(total, power)
+
+
+def _call(builder, name, result, arguments, kinds):
+    lanes = result.count
+    suffix = f"v{lanes}f{64 if isinstance(result.element, ir.DoubleType) else 32}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, kinds), f"{name}.{suffix}")
+    return builder.call(function, arguments)
+
+
+def _scaled(builder, total, whole, x, least):
+    """total · 2^whole, or 0 where x is below the least: one instruction of AVX-512."""
+    floats, lanes = total.type, total.type.count
+    bits = ir.IntType(lanes)
+    kept = builder.fcmp_unordered(">=", x, ir.Constant(floats, [least] * lanes))
+    suffix = "pd" if isinstance(floats.element, ir.DoubleType) else "ps"
+    function = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(floats, [floats, floats, floats, bits, I32]),
+        f"llvm.x86.avx512.mask.scalef.{suffix}.512",
+    )
+    nothing = ir.Constant(floats, [0.0] * lanes)
+    as_the_processor_rounds = I32(4)
+    return builder.call(function, [total, whole, nothing, builder.bitcast(kept, bits), as_the_processor_rounds])
 
 
 @intrinsic

@@ -17,6 +17,7 @@ from eyeline.kernels.words import (
     RULES,
     S_BOUNDS,
     S_FLAGS,
+    S_RANGE,
     S_TOPS,
     compiled,
     place,
@@ -88,13 +89,19 @@ def hiding(dtype, lanes, most_vectors):
         if word(p, BOUNDS) != 0:
             bounds = state + word(p, S_BOUNDS)
             if word(p, INTERVALS) == 1:
+                # What all queries may see needs no look.
+                ranges = state + word(p, S_RANGE)
+                full_first, full_last = word(ranges, 2), word(ranges, 3)
+                if full_first >= full_last:
+                    full_first = full_last = e
                 for w in range(vectors):
                     begin = load_ints(bounds + w * lanes * 4)
                     extent = load_ints(bounds + (length + w * lanes) * 4)
-                    for j in range(a, e):
-                        at = scores + (j - a) * line + w * step
-                        seen = below(splat_int(np.int32(j)) - begin, extent)
-                        store(at, select(seen, load(at), minus))
+                    for first, last in ((a, min(e, full_first)), (max(a, full_last), e)):
+                        for j in range(first, last):
+                            at = scores + (j - a) * line + w * step
+                            seen = below(splat_int(np.int32(j)) - begin, extent)
+                            store(at, select(seen, load(at), minus))
             else:
                 for j in range(a, e):
                     for w in range(vectors):

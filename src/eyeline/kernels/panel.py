@@ -6,7 +6,7 @@ import numpy as np
 
 from eyeline.kernels.dropping import dropping
 from eyeline.kernels.elementary import exp2
-from eyeline.kernels.layout import SUM_BLOCK, sizes
+from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import load_i32, width, word
 from eyeline.kernels.simd import equal, fma, select
 from eyeline.kernels.softmax import softmax
@@ -74,15 +74,15 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def where(p, state, scratch, batch, head, first_query, count, a, e):
-        """The part of the keys [a, e), all of one block, that the panel has to look at, from a multiple of `SUM_BLOCK`
-        on, and whether flags say more of it; nothing if a isn't below e."""
+        """The part of the keys [a, e), all of one block, that the panel has to look at, from an even one on, since
+        even and odd ones are summed apart, and whether flags say more of it; nothing if a isn't below e."""
         ranges = state + word(p, S_RANGE)
         a, e = max(a, word(ranges, 0)), min(e, word(ranges, 1))
         if a < e and word(p, BOUNDS) != 0 and word(p, INTERVALS) > 1:
             a, e = narrowed(p, state, a, e)
         if a >= e:
             return 0, 0, False
-        a -= a % SUM_BLOCK
+        a -= a % 2
         if word(p, ALLOWED) == 0 and word(p, RULE_COUNT) == 0:
             return a, e, False
         found = flag(p, scratch, batch, head, first_query, count, a, e)
@@ -102,7 +102,7 @@ def panel(dtype, lanes, most_vectors, rows, value_rows):
         if peaks != 0:
             for w in range(vectors):
                 store(peaks + w * step, load(scratch + word(p, S_TOPS) + w * step))
-        weigh(p, state, scratch, kept, vectors, n, careful)
+        weigh(p, state, scratch, kept, vectors, a, n, careful)
         if word(p, DROPPED) != 0:
             drop(p, state, scratch + word(p, S_WEIGHTS), vectors, a, e)
 

@@ -66,8 +66,9 @@ def softmax(dtype, lanes, most_vectors, rows):
             highest(p, scratch, scores, vectors, n)
 
     @compiled
-    def weigh(p, state, scratch, scores, vectors, n, careful):
-        """Turn n keys' scores into weights relative to the row's new maximum; update maxima, sums and factors."""
+    def weigh(p, state, scratch, scores, vectors, a, n, careful):
+        """Turn the scores of n keys, from a on, into weights relative to the row's new maximum; update maxima, sums and
+        factors."""
         to, factors, tops = scratch + word(p, S_WEIGHTS), scratch + word(p, S_FACTORS), scratch + word(p, S_TOPS)
         maxima, sums, added = state + word(p, S_MAXIMA), state + word(p, S_SUMS), scratch + word(p, S_ADDED)
         for w in range(vectors):
@@ -81,19 +82,21 @@ def softmax(dtype, lanes, most_vectors, rows):
         if careful:
             for w in range(vectors):
                 top, total = load(tops + w * step), splat(zero)
-                for begin in range(0, n, SUM_BLOCK):
-                    part = splat(zero)
-                    for j in range(begin, min(begin + SUM_BLOCK, n)):
+                begin = 0
+                while begin < n:
+                    part, end = splat(zero), min(begin + SUM_BLOCK - (a + begin) % SUM_BLOCK, n)
+                    for j in range(begin, end):
                         value = load(scores + j * line + w * step)
                         weight = exp2(value - top)
                         part = part + weight
                         store(to + j * line + w * step, select(equal(value, splat(-infinity)), splat(hidden), weight))
                     total = total + part
+                    begin = end
                 store(added + w * step, total)
         elif vectors == 1:
-            weights_thin(scores, to, n, tops, added)
+            weights_thin(scores, to, n, a % SUM_BLOCK, tops, added)
         else:
-            weights(scores, to, n, tops, added)
+            weights(scores, to, n, a % SUM_BLOCK, tops, added)
         for w in range(vectors):
             store(sums + w * step, fma(load(sums + w * step), load(factors + w * step), load(added + w * step)))
 

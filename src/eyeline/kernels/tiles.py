@@ -161,9 +161,10 @@ def product_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     """Scores to weights, 2^(score - top), for n lines of vectors, as an intrinsic.
 
-    Its arguments: the address of the scores, that of the weights (which may be the same), n, the address of the tops,
-    and the address where each lane's sum of weights is written. Weights are added up `SUM_BLOCK` at a time, in order,
-    and these sums then in order: a long sum in one go is what costs most accuracy in all of attention.
+    Its arguments: the address of the scores, that of the weights (which may be the same), n, how far the first line is
+    from a multiple of `SUM_BLOCK`, the address of the tops, and the address where each lane's sum of weights is
+    written. Weights are added up `SUM_BLOCK` at a time, at multiples of it, in order, and these sums then in order: a
+    long sum in one go is what costs most accuracy in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -171,9 +172,9 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     step = lanes * size
 
     @intrinsic
-    def tile(typingctx, scores, weights, n, tops, sums):
+    def tile(typingctx, scores, weights, n, lead, tops, sums):
         def codegen(context, builder, signature, args):
-            scores, weights, n, tops, sums = args
+            scores, weights, n, lead, tops, sums = args
             zero = ir.Constant(vector, [0.0] * lanes)
             highest = [builder.load(pointer(builder, tops, vector, w * step), align=size) for w in range(vectors)]
             entry = builder.block
@@ -184,7 +185,8 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             builder.position_at_end(outer)
             begin = builder.phi(I64)
             totals = [builder.phi(vector) for _ in range(vectors)]
-            end = builder.add(begin, I64(SUM_BLOCK))
+            first = builder.icmp_signed("==", begin, I64(0))
+            end = builder.add(begin, builder.select(first, builder.sub(I64(SUM_BLOCK), lead), I64(SUM_BLOCK)))
             end = builder.select(builder.icmp_signed("<", end, n), end, n)
             builder.branch(inner)
             builder.position_at_end(inner)
@@ -217,7 +219,7 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
                 builder.store(summed[w], pointer(builder, sums, vector, w * step), align=size)
             return context.get_dummy_value()
 
-        return types.void(*[types.intp] * 5), codegen
+        return types.void(*[types.intp] * 6), codegen
 
     return tile
 
