@@ -13,6 +13,7 @@ from eyeline.kernels.layout import sizes
 from eyeline.kernels.memory import add_to, load_i32, raise_to, store_i8, store_word, width, word
 from eyeline.kernels.ranking import ranking
 from eyeline.kernels.simd import (
+    any_nonfinite,
     equal,
     fma,
     largest,
@@ -21,6 +22,7 @@ from eyeline.kernels.simd import (
     select,
     total,
 )
+from eyeline.kernels.tiles import totals_tile
 from eyeline.kernels.words import (
     DISTANCE,
     GROUPS,
@@ -75,6 +77,8 @@ def reading(dtype, lanes, most_vectors):
     infinity = dtype(np.inf)
     least = dtype(-126 if dtype == np.float32 else -1022)
     begin_ranking, rank = ranking(dtype, lanes, most_vectors)
+    totals = totals_tile(dtype, lanes, most_vectors, most_vectors)
+    totals_thin = totals_tile(dtype, lanes, most_vectors, 1)
 
     @compiled
     def blank(at, lines, value):
@@ -123,6 +127,7 @@ def reading(dtype, lanes, most_vectors):
             top = load(scratch + word(p, S_TOPS) + w * step)
             inverse = load(scratch + word(p, S_FACTORS) + w * step)
             surprise, distance = splat(zero), splat(zero)
+            spoiled = any_nonfinite(top + inverse)
             for i in range(lanes):
                 store_scalar(weights + w * step + i * size, dtype(first_query + w * lanes + i + word(p, OFFSET) - a))
             ahead = load(weights + w * step)
@@ -130,8 +135,8 @@ def reading(dtype, lanes, most_vectors):
                 score = load(scores + j * line + w * step)
                 below = score - top
                 weight = exp2(below) * inverse
-                # Hidden is 0 even in a row that is NaN.
-                weight = select(equal(score, splat(-infinity)), splat(zero), weight)
+                if spoiled:  # hidden is 0 even in a row that is NaN
+                    weight = select(equal(score, splat(-infinity)), splat(zero), weight)
                 store(weights + j * line + w * step, weight)
                 surprise = fma(weight, maximum(splat(least), below), surprise)
                 distance = fma(weight, magnitude(ahead), distance)
@@ -153,7 +158,14 @@ def reading(dtype, lanes, most_vectors):
         weights = scratch + word(p, S_WEIGHTS)
         if word(p, RECEIVED) != 0:
             sums = scratch + word(p, S_RECEIVED)
-            for j in range(e - a):
+            whole = 0
+            while whole + lanes <= e - a:
+                at, units = weights + whole * line, sums + (a + whole) * 8
+                sound = totals_thin(at, units, word(p, UNITS)) if vectors == 1 else totals(at, units, word(p, UNITS))
+                if not sound:
+                    break
+                whole += lanes
+            for j in range(whole, e - a):
                 added = load(weights + j * line)
                 for w in range(1, vectors):
                     added = added + load(weights + j * line + w * step)

@@ -13,6 +13,8 @@ no cost, and a query's bits depend neither on the tile nor on the vector width.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -220,6 +222,54 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             return context.get_dummy_value()
 
         return types.void(*[types.intp] * 6), codegen
+
+    return tile
+
+
+def totals_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
+    """The sums over all queries of a panel for `lanes` keys, added to as many int64 in fixed point, as an intrinsic.
+
+    Its arguments: the address of the keys' weights, in lines of `line` vectors of which `vectors` count; that of the
+    int64; and how many units make 1. Returns whether all sums are finite; if not, it adds nothing. The sums are in a
+    fixed tree: neighbours with neighbours.
+    """
+    element = types.float32 if dtype == np.float32 else types.float64
+    llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
+    vector, doubles = ir.VectorType(llvm, lanes), ir.VectorType(ir.DoubleType(), lanes)
+    whole = ir.VectorType(I64, lanes)
+    step = lanes * size
+
+    @intrinsic
+    def tile(typingctx, weights, units, per_one):
+        def codegen(context, builder, signature, args):
+            weights, units, per_one = args
+            sums = []
+            for key in range(lanes):
+                parts = [
+                    builder.load(pointer(builder, weights, vector, (key * line + w) * step), align=size)
+                    for w in range(vectors)
+                ]
+                sums.append(reduce(builder.fadd, parts))
+            even, odd = (ir.Constant(ir.VectorType(I32, lanes), list(range(k, 2 * lanes, 2))) for k in (0, 1))
+            while len(sums) > 1:
+                sums = [
+                    builder.fadd(builder.shuffle_vector(a, b, even), builder.shuffle_vector(a, b, odd))
+                    for a, b in zip(sums[::2], sums[1::2], strict=True)
+                ]
+            total = sums[0]
+            difference = builder.fsub(total, total)
+            unsound = builder.fcmp_unordered("!=", difference, ir.Constant(vector, [0.0] * lanes))
+            sound = builder.icmp_unsigned("==", builder.bitcast(unsound, ir.IntType(lanes)), ir.IntType(lanes)(0))
+            with builder.if_then(sound):
+                wide = total if size == 8 else builder.fpext(total, doubles)
+                scaled = builder.fmul(wide, splat_value(builder, builder.sitofp(per_one, ir.DoubleType()), lanes))
+                rounded = builder.fadd(scaled, ir.Constant(doubles, [0.5] * lanes))
+                at = pointer(builder, units, whole)
+                added = builder.add(builder.load(at, align=8), builder.fptosi(rounded, whole))
+                builder.store(added, at, align=8)
+            return sound
+
+        return types.boolean(*[types.intp] * 3), codegen
 
     return tile
 
