@@ -22,7 +22,7 @@ _WORTH_A_THREAD = 1 << 21
 #: Queries that share a block of keys while it is in the cache.
 _QUERIES_TOGETHER = 128
 #: Bytes of scores that a thread keeps at most for more than one panel: about what the nearer caches hold.
-_KEPT_TOGETHER = 1 << 19
+_KEPT_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
