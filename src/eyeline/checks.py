@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from eyeline.masks import Mask
 
 Array = NDArray[Any]
-#: By name, since NumPy has no bfloat16 of its own.
-DTYPES = ("float16", "bfloat16", "float32", "float64")
+_OWN = {np.dtype(kind) for kind in (np.float16, np.float32, np.float64)}
 
 
 def check_arrays(q: Array, k: Array, v: Array) -> None:
@@ -24,12 +23,13 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, np.ndarray):
             raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
-        if isinstance(x, np.ma.MaskedArray):
+        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise TypeError(
                 f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
                 f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Lengths(...)"
             )
-        if x.dtype.name not in DTYPES or not x.dtype.isnative:
+        # NumPy has no bfloat16 of its own: it goes by its name, which takes long to ask for.
+        if x.dtype not in _OWN and x.dtype.name != "bfloat16":
             raise ValueError(
                 f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with "
                 f"{name}.astype(numpy.float32)"

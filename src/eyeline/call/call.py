@@ -24,6 +24,7 @@ from eyeline.readouts import Readout, chosen
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
+_WHOLE, _NO_CHANGE = Part(), lower((), Problem((1,), 1, 0, 0))
 
 
 class Call:
@@ -51,7 +52,7 @@ class Call:
             check_arrays(q, k, v)
         self.rows = q.shape[:-1]
         self.dtype = q.dtype
-        self.part = part or Part()
+        self.part = _WHOLE if part is None else part
         if not isinstance(self.part, Part):
             raise TypeError(f"part must be an eyeline.Part, got {part!r}")
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
@@ -61,7 +62,7 @@ class Call:
         self.setting = Setting(
             check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
             self._seen(check_mask(mask)),
-            lower(scores, self.problem),
+            _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.problem),
             *check_dropout(dropout, seed),
             first_query=self.part.first_query,
             first_key=self.part.first_key,
@@ -141,7 +142,7 @@ def _plain(mask: Mask) -> bool:
 
 def _bits(x: Array) -> Array:
     """bfloat16, which NumPy hasn't of its own, as its bits."""
-    return x.view(np.uint16) if x.dtype.name == "bfloat16" else x
+    return x.view(np.uint16) if x.itemsize == 2 and x.dtype != np.float16 else x
 
 
 def _four_axes(x: Array) -> Array:
