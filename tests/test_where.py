@@ -10,6 +10,7 @@ import pytest
 from strategies import near, nearer, never, strided
 
 import eyeline as el
+from eyeline.kernels.functions import _Function
 from eyeline.masks import Problem, functions
 from eyeline.masks.functions import booleans
 
@@ -117,3 +118,12 @@ def test_what_is_no_function_is_a_type_error():
         TypeError, match=re.escape("function must be a function (b, h, i, j) that says whether query i")
     ):
         el.Where(np.ones((3, 3), bool))
+
+
+def test_functions_closed_over_numbers_of_other_types_are_others():
+    def closed(over):
+        return lambda b, h, i, j: (i - j) * over > 0
+
+    assert _Function(closed(2)) == _Function(closed(2))
+    for other in (2.0, 3, np.int32(2)):
+        assert _Function(closed(2)) != _Function(closed(other))

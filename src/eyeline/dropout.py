@@ -44,9 +44,9 @@ def threshold(share: float) -> int:
 def kept(seed: int, share: float, problem: Problem) -> NDArray[np.bool_]:
     """Which weights are kept where a `share` of them is dropped, (B, H, N, M). Those kept are divided by 1 - share."""
     B, H, N, M = problem.shape
-    row = _mix64(np.array(seed, np.uint64).reshape(1))
+    row = mix64(np.array(seed, np.uint64).reshape(1))
     for count in (B, H, N):
-        row = _mix64(row[..., None] + np.arange(count, dtype=np.uint64))
+        row = mix64(row[..., None] + np.arange(count, dtype=np.uint64))
     row = row.reshape(B, H, N, 1)
     low, high = (row & np.uint64(0xFFFFFFFF)).astype(np.uint32), (row >> np.uint64(32)).astype(np.uint32)
     x = low + np.arange(M, dtype=np.uint32) * np.uint32(0x9E3779B9)
@@ -60,7 +60,8 @@ def kept(seed: int, share: float, problem: Problem) -> NDArray[np.bool_]:
     return result
 
 
-def _mix64(x: NDArray[Any]) -> NDArray[Any]:
+def mix64(x: NDArray[Any]) -> NDArray[Any]:
+    """The last steps of splitmix64; x is an array of uint64, whose products wrap."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     x ^= x >> np.uint64(31)

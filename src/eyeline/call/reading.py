@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from eyeline.kernels.reads import Found, Reads
 from eyeline.kernels.run import computed, forward, weights
+from eyeline.masks import edges
 from eyeline.observation import Observation, TopKeys
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
 
@@ -170,7 +171,7 @@ class Reading:
             picture = found.pooled_maxima
         else:
             assert found.pooled is not None
-            counts = [np.diff(np.arange(n + 1) * whole // max(n, 1)) for n, whole in ((height, rows), (width, columns))]
+            counts = [np.diff(edges(whole, n)) for n, whole in ((height, rows), (width, columns))]
             picture = found.pooled / np.maximum(np.multiply.outer(*counts), 1)
         for axis, (count, bins) in enumerate(((one.rows, height), (one.columns, width)), start=2):
             if count > bins:

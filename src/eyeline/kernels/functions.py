@@ -74,7 +74,9 @@ def _key(function: Callable[..., Any]) -> Hashable:
         return function
     # Numba takes globals as constants, as they are when it compiles; so does this, by the values.
     names = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
-    held = (code, getattr(function, "__defaults__", None), tuple(c.cell_contents for c in inside), *names.items())
+    values = [cell.cell_contents for cell in inside] + list(names.values())
+    # 1, 1.0 and True are equal, and not the same in a formula.
+    held = code, function.__defaults__, tuple(names), tuple((type(value), value) for value in values)
     try:
         hash(held)
     except TypeError:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.dropout import threshold
 from eyeline.kernels import library, threads
 from eyeline.kernels.functions import rule_loop, score_loop
 from eyeline.kernels.layout import PANEL_AT_MOST, STEP_WORDS, StepKind, Word
@@ -63,7 +64,7 @@ def tell_setting(words: list[int], setting: Setting, shape: tuple[int, int, int,
         words[Word.SINKS] = sinks.ctypes.data
         held.append(sinks)
     words[Word.FIRST_QUERY] = setting.first_query
-    words[Word.DROPPED] = int(setting.dropout * 2**32)
+    words[Word.DROPPED] = threshold(setting.dropout)
     words[Word.SEED] = int(np.uint64(setting.seed).astype(np.int64))
     return held
 

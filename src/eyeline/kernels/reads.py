@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.layout import KEY_BLOCK, Word
+from eyeline.masks import edges
 
 Array = NDArray[Any]
 
@@ -80,7 +81,7 @@ class Found:
         rows, columns = picture[2:]
         self._places = [np.zeros(0, np.int32)] * 2
         if reads.pool:
-            self._places = [bins(n, count) for n, count in ((queries, rows), (M, columns))]
+            self._places = [_bins(n, count) for n, count in ((queries, rows), (M, columns))]
             self._places[0] = self._places[0][reads.first_query :]
         self._dtype = dtype
 
@@ -156,7 +157,6 @@ class Found:
         ]
 
 
-def bins(tokens: int, count: int) -> NDArray[np.int32]:
-    """The bin of each token, of `count` at most as many: bin r covers [r·n//R, (r + 1)·n//R)."""
-    edges = np.arange(1, count) * tokens // count
-    return np.searchsorted(edges, np.arange(tokens), side="right").astype(np.int32)
+def _bins(tokens: int, count: int) -> NDArray[np.int32]:
+    """The bin of each token, of `count` at most as many."""
+    return np.repeat(np.arange(count, dtype=np.int32), np.diff(edges(tokens, count)))
