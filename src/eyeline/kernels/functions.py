@@ -175,8 +175,9 @@ def _compiled(loop: Callable[..., Any], signature: Any, function: Callable[..., 
     try:
         return Loop(cfunc(signature, error_model="numpy")(loop))
     except NumbaError as error:
-        reason = str(error).strip().splitlines()
+        # Its first lines only say at which of its stages Numba failed.
+        reasons = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
         raise ValueError(
             f"function must be one that Numba can compile, {wants}, on plain numbers, got "
-            f"{getattr(function, '__name__', function)!r}: {reason[0] if reason else error}"
+            f"{getattr(function, '__name__', function)!r}: {reasons[0] if reasons else error}"
         ) from error
