@@ -15,6 +15,7 @@ import eyeline as el
 from eyeline.models import ModelError, load
 from eyeline.models.activations import ACTIVATIONS, gelu, gelu_tanh
 from eyeline.models.families import FAMILIES
+from eyeline.reference import steps
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -130,7 +131,7 @@ def test_layers_hold_what_attention_made_of_q_k_v(minilm):
     ids = [minilm.tokens("time flies like an arrow").ids]
     for scale in (None, 1.0):
         for layer in minilm.run(ids, scale=scale, weights=True).layers:
-            truth = el.reference.steps(layer.q, layer.k, layer.v, scale=scale)
+            truth = steps(layer.q, layer.k, layer.v, scale=scale)
             np.testing.assert_allclose(layer.weights, truth.weights, rtol=0, atol=1e-5)
             np.testing.assert_allclose(layer.output, truth.output, rtol=0, atol=1e-5)
             np.testing.assert_allclose(layer.lse, truth.lse, rtol=1e-5, atol=1e-5)

@@ -8,9 +8,9 @@ no code that comes with a model is run.
 
 from __future__ import annotations
 
-from eyeline.models.encoder import Layer, Run
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model, load
+from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens
 
 __all__ = ["Layer", "Model", "ModelError", "Run", "Tokens", "load"]

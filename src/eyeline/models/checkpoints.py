@@ -54,6 +54,16 @@ class Config:
         return self.width // self.heads
 
     @property
+    def key_heads(self) -> int:
+        """G, the heads that keys and values have."""
+        return self.heads
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token looks at none after it."""
+        return False
+
+    @property
     def family(self) -> Family:
         """What its checkpoints call things."""
         return FAMILIES[self.model_type]

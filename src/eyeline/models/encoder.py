@@ -7,52 +7,19 @@ et al. (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline import readouts
 from eyeline.attention import observe
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Config, Weights
-
-Array = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """What happened in one layer's self-attention.
-
-    Attributes:
-        q, k, v: what each head asks, answers to, and passes on, (B, H, N, D).
-        output: what each head gathered, (B, H, N, D).
-        lse: the natural log of each row's sum of exponentials of scaled scores, (B, H, N).
-        weights: (B, H, N, N), if they were asked for.
-    """
-
-    q: Array
-    k: Array
-    v: Array
-    output: Array
-    lse: Array
-    weights: Array | None = None
-
-
-@dataclass(frozen=True)
-class Run:
-    """What `Model.run` saw.
-
-    Attributes:
-        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width).
-        layers: what happened in each layer.
-    """
-
-    hidden_states: tuple[Array, ...]
-    layers: tuple[Layer, ...]
+from eyeline.models.run import Array, Layer
+from eyeline.readouts import Readout
 
 
 @dataclass(frozen=True)
@@ -112,12 +79,12 @@ class Block:
     output: Linear
     output_norm: Norm
 
-    def __call__(self, x: Array, mask: Mask | None, scale: float | None, weights: bool) -> tuple[Array, Layer]:
+    def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
         q, k, v = (self.split(part(x)) for part in (self.query, self.key, self.value))
-        seen = observe(q, k, v, mask=mask, scale=scale, read=[readouts.Weights()] if weights else [])
+        seen = observe(q, k, v, mask=mask, scale=scale, read=read)
         x = self.attended_norm(x + self.attended(self.join(seen.output)))
         x = self.output_norm(x + self.output(self.activation(self.inner(x))))
-        return x, Layer(q, k, v, seen.output, seen.lse, seen.weights)
+        return Layer(q, k, v, seen, x)
 
     def split(self, x: Array) -> Array:
         """(B, N, H·D) → (B, H, N, D)."""
@@ -135,14 +102,12 @@ class Encoder:
     embeddings: Embeddings
     blocks: tuple[Block, ...]
 
-    def __call__(self, ids: NDArray[np.int64], mask: Mask | None, scale: float | None, weights: bool) -> Run:
-        states = [self.embeddings(ids)]
-        layers = []
+    def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
+        """Each layer as it is done, for embedded tokens x, (B, N, width)."""
         for block in self.blocks:
-            x, layer = block(states[-1], mask, scale, weights)
-            states.append(x)
-            layers.append(layer)
-        return Run(tuple(states), tuple(layers))
+            layer = block(x, mask, scale, read)
+            x = layer.state
+            yield layer
 
 
 def read_encoder(path: Path, config: Config) -> Encoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.masks import Lengths, Mask
 from eyeline.models.catalogue import CATALOGUE, find, unknown
 from eyeline.models.checkpoints import Config, check_folder, read_config
-from eyeline.models.encoder import Encoder, Run, read_encoder
+from eyeline.models.encoder import Encoder, read_encoder
 from eyeline.models.errors import ModelError
+from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens, read_tokenizer, tokenize
+from eyeline.readouts import Readout, Weights
 
 
 class Model:
@@ -71,15 +73,54 @@ class Model:
             ModelError: if there are more tokens than the model has positions.
             ValueError: if ids aren't whole numbers within the vocabulary, or lengths don't fit them.
         """
-        array = self._checked(ids)
-        B = len(array)
-        if lengths is not None:
-            real = np.asarray(lengths)
-            if real.shape != (B,):
-                raise ValueError(f"lengths must be {B} whole numbers, one per row of ids, got shape {real.shape}")
-            padding = Lengths(real)
-            mask = padding if mask is None else mask & padding
-        return self._encoder(array, mask, scale, weights)
+        array, mask = self._checked(ids), self._seen(ids, lengths, mask)
+        states = [self._encoder.embeddings(array)]
+        layers = []
+        for layer in self._encoder.layers(states[0], mask, scale, [Weights()] if weights else []):
+            states.append(layer.state)
+            layers.append(layer)
+        return Run(tuple(states), tuple(layers))
+
+    def layers(
+        self,
+        ids: ArrayLike,
+        *,
+        lengths: ArrayLike | None = None,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        read: Readout | Sequence[Readout] = (),
+    ) -> Iterator[Layer]:
+        """Run the model layer by layer, keeping nothing of those before: for long texts.
+
+        Args:
+            ids, lengths, mask, scale: as for `run`.
+            read: what to read of every layer's weights; see `eyeline.observe`.
+
+        Yields:
+            Each `Layer` as it is done.
+
+        Raises:
+            ModelError, ValueError: as `run`; and as `eyeline.observe` for `read`.
+
+        >>> from eyeline import Entropy
+        >>> model = load("minilm")
+        >>> seen = model.layers([model.tokens("Time flies!").ids], read=Entropy())
+        >>> [round(layer.seen.entropy.mean().item(), 1) for layer in seen]
+        [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
+        """
+        array, mask = self._checked(ids), self._seen(ids, lengths, mask)
+        asked: Any = read if isinstance(read, Sequence) else [read]
+        return self._encoder.layers(self._encoder.embeddings(array), mask, scale, asked)
+
+    def _seen(self, ids: ArrayLike, lengths: ArrayLike | None, mask: Mask | None) -> Mask | None:
+        """Where tokens may look: the mask that was asked for, without padding."""
+        if lengths is None:
+            return mask
+        real, B = np.asarray(lengths), len(np.asarray(ids))
+        if real.shape != (B,):
+            raise ValueError(f"lengths must be {B} whole numbers, one per row of ids, got shape {real.shape}")
+        padding = Lengths(real)
+        return padding if mask is None else mask & padding
 
     def _checked(self, ids: ArrayLike) -> NDArray[np.int64]:
         try:

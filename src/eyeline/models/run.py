@@ -1,0 +1,59 @@
+"""What a run of a model saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.observation import Observation
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What happened in one layer.
+
+    Attributes:
+        q: what each head asks, (B, H, N, D).
+        k, v: what it answers to, and passes on, (B, G, N, D).
+        seen: the layer's attention, and what was read of it.
+        state: each token's vector after the layer, (B, N, width).
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    seen: Observation
+    state: Array
+
+    @property
+    def output(self) -> NDArray[Any]:
+        """What each head gathered, (B, H, N, D)."""
+        return self.seen.output
+
+    @property
+    def lse(self) -> NDArray[Any]:
+        """The natural log of each row's sum of exponentials of scaled scores, (B, H, N)."""
+        return self.seen.lse
+
+    @property
+    def weights(self) -> NDArray[Any] | None:
+        """(B, H, N, N), if they were asked for."""
+        return self.seen.weights
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `Model.run` saw.
+
+    Attributes:
+        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width).
+        layers: what happened in each layer.
+    """
+
+    hidden_states: tuple[Array, ...]
+    layers: tuple[Layer, ...]
