@@ -1,6 +1,6 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain` and `compare`, for sentences. Importing this
+Start with `attention` and `observe`, for arrays, or with `explain`, `compare` and `heads`, for texts. Importing this
 package costs NumPy alone: kernels, models and views load when they are first asked for.
 """
 
@@ -17,7 +17,7 @@ from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, We
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 
 if TYPE_CHECKING:
-    from eyeline.explanations import compare, explain
+    from eyeline.explanations import compare, explain, heads
 
 __version__ = "0.1.0"
 __all__ = [
@@ -48,13 +48,14 @@ __all__ = [
     "compare",
     "explain",
     "get_threads",
+    "heads",
     "observe",
     "set_threads",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compare", "explain"):
+    if name in ("compare", "explain", "heads"):
         from eyeline import explanations
 
         return getattr(explanations, name)

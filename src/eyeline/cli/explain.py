@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from eyeline.explanations import Comparison, Explanation
+    from eyeline.explanations import Comparison, Explanation, Heads
 
 Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
 Layer = Annotated[
@@ -114,6 +114,6 @@ def draw(found: Explanation | Comparison) -> None:
     Console(highlight=False).print(found)
 
 
-def say_json(found: Explanation | Comparison) -> None:
+def say_json(found: Explanation | Comparison | Heads) -> None:
     """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
     print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))

@@ -225,7 +225,7 @@ def comparison_document(found: Comparison) -> document.Comparison:
     }
 
 
-def json_text(found: document.Explanation | document.Comparison, ascii_only: bool = False) -> str:
+def json_text(found: document.Explanation | document.Comparison | document.Heads, ascii_only: bool = False) -> str:
     """A document as JSON, one line for each key at the top."""
     lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=ascii_only)}" for key, value in found.items()]
     return _RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", "{\n" + ",\n".join(lines) + "\n}")
