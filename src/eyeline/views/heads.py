@@ -224,7 +224,7 @@ def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> t
 
 def figure(entry: HeadEntry, measure: str) -> str:
     value = cast(dict[str, Any], entry)[measure]
-    if value is None:
+    if value is None or (measure == "next" and not value):
         return "–"
     if measure == "entropy":
         return f"{value:.2f}"

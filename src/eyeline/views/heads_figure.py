@@ -16,7 +16,6 @@ from eyeline.views.signs import SIGNS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ACROSS = 4  # panels in a row
 _SIGNED = 400  # heads up to which tiles bear signs
 _BACK = "#EEEEEE"
 
@@ -44,17 +43,24 @@ def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
     wide, high = min(max(0.24 * heads, 2.9), 8.0), min(max(0.24 * layers, 2.2), 9.0)
     measures = document["measures"]
     thresholds = {label["measure"]: label["above"] for label in document["labels"]}
-    down = math.ceil((len(measures) + 1) / _ACROSS)
+    across = 6 if layers > 1.5 * heads else 4
+    down = math.ceil((len(measures) + 1) / across)
     with matplotlib.rc_context({"font.family": fonts(), "font.size": 9}):
-        figure = empty((wide + 0.9) * _ACROSS, (high + 0.75) * down + 1.5)
-        before, inside, after = excerpt(printable(document["text"]), None, round((wide + 0.9) * _ACROSS * 9))
+        figure = empty((wide + 0.9) * across, (high + 0.75) * down + 1.5)
+        before, inside, after = excerpt(printable(document["text"]), None, round((wide + 0.9) * across * 9))
         title = "\n".join([before + inside + after, heading(document), found(document)])
         figure.suptitle(title, fontsize=11).set_parse_math(False)
-        panels = figure.subplots(down, _ACROSS, squeeze=False).ravel()
-        _kinds(panels[0], document)
+        panels = figure.subplots(down, across, squeeze=False).ravel()
+        _kinds(panels[0], document, across)
         for panel, measure in zip(panels[1:], measures, strict=False):
             name = measure["name"]
-            _numbers(panel, _rows(document, name), name, measure["unit"], thresholds.get(name))
+            rows = _rows(document, name)
+            if document["causal"] and name == "next":
+                _none(panel, rows, name, "may not be seen")
+            elif all(value is None for row in rows for value in row):
+                _none(panel, rows, name, "none")
+            else:
+                _numbers(panel, rows, name, measure["unit"], thresholds.get(name))
         for panel in panels[len(measures) + 1 :]:
             panel.set_axis_off()
         return save(figure, target)
@@ -67,7 +73,7 @@ def _rows(document: Heads, key: str) -> list[list[Any]]:
     return [values[first : first + count] for first in range(0, len(values), count)]
 
 
-def _kinds(panel: Axes, document: Heads) -> None:
+def _kinds(panel: Axes, document: Heads, across: int) -> None:
     """Each head as a tile of its kind's colour and sign, and below them what they mean."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
@@ -88,7 +94,7 @@ def _kinds(panel: Axes, document: Heads) -> None:
         for name, when in rules.items()
         if name in there
     ]
-    panel.figure.legend(handles=patches, loc="outside lower center", ncols=_ACROSS, frameon=False, fontsize=9)
+    panel.figure.legend(handles=patches, loc="outside lower center", ncols=across, frameon=False, fontsize=9)
 
 
 def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, unit: str, above: float | None) -> None:
@@ -97,11 +103,6 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
 
     colours = colormaps["cividis"].with_extremes(bad=_BACK)
     values = [[math.nan if value is None else value for value in row] for row in rows]
-    if all(math.isnan(value) for row in values for value in row):
-        panel.imshow([[0.0] * len(row) for row in values], aspect="auto", cmap="Greys", vmin=0, vmax=1)
-        panel.text(0.5, 0.5, "none", ha="center", va="center", transform=panel.transAxes, color="gray")
-        _axes(panel, rows, title)
-        return
     image = panel.imshow(values, aspect="auto", cmap=colours, vmin=0, vmax=1 if unit == "share" else None)
     enough = ""
     if above is not None:
@@ -112,6 +113,13 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
     _axes(panel, rows, f"{title} ({unit}){enough}")
     bar = panel.figure.colorbar(image, ax=panel, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
+
+
+def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -> None:
+    """An empty panel that says why it is."""
+    panel.imshow([[0.0] * len(row) for row in rows], aspect="auto", cmap="Greys", vmin=0, vmax=1)
+    panel.text(0.5, 0.5, why, ha="center", va="center", transform=panel.transAxes, color="gray")
+    _axes(panel, rows, title)
 
 
 def _axes(panel: Axes, rows: Sequence[Sequence[object]], title: str) -> None:

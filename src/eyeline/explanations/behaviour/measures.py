@@ -46,8 +46,8 @@ MEASURES = (
     Measure("same", "share", "what goes to the token itself", _OVER),
     Measure("first", "share", "what goes to the text's first token", _OVER),
     Measure("special", "share", "what goes to the tokens that the tokenizer added", _OVER),
-    Measure("separator", "share", "what goes to them but for the first token", f"{CLARK}, [SEP]"),
-    Measure("punctuation", "share", "what goes to punctuation (Unicode P)", f"{CLARK}, who count . and , alone"),
+    Measure("separator", "share", "what goes to those of them after the first token", f"{CLARK}, for [SEP]"),
+    Measure("punctuation", "share", "what goes to punctuation after the first token", f"{CLARK}, for . and ,"),
     Measure("sink", "share", f"what the first {SINK_TOKENS} tokens, or as many as there are, give to the first", GU),
     Measure("induction", "share", "what goes one past the earlier copy of random tokens, repeated", OLSSON),
 )
@@ -73,8 +73,8 @@ def measures(
 
     Returns:
         (B, H) each. `entropy`, in nats; `distance`, in tokens; and the shares, from 0 to 1, that go to the `previous`,
-        the `next` and the `same` token, to the `first` one, to the `special` ones, to the special ones but the first,
-        `separator`, and to `punctuation`. NaN where the text has no such token.
+        the `next` and the `same` token, to the `first` one, to the `special` ones, and, of those after the first, to
+        special ones, `separator`, and `punctuation`. NaN where the text has no such token.
     """
     assert layer.seen.entropy is not None
     assert layer.seen.distance is not None
@@ -90,10 +90,10 @@ def measures(
         "first": onto[FIRST],
         "special": onto[SPECIAL] + (onto[FIRST] if kinds.special[0] else 0),
         "separator": onto[SPECIAL],
-        "punctuation": onto[PUNCTUATION] + (onto[FIRST] if kinds.punctuation[0] else 0),
+        "punctuation": onto[PUNCTUATION],
     }
     result = {name: mean(rows, lengths) for name, rows in found.items()}
-    kinds_there = {"special": kinds.special, "separator": kinds.special[1:], "punctuation": kinds.punctuation}
+    kinds_there = {"special": kinds.special, "separator": kinds.special[1:], "punctuation": kinds.punctuation[1:]}
     for name, tokens in kinds_there.items():
         if not tokens.any():
             result[name][:] = np.nan
