@@ -1,7 +1,7 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain`, `compare` and `heads`, for texts. Importing this
-package costs NumPy alone: kernels, models and views load when they are first asked for.
+Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts.
+Importing this package costs NumPy alone: kernels, models and views load when they are first asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, We
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 
 if TYPE_CHECKING:
-    from eyeline.explanations import compare, explain, heads
+    from eyeline.explanations import compare, explain, heads, rollout
 
 __version__ = "0.1.0"
 __all__ = [
@@ -50,12 +50,13 @@ __all__ = [
     "get_threads",
     "heads",
     "observe",
+    "rollout",
     "set_threads",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compare", "explain", "heads"):
+    if name in ("compare", "explain", "heads", "rollout"):
         from eyeline import explanations
 
         return getattr(explanations, name)

@@ -2,8 +2,8 @@
 every head does.
 
 `explain` and `compare` run a model once over the text, add pieces up to words and give an `Explanation` or a
-`Comparison`; `heads`, in a room of its own, gives `Heads`. Each prints itself. This room imports the rooms above it
-(models, views, reference, readouts, masks) and NumPy.
+`Comparison`; `rollout` gives a `Rollout`, and `heads`, in a room of its own, `Heads`. Each prints itself. This room
+imports the rooms above it (models, views, attention, reference, readouts, masks) and NumPy.
 """
 
 from __future__ import annotations
@@ -12,5 +12,16 @@ from eyeline.explanations.behaviour import Heads, heads
 from eyeline.explanations.comparison import Comparison, compare
 from eyeline.explanations.explanation import Explanation, explain
 from eyeline.explanations.question import QuestionError
+from eyeline.explanations.rolled import Rollout, rollout
 
-__all__ = ["Comparison", "Explanation", "Heads", "QuestionError", "compare", "explain", "heads"]
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "Heads",
+    "QuestionError",
+    "Rollout",
+    "compare",
+    "explain",
+    "heads",
+    "rollout",
+]

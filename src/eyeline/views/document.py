@@ -158,6 +158,29 @@ class Comparison(TypedDict):
     sides: list[Side]
 
 
+class RolloutQuestion(TypedDict):
+    token: str | None
+    nth: int | None
+    units: list[int]
+    layer: int
+    unit: str
+    special: bool
+
+
+class Rollout(TypedDict):
+    schema: str
+    version: str
+    model: ModelEntry
+    text: str
+    question: RolloutQuestion
+    tokens: list[Token]
+    units: list[Unit]
+    shown: list[int]
+    made_of: list[Look] | None
+    set_aside: float | None
+    matrix: Matrix | None
+
+
 class MeasureEntry(TypedDict):
     name: str
     unit: str

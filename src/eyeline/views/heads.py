@@ -11,6 +11,7 @@ from eyeline.views.document import HeadEntry, Heads, LabelEntry
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, listed, percent, printable
 from eyeline.views.signs import SIGNS
+from eyeline.views.terminal import note, say
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -90,15 +91,15 @@ def heads(
         label: list all heads to which the label of this key applies. Without any of the three, the clearest of each.
     """
     before, inside, after = excerpt(document["text"], None, max(ink.width * 2 - 20, 40))
-    yield _say(ink.sentence(before + inside + after), ink)
-    yield _note(heading(document), ink, indent=0)
-    yield _say("", ink)
+    yield say(ink.sentence(before + inside + after), ink)
+    yield note(heading(document), ink, indent=0)
+    yield say("", ink)
     yield from _picture(document, ink)
-    yield _say("", ink)
+    yield say("", ink)
     yield from _legend(document, ink)
-    yield _say("", ink)
-    yield _say(found(document), ink)
-    yield _say("", ink)
+    yield say("", ink)
+    yield say(found(document), ink)
+    yield say("", ink)
     names = {entry["key"]: entry["label"] for entry in document["labels"]} | {MIXED: MIXED}
     chosen = [
         entry
@@ -112,15 +113,15 @@ def heads(
     if not asked:
         chosen = list(clearest(document))
     title = " · ".join([f"{len(chosen)} heads", *asked]) if asked else "The clearest of each kind"
-    yield _say(title, ink)
+    yield say(title, ink)
     lines, fits = _table(chosen, {name: key for key, name in names.items()}, ink)
     yield from lines
     if fits < len(_COLUMNS):
-        yield _note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
+        yield note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
     if not asked:
-        yield _note("--sort entropy, --layer 2 or --label broad list all; --csv and --json give every number.", ink)
+        yield note("--sort entropy, --layer 2 or --label broad list all; --csv and --json give every number.", ink)
     for line in conventions(document):
-        yield _note(line, ink)
+        yield note(line, ink)
 
 
 def _value(entry: HeadEntry, measure: str) -> float:
@@ -161,7 +162,7 @@ def _picture(document: Heads, ink: Ink) -> Iterator[Text]:
             line.append(" " * (cell == 3)).append(tile[:cell], style)
         yield line
     if fits < count:
-        yield _note(f"{fits} of {count} heads fit here: a wider terminal, --png or --csv shows all.", ink)
+        yield note(f"{fits} of {count} heads fit here: a wider terminal, --png or --csv shows all.", ink)
 
 
 def _legend(document: Heads, ink: Ink) -> Iterator[Text]:
@@ -229,15 +230,3 @@ def figure(entry: HeadEntry, measure: str) -> str:
     if measure == "entropy":
         return f"{value:.2f}"
     return f"{value:.{0 if value >= 99.95 else 1}f}" if measure == "distance" else percent(value)
-
-
-def _note(text: str, ink: Ink, indent: int = 2) -> Text:
-    from rich.text import Text
-
-    return Text("\n".join(ink.wrapped(text, indent)), style="dim")
-
-
-def _say(text: str, ink: Ink) -> Text:
-    from rich.text import Text
-
-    return Text("\n".join(ink.wrapped(text, 0)), style="bold")

@@ -37,14 +37,15 @@ def explanation_html(document: Explanation) -> str:
         ceiling, _ = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
         for number, run in enumerate(runs):
             parts.append(
-                strong(_run_name("Who looks at whom", run, runs)) + _matrix(run, shown, ceiling, _COLOURS[number])
+                strong(_run_name("Who looks at whom", run, runs))
+                + matrix(run["matrix"]["shares"], shown, ceiling, _COLOURS[number])
             )
         parts.append(small(html.escape(basis(document, ""))))
     else:
         name = words(question["token"])
         parts.append(strong(f"{name} looks at"))
         charts = [(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
-        parts += [_bars(charts, units, question["units"]), small(basis(document, name))]
+        parts += [bars(charts, units, question["units"]), small(basis(document, name))]
     if runs[0]["steps"] is None:
         parts.append(strong(found(document, words)))
         parts += [strong(changes(document, words))] if len(runs) > 1 else []
@@ -69,7 +70,7 @@ def comparison_html(document: Comparison) -> str:
     parts.append(_cosines([("cosine", document["cosines"])]))
     for side in sides:
         parts.append(strong(f"In {side['name']}, {name} looks at"))
-        parts.append(_bars([("", side["looks_at"])], side["units"], side["token_units"]))
+        parts.append(bars([("", side["looks_at"])], side["units"], side["token_units"]))
         if side["set_aside"]:
             parts.append(
                 small(f"{html.escape(set_aside_names(side['units']))}, set aside, took {percent(side['set_aside'])}.")
@@ -112,7 +113,7 @@ def row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
     return f'<tr style="background:none">{inner}</tr>'
 
 
-def _bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
+def bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
     shown = [[look for look in looks if look["share"] is not None] for _, looks in charts]
     ceiling, _ = bar_ceiling(*([look["share"] or 0.0 for look in looks] for looks in shown))
     rows = [row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
@@ -133,11 +134,12 @@ def _label(unit: Unit) -> str:
     return "-" * unit["joins_before"] + words(unit["text"]) + "-" * unit["joins_after"]
 
 
-def _matrix(run: Run, shown: Sequence[Unit], ceiling: float, colour: str) -> str:
+def matrix(shares: Sequence[Sequence[float]], shown: Sequence[Unit], ceiling: float, colour: str = _COLOURS[0]) -> str:
+    """A table of who gives how much to whom, shaded."""
     rows = [row(["", *map(_label, shown)])]
-    for unit, shares in zip(shown, run["matrix"]["shares"], strict=True):
-        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in shares]
-        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in shares]
+    for unit, given in zip(shown, shares, strict=True):
+        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in given]
+        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in given]
         rows.append(row([_label(unit), *numbers], fills))
     return f'<div style="overflow-x:auto">{table(rows)}</div>'
 
