@@ -53,6 +53,7 @@ MASKS: dict[str, Mask | None] = {
     "prefix": el.Prefix(2, "start"),
     "dense": el.Dense(HOLES),
     "tensor": el.Dense(torch.from_numpy(HOLES)),
+    "intervals": el.Intervals(np.random.default_rng(2).integers(0, 9, (2, 1, 2, 2))),
     "where": el.Where(odd),
     "joined": (el.Causal("end") & el.Lengths(keys=[2, 5])) | ~el.Dense(HOLES),
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.attention import attention, observe
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Documents, Lengths, Mask, Prefix, Where, Window
+from eyeline.masks import Causal, Dense, Documents, Intervals, Lengths, Mask, Prefix, Where, Window
 from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
@@ -28,6 +28,7 @@ __all__ = [
     "Distance",
     "Documents",
     "Entropy",
+    "Intervals",
     "Lengths",
     "Mask",
     "Observation",

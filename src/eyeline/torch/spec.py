@@ -66,6 +66,8 @@ class Said:
             return _text("Prefix", _json(mask.n), _json(mask.align))
         if isinstance(mask, masks.Dense):
             return _text("Dense", self.fact(mask.allowed))
+        if isinstance(mask, masks.Intervals):
+            return _text("Intervals", self.fact(mask.bounds))
         if isinstance(mask, masks.Where):
             return _text("Where", _json(name_of(mask.function)))
         if isinstance(mask, masks.And):
@@ -211,8 +213,8 @@ def _mask(said: list[Any], arrays: Sequence[Any]) -> Mask:
         case "And" | "Or" | "Not":
             join: Any = getattr(masks, name)
             return join(*(_mask(part, arrays) for part in rest))  # type: ignore[no-any-return]
-        case "Dense":
-            return masks.Dense(arrays[rest[0]])
+        case "Dense" | "Intervals":
+            return getattr(masks, name)(arrays[rest[0]])  # type: ignore[no-any-return]
         case "Where":
             return masks.Where(named(rest[0]))
         case "Lengths":
