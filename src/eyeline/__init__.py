@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eyeline.attention import attention, observe
+from eyeline.huggingface.arrival import expect
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Lengths, Mask, Prefix, Where, Window
 from eyeline.observation import Observation
@@ -18,6 +19,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 
 if TYPE_CHECKING:
     from eyeline.explanations import compare, explain
+    from eyeline.huggingface import watch
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,7 +53,11 @@ __all__ = [
     "get_threads",
     "observe",
     "set_threads",
+    "watch",
 ]
+
+# `attn_implementation="eyeline"` works whichever of the two is imported first.
+expect()
 
 
 def __getattr__(name: str) -> Any:
@@ -59,4 +65,8 @@ def __getattr__(name: str) -> Any:
         from eyeline import explanations
 
         return getattr(explanations, name)
+    if name == "watch":
+        from eyeline import huggingface
+
+        return huggingface.watch
     raise AttributeError(f"module 'eyeline' has no attribute {name!r}")

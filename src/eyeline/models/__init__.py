@@ -8,9 +8,22 @@ no code that comes with a model is run.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model, load
 from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens
 
-__all__ = ["Layer", "Model", "ModelError", "Run", "Tokens", "load"]
+if TYPE_CHECKING:
+    from eyeline.huggingface import attach
+
+__all__ = ["Layer", "Model", "ModelError", "Run", "Tokens", "attach", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "attach":
+        from eyeline.huggingface import attach
+
+        return attach
+    raise AttributeError(f"module 'eyeline.models' has no attribute {name!r}")
