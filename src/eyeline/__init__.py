@@ -60,13 +60,15 @@ __all__ = [
 expect()
 
 
+_LATER = {"compare": "explanations", "explain": "explanations", "watch": "huggingface"}
+#: Rooms that `import eyeline` leaves unloaded.
+_ROOMS = ("huggingface", "models", "reference", "torch")
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("compare", "explain"):
-        from eyeline import explanations
+    if name not in _LATER and name not in _ROOMS:
+        raise AttributeError(f"module 'eyeline' has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(explanations, name)
-    if name == "watch":
-        from eyeline import huggingface
-
-        return huggingface.watch
-    raise AttributeError(f"module 'eyeline' has no attribute {name!r}")
+    room = import_module(f"eyeline.{_LATER.get(name, name)}")
+    return getattr(room, name) if name in _LATER else room
