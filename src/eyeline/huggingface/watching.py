@@ -87,15 +87,11 @@ def _check_uncompiled(model: nn.Module) -> None:
 def _listed(layers: Layers) -> tuple[int | str, ...] | None:
     if layers is None:
         return None
-    several = (layers,) if isinstance(layers, (int, str)) else tuple(layers)
-    for layer in several:
-        if (
-            isinstance(layer, bool)
-            or not isinstance(layer, (int, str, np.integer))
-            or (layer != str(layer) and layer < 0)
-        ):
+    given = (layers,) if isinstance(layers, (int, str)) else tuple(layers)
+    for layer in given:
+        if not isinstance(layer, str) and (isinstance(layer, bool) or not isinstance(layer, int) or layer < 0):
             raise HuggingFaceError(f"layers must be numbers from 0, or paths of modules, got {layer!r}")
-    return several
+    return given
 
 
 def _heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
@@ -103,11 +99,11 @@ def _heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
         return None
     given = (heads,) if isinstance(heads, int) else tuple(heads)
     for head in given:
-        if isinstance(head, bool) or not isinstance(head, (int, np.integer)) or head < 0:
+        if isinstance(head, bool) or not isinstance(head, int) or head < 0:
             raise HuggingFaceError(f"heads must be whole numbers from 0, got {head!r}")
     if not given or len(set(given)) < len(given):
         raise HuggingFaceError(f"heads must be one or several, each once, got {heads!r}")
-    return tuple(map(int, given))
+    return given
 
 
 def _configs(model: nn.Module) -> list[Any]:
