@@ -48,6 +48,7 @@ class Watcher:
         self._paths = {id(part): path for path, part in model.named_modules()}
         if any(number in _WATCHED for number in self._paths):
             raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
+        self._again = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
         self._passes = Passes()
         self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
@@ -124,8 +125,12 @@ class Watcher:
     def _observed(
         self, request: Request, read: list[Readout], heads: tuple[int, ...], real: Tensor | None
     ) -> tuple[Tensor, Observation]:
-        """The output of all heads, and what is read of some, of real queries."""
-        if self._heads is None and real is None:
+        """The output of all heads, and what is read of some, of real queries.
+
+        Where layers are run again in the backward pass, what is read has no part in the graph, so that they are as they
+        were.
+        """
+        if self._heads is None and real is None and not self._again:
             seen = request.observe(read)
             output: Any = seen.output
             return output, seen
