@@ -85,12 +85,11 @@ def mask(
         seen = structure(mask_function, place)
     except UnreadableError:
         seen = _asked(mask_function, shape, place, use_vmap, device)
-    tokens = attention_mask
-    if tokens is not None:
-        tokens = None if bool(tokens.all()) else tokens
-        padding = None if tokens is None else _padding(tokens, place, hides_future(seen))
-        seen = padding if seen is None else seen if padding is None else seen & padding
-    return Masking(seen, place, tokens, shape)
+    if attention_mask is None:
+        return Masking(seen, place, None, shape)
+    padding = _padding(attention_mask, place, hides_future(seen))
+    seen = padding if seen is None else seen if padding is None else seen & padding
+    return Masking(seen, place, None if bool(attention_mask.all()) else attention_mask, shape)
 
 
 def _padding(tokens: Tensor, place: Place, future_hidden: bool) -> Mask | None:

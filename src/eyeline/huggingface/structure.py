@@ -53,8 +53,7 @@ def structure(function: Function, place: Place) -> Mask | None:
         case "and_masks":
             return _joined_by_and(closed_over(function)["mask_functions"], place)
         case "or_masks":
-            masks = [structure(part, place) for part in closed_over(function)["mask_functions"]]
-            return None if None in masks else reduce(lambda a, b: a | b, filter(None, masks))
+            return _joined_by_or(closed_over(function)["mask_functions"], place)
         case "sliding_window_overlay":
             return Window(_whole(function, "sliding_window") - 1, place.keys, place.align)
         case "sliding_window_bidirectional_overlay":
@@ -63,8 +62,6 @@ def structure(function: Function, place: Place) -> Mask | None:
             return _chunks(function, place)
         case "packed_sequence_mask_function":
             return _runs(_positions(closed_over(function)["packed_sequence_mask"], place), place)
-        case "blockwise_overlay":
-            return _blocks(function, place)
     raise UnreadableError(getattr(function, "__qualname__", repr(function)))
 
 
@@ -112,6 +109,17 @@ _RELATIVE = (
     "sliding_window_overlay",
     "sliding_window_bidirectional_overlay",
 )
+
+
+def _joined_by_or(functions: tuple[Function, ...], place: Place) -> Mask | None:
+    blocks = [function for function in functions if name(function) == "blockwise_overlay"]
+    masks = [structure(function, place) for function in functions if function not in blocks]
+    known = [mask for mask in masks if mask is not None]
+    if len(known) < len(masks):
+        return None
+    if blocks and not any(hides_future(mask) for mask in known):
+        raise UnreadableError("blocks without the past")
+    return reduce(lambda a, b: a | b, known + [_blocks(function, place) for function in blocks])
 
 
 def _without_restarts(function: Function) -> Function:
@@ -162,6 +170,6 @@ def _runs(labels: NDArray[Any], place: Place) -> Mask:
 
 
 def _blocks(function: Function, place: Place) -> Mask:
-    """Blocks within which all see all; a token outside them, labelled -1, sees itself, which any causal mask allows."""
+    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as masks of the past let it."""
     labels = _positions(closed_over(function)["block_sequence_ids"], place).astype(np.int64)
     return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), place)
