@@ -71,11 +71,11 @@ def read_rotary(settings: Settings, head_dim: int) -> Rotary:
                 f"a model whose heads turn whole"
             )
 
-    def number(key: str, otherwise: Any = None) -> float:
+    def number(key: str, otherwise: Any = None, above: float = 0.0) -> float:
         value = given.get(key)
         value = otherwise if value is None else value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e30:
-            raise ModelError(f"{settings.path}: {key} in {name} must be a number above 0, got {short(value)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not above < value < 1e30:
+            raise ModelError(f"{settings.path}: {key} in {name} must be a number above {above:g}, got {short(value)}")
         return float(value)
 
     theta = number("rope_theta", settings.number("rope_theta", 10000.0, 1e30))
@@ -99,11 +99,8 @@ def _llama3(speeds: Array, number: Callable[..., float]) -> Array:
 
     Source: the Llama 3.1 models (Meta, 2024), in whose config.json the four numbers stand.
     """
-    factor, low, high = (number(key) for key in ("factor", "low_freq_factor", "high_freq_factor"))
-    if low >= high:
-        raise ModelError(
-            f"high_freq_factor must be above low_freq_factor, {low:g}, got {high:g}; get config.json again"
-        )
+    factor, low = number("factor"), number("low_freq_factor")
+    high = number("high_freq_factor", above=low)
     turns = number("original_max_position_embeddings") * speeds / (2 * math.pi)  # in the length that was trained with
     kept = np.clip((turns - low) / (high - low), 0, 1)
     return np.asarray((1 - kept) * speeds / factor + kept * speeds, np.float32)
