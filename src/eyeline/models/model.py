@@ -45,12 +45,28 @@ class Model:
         return f"<Model {self.name}: {self.config.model_type}, {size}>"
 
     def tokens(self, text: str) -> Tokens:
-        """`text` as tokens, [CLS] and [SEP] (or what the model has in their place) around it. Nothing is ever cut off.
+        """`text` as tokens, with the special ones that the model wants around it ([CLS], [SEP]). Nothing is cut off.
 
         Raises:
             ModelError: if the text isn't valid Unicode.
         """
         return tokenize(self._tokenizer, text, self.config.vocabulary_size)
+
+    def text(self, ids: ArrayLike) -> str:
+        """Token ids, (N,), as text, special tokens as they are spelled. Where a character is cut short there is a �.
+
+        >>> model = load("smollm2")
+        >>> model.text(model.tokens("Café, 1969").ids[:-2])
+        'Café, 19'
+
+        Raises:
+            ValueError: if ids aren't whole numbers within the vocabulary.
+        """
+        array = np.atleast_1d(np.asarray(ids))
+        if not array.size:
+            return ""
+        (checked,) = self._in_vocabulary(array[None])
+        return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def run(
         self,
@@ -209,6 +225,14 @@ class Model:
             ) from None
         if array.ndim != 2 or not array.size:
             raise ValueError(f"ids must be (texts, tokens), at least one of each, got shape {array.shape}")
+        if array.shape[1] > self.config.positions:
+            raise ModelError(
+                f"{self.name} has {self.config.positions} positions, got {array.shape[1]} tokens, special ones "
+                f"included; give it a shorter text, or take a model with more positions"
+            )
+        return self._in_vocabulary(array)
+
+    def _in_vocabulary(self, array: NDArray[Any]) -> NDArray[np.int64]:
         if not np.issubdtype(array.dtype, np.integer):
             raise ValueError(f"ids must be whole numbers, got {array.dtype}")
         size = self.config.vocabulary_size
@@ -216,11 +240,6 @@ class Model:
         if low < 0 or high >= size:
             raise ValueError(
                 f"ids must be from 0 to {size - 1}, got {low if low < 0 else high}; use this model's own tokens()"
-            )
-        if array.shape[1] > self.config.positions:
-            raise ModelError(
-                f"{self.name} has {self.config.positions} positions, got {array.shape[1]} tokens, special ones "
-                f"included; give it a shorter text, or take a model with more positions"
             )
         return array.astype(np.int64)
 

@@ -52,7 +52,8 @@ class Run:
     """What `Model.run` saw.
 
     Attributes:
-        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width).
+        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width). A
+            decoder's last is as its last layer left it: `Model.logits` norms it.
         layers: what happened in each layer.
     """
 
