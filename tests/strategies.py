@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.masks import Mask, Problem
+from eyeline.masks import Align, Mask, Problem
 from eyeline.readouts import Readout
 from eyeline.scores import Score
 
@@ -116,6 +116,12 @@ def packed(most: int, count: int, choose) -> list[int]:
     return found
 
 
+def aligned(problem: Problem, choose) -> Align | None:
+    """Where queries stand among keys."""
+    named = ("start", "end", 0, 2, problem.keys, -1)
+    return choose((*named, None) if problem.queries == problem.keys else named)
+
+
 def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.random.Generator) -> Mask:
     """A mask of one of these kinds that fits a problem; `choose` takes one of a sequence."""
     kind = choose(kinds)
@@ -135,7 +141,10 @@ def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.rando
         return el.Lengths(**given, side=choose(("right", "left")))
     if kind is el.Where:
         return el.Where(choose(RULES))
-    align = choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
+    if kind is el.Intervals:
+        rows = (choose((1, problem.batch)), choose((1, problem.queries)), choose((0, 1, 3)), 2)
+        return el.Intervals(rng.integers(-2, problem.keys + 3, rows))
+    align = aligned(problem, choose)
     if kind is el.Documents:
         several = choose((False, False, True))
         count = problem.batch if several else 1
@@ -170,7 +179,7 @@ def masks(draw, problem: Problem, joined: bool = True, functions: bool = True) -
 
     # Intervals suffice for most; booleans and functions are slow to ask in Python.
     kinds: tuple[type, ...] = (el.Causal, el.Window, el.Window, el.Lengths, el.Documents, el.Prefix)
-    kinds += choose(((), (), (el.Dense,), (el.Where,) if cheap else ()))
+    kinds += choose(((), (), (el.Dense,), (el.Intervals,), (el.Where,) if cheap else ()))
     mask = simple_mask(problem, kinds, choose, rng)
     for _ in range(choose((1, 2, 3, 0)) if joined else 0):
         other = simple_mask(problem, kinds, choose, rng)
@@ -211,7 +220,7 @@ def steepness(score: float, b: int, h: int, i: int, j: int) -> float:
 
 def simple_score(problem: Problem, kind: type, choose, rng: np.random.Generator) -> Score:
     """A change of the scores of this kind that fits a problem."""
-    align = choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end"))
+    align = aligned(problem, choose)
     if kind is el.Alibi:
         return el.Alibi(choose((None, rng.random(problem.heads))), align)
     if kind is el.RelativeBias:

@@ -47,12 +47,14 @@ HOLES = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 1, 1]], bool)
 MASKS: dict[str, Mask | None] = {
     "none": None,
     "causal": el.Causal("end"),
+    "chunk": el.Causal(1) & el.Window(1, 0, 1) & el.Documents([2, 3], align=1),
     "window": el.Window(1, 0, "start"),
     "lengths": el.Lengths(queries=[3, 1], keys=[2, 5]),
     "documents": el.Documents([[1, 2], [2, 0]], keys=[[3, 2], [1, 4]]),
     "prefix": el.Prefix(2, "start"),
     "dense": el.Dense(HOLES),
     "tensor": el.Dense(torch.from_numpy(HOLES)),
+    "intervals": el.Intervals(np.random.default_rng(2).integers(0, 9, (2, 1, 2, 2))),
     "where": el.Where(odd),
     "joined": (el.Causal("end") & el.Lengths(keys=[2, 5])) | ~el.Dense(HOLES),
 }

@@ -150,7 +150,7 @@ def test_they_print_as_what_they_mean(mask, text):
             lambda: el.Prefix(1).dense(3, 4),
             "align must be given where queries and keys differ in number, got Prefix(1)",
         ),
-        (lambda: el.Prefix(1, "top"), 'align must be "start", "end" or None, got '),
+        (lambda: el.Prefix(1, "top"), 'align must be "start", "end", a key\'s number or None, got '),
     ],
 )
 def test_errors_say_what_was_wrong_and_what_to_do(make, message):

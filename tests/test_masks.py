@@ -209,6 +209,9 @@ def test_an_array_joined_with_a_mask_is_told_how(other):
         (el.Lengths(range(9)), "Lengths([0, 1, 2, 3, 4, 5, ... 9 in all])"),
         (el.Dense(np.tri(2, dtype=bool)), "Dense(2 × 2, 75% allowed)"),
         (el.Dense(np.ones((3, 1, 0), bool)), "Dense(3 × 1 × 0, empty)"),
+        (el.Intervals(np.zeros((2, 5, 1, 2), int)), "Intervals(2 × 5 rows of at most 1)"),
+        (el.Causal(7), "Causal(align=7)"),
+        (el.Window(1, 0, 0), "Window(before=1, after=0, align=0)"),
         ((el.Causal() | el.Window(1, 2)) & ~el.Causal(), "(Causal() | Window(before=1, after=2)) & ~Causal()"),
         (~(el.Causal() & el.Causal()), "~(Causal() & Causal())"),
         (el.Causal() & el.Causal() | ~~el.Causal(), "Causal() & Causal() | ~~Causal()"),
@@ -221,7 +224,7 @@ def test_masks_print_as_what_they_mean(mask, text):
 @given(drawn)
 def test_what_is_printed_makes_the_mask_again(case):
     problem, mask = case
-    if not has((el.Dense, el.Where), mask):
+    if not has((el.Dense, el.Intervals, el.Where), mask):
         again = eval(repr(mask), {name: getattr(el, name) for name in KINDS})
         np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
 
@@ -231,7 +234,19 @@ def test_masks_pickle(case):
     problem, mask = case
     again = pickle.loads(pickle.dumps(mask))
     np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
-    assert has(el.Dense, mask) or again == mask
+    assert has((el.Dense, el.Intervals), mask) or again == mask
+
+
+@given(problems(), st.integers(-3, 9))
+def test_a_chunk_of_queries_stands_where_it_is_told(problem, first):
+    """Queries cut out of a longer square see what they saw there."""
+    size = max(problem.keys, first + problem.queries, 0)
+    rows = np.arange(first, first + problem.queries)
+    kept = (rows >= 0) & (rows < size)
+    for mask in (el.Causal, lambda align: el.Window(2, 1, align), lambda align: el.Documents([2, 0, 3], align=align)):
+        if size >= 5 and problem.keys >= 5:
+            whole = mask(None).dense(size)[rows[kept], : problem.keys]
+            np.testing.assert_array_equal(mask(first).dense(problem.queries, problem.keys)[kept], whole)
 
 
 def test_equal_masks_are_equal():
@@ -256,8 +271,15 @@ SCORES = np.array([[0.0, -np.inf], [0.0, 0.0]])
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: el.Causal("bottom"), 'align must be "start", "end" or None, got '),
-        (lambda: el.Window(1, align=1), 'align must be "start", "end" or None, got 1'),
+        (lambda: el.Causal(True), 'align must be "start", "end", a key\'s number or None, got True'),
+        (
+            lambda: el.Intervals([[0, 1]]),
+            "bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got int64 array of shape (1",
+        ),
+        (lambda: el.Intervals([[[0.0, 1.0]]]), "bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got float64"),
+        (lambda: el.Intervals(np.zeros((2, 1, 2), int)).dense(3), "bounds must have one row per query (3), for each"),
+        (lambda: el.Causal("bottom"), 'align must be "start", "end", a key\'s number or None, got '),
+        (lambda: el.Window(1, align=1.5), 'align must be "start", "end", a key\'s number or None, got 1.5'),
         (lambda: el.Window(-1), "before must be a whole number, 0 or more, got -1"),
         (lambda: el.Window(1, after=2.0), "after must be a whole number, 0 or more, got 2.0"),
         (lambda: el.Window(True), "before must be a whole number, 0 or more, got True"),

@@ -204,7 +204,7 @@ def test_a_visible_value_counts_even_with_weight_zero():
         (lambda: el.TopK(2.0), "k must be a whole number, 1 or more, got 2.0"),
         (lambda: el.TopK(True), "k must be a whole number, 1 or more, got True"),
         (lambda: el.Received("min"), 'reduce must be "sum", "mean" or "max", got \'min\''),
-        (lambda: el.Distance("middle"), 'align must be "start", "end" or None, got '),
+        (lambda: el.Distance("middle"), 'align must be "start", "end", a key\'s number or None, got '),
         (lambda: el.Pooled(0, 4), "rows must be a whole number, 1 or more, got 0"),
         (lambda: el.Pooled(4, 1.5), "columns must be a whole number, 1 or more, got 1.5"),
         (lambda: el.Pooled(4, 4, "sum"), 'reduce must be "mean" or "max", got \'sum\''),

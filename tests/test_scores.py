@@ -202,7 +202,7 @@ THREE = Problem((1,), 3, 4, 4)
         (lambda: el.Alibi(["a"]), "slopes must be real numbers, got <U1"),
         (lambda: el.Alibi([1.0]).lower(THREE), "slopes must have one entry per head (3), got 1"),
         (lambda: el.Alibi([1, 2, np.nan]).lower(THREE), "slopes must be finite, got nan"),
-        (lambda: el.Alibi(align="middle"), 'align must be "start", "end" or None, got'),
+        (lambda: el.Alibi(align="middle"), 'align must be "start", "end", a key\'s number or None, got'),
         (lambda: el.Alibi().lower(Problem((1,), 3, 4, 5)), "align must be given where queries and keys differ in numb"),
         (lambda: el.RelativeBias(np.ones(3)), "table must be (buckets, H), got shape (3,)"),
         (lambda: el.RelativeBias(np.ones((3, 3))), "table must have 4 buckets or more, got 3"),

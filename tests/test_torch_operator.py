@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -124,6 +125,20 @@ def test_compiled_once_for_all_seeds():
         for seed in (2, 3):
             got = run(q, k, v, torch.tensor(seed))
             assert torch.equal(got, el.attention(q, k, v, dropout=0.5, seed=seed))
+
+
+def test_compiled_once_for_all_places_of_a_chunk():
+    torch._dynamo.reset()
+    q, k, v = inputs()
+    run = torch.compile(
+        lambda q, k, v, mask: el.attention(q, k, v, mask=mask.of), fullgraph=True, dynamic=True, backend="eager"
+    )
+    for align in (0, 1):
+        run(q, k, v, SimpleNamespace(of=el.Causal(align)))
+    with torch.compiler.set_stance("fail_on_recompile"):
+        for align in (2, 3):
+            mask = el.Causal(align)
+            assert torch.equal(run(q, k, v, SimpleNamespace(of=mask)), el.attention(q, k, v, mask=mask))
 
 
 def test_compiled_for_any_length():

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eyeline.attention import attention, observe
+from eyeline.huggingface.arrival import expect
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Documents, Lengths, Mask, Prefix, Where, Window
+from eyeline.masks import Causal, Dense, Documents, Intervals, Lengths, Mask, Prefix, Where, Window
 from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
@@ -18,6 +19,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 
 if TYPE_CHECKING:
     from eyeline.explanations import compare, explain, heads, rollout
+    from eyeline.huggingface import watch
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Distance",
     "Documents",
     "Entropy",
+    "Intervals",
     "Lengths",
     "Mask",
     "Observation",
@@ -52,12 +55,28 @@ __all__ = [
     "observe",
     "rollout",
     "set_threads",
+    "watch",
 ]
+
+# `attn_implementation="eyeline"` works whichever of the two is imported first.
+expect()
+
+
+_LATER = {
+    "compare": "explanations",
+    "explain": "explanations",
+    "heads": "explanations",
+    "rollout": "explanations",
+    "watch": "huggingface",
+}
+#: Rooms that `import eyeline` leaves unloaded.
+_ROOMS = ("huggingface", "models", "reference", "torch")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compare", "explain", "heads", "rollout"):
-        from eyeline import explanations
+    if name not in _LATER and name not in _ROOMS:
+        raise AttributeError(f"module 'eyeline' has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(explanations, name)
-    raise AttributeError(f"module 'eyeline' has no attribute {name!r}")
+    room = import_module(f"eyeline.{_LATER.get(name, name)}")
+    return getattr(room, name) if name in _LATER else room

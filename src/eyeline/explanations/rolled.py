@@ -155,7 +155,7 @@ def rollout(
     units = units_of(tokens, pieces)
     found = None if token is None else find(token, nth, units, text, special)
     shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
-    causal = bool(getattr(model.config, "causal", False))
+    causal = model.config.causal
     if found is None:
         if len(tokens) > MOST:
             raise QuestionError(

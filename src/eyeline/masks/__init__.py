@@ -8,6 +8,7 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
+from eyeline.masks.intervals import Intervals
 from eyeline.masks.lowered import Lowered, Problem, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
 from eyeline.masks.padding import Lengths
@@ -21,6 +22,7 @@ __all__ = [
     "Causal",
     "Dense",
     "Documents",
+    "Intervals",
     "Lengths",
     "Lowered",
     "Mask",

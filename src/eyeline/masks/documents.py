@@ -71,7 +71,7 @@ class Documents(Mask):
 
     def __repr__(self) -> str:
         keys = "" if self.keys is None else f", keys={_shown(self.keys)}"
-        align = f", align={self.align!r}" if self.align else ""
+        align = f", align={self.align!r}" if self.align is not None else ""
         return f"Documents({_shown(self.lengths)}{keys}{align})"
 
     def _check(self, problem: Problem) -> None:
@@ -102,7 +102,7 @@ class Documents(Mask):
         for b, (lengths, keys) in enumerate(zip(self.lengths, self.keys or self.lengths, strict=True)):
             size = max(problem.keys, problem.queries)
             ours, theirs = _labels(lengths, size), _labels(keys, problem.keys)
-            mine = np.where(i >= 0, ours[np.maximum(i, 0)], -1) if size else i
+            mine = np.where((i >= 0) & (i < size), ours[np.clip(i, 0, size - 1)], -1) if size else i
             allowed[b, 0] = (mine[:, None] == theirs) & (theirs >= 0)
         return allowed
 

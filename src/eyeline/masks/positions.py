@@ -12,7 +12,8 @@ from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import Lowered, Problem, one_interval
 from eyeline.masks.mask import Mask
 
-Align = Literal["start", "end"]
+#: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
+Align = Literal["start", "end"] | int
 
 
 def standing(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
@@ -24,12 +25,14 @@ def standing(problem: Problem, align: Align | None, name: str) -> NDArray[np.int
             f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
             f"the first query stands at the first key"
         )
-    return np.arange(N)[:, None] + (M - N if align == "end" else 0)
+    first = M - N if align == "end" else 0 if align is None or align == "start" else align
+    return np.arange(N)[:, None] + first
 
 
 def check_align(align: object) -> None:
-    if align not in (None, "start", "end"):
-        raise ValueError(f'align must be "start", "end" or None, got {align!r}')
+    number = isinstance(align, int) and not isinstance(align, bool)
+    if not number and align not in (None, "start", "end"):
+        raise ValueError(f'align must be "start", "end", a key\'s number or None, got {align!r}')
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,9 @@ class Causal(Mask):
 
     Args:
         align: where unequal numbers of queries and keys meet: "end" (the last query stands at the last key, as in
-            decoding with a cache) or "start" (the first at the first). Libraries disagree, so it must be said when they
-            differ.
+            decoding with a cache), "start" (the first at the first), or a whole number: the key, counted from 0, at
+            which the first query stands (a chunk of queries before room that isn't filled yet). Libraries disagree, so
+            it must be said when they differ.
 
     >>> Causal(align="end").dense(2, 4).astype(int)
     array([[1, 1, 1, 0],
@@ -52,7 +56,7 @@ class Causal(Mask):
         check_align(self.align)
 
     def __repr__(self) -> str:
-        return f"Causal(align={self.align!r})" if self.align else "Causal()"
+        return f"Causal(align={self.align!r})" if self.align is not None else "Causal()"
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
         result: NDArray[np.bool_] = np.arange(problem.keys) <= standing(problem, self.align, repr(self))
@@ -93,7 +97,9 @@ class Window(Mask):
             object.__setattr__(self, name, int(value))
 
     def __repr__(self) -> str:
-        return f"Window(before={self.before}, after={self.after}" + (f", align={self.align!r})" if self.align else ")")
+        return f"Window(before={self.before}, after={self.after}" + (
+            f", align={self.align!r})" if self.align is not None else ")"
+        )
 
     def rule(self, problem: Problem) -> NDArray[np.bool_]:
         distance = np.arange(problem.keys) - standing(problem, self.align, repr(self))
@@ -134,7 +140,7 @@ class Prefix(Mask):
 
     def __repr__(self) -> str:
         n = str(self.n[0]) if len(self.n) == 1 else short(self.n)
-        return f"Prefix({n}" + (f", align={self.align!r})" if self.align else ")")
+        return f"Prefix({n}" + (f", align={self.align!r})" if self.align is not None else ")")
 
     def _ends(self, problem: Problem) -> NDArray[np.int64]:
         """The first key that each query may not see, (B or 1, 1, N)."""

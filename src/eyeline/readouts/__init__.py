@@ -3,9 +3,9 @@
 Each is defined once, on the whole matrix, in `reference`. This room may import `masks`, and imports NumPy alone.
 """
 
-from eyeline.readouts.chosen import Readout, chosen
+from eyeline.readouts.chosen import Readout, chosen, several
 from eyeline.readouts.matrix import Pooled, Received
 from eyeline.readouts.rectangle import Weights
 from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
 
-__all__ = ["Distance", "Entropy", "Onto", "Pooled", "Readout", "Received", "TopK", "Weights", "chosen"]
+__all__ = ["Distance", "Entropy", "Onto", "Pooled", "Readout", "Received", "TopK", "Weights", "chosen", "several"]

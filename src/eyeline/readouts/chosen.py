@@ -21,6 +21,14 @@ def chosen(read: Readout | Sequence[Readout], problem: Problem) -> tuple[Readout
         TypeError: if one of them isn't a readout.
         ValueError: if a kind is there twice, or one doesn't fit the matrix.
     """
+    given = several(read)
+    for readout in given:
+        readout.check(problem)
+    return given
+
+
+def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
+    """As `chosen`, before it is known of which matrix."""
     kinds = get_args(Readout)
     given: tuple[Readout, ...] = (read,) if isinstance(read, kinds) else tuple(read)  # type: ignore[arg-type]
     for readout in given:
@@ -29,6 +37,4 @@ def chosen(read: Readout | Sequence[Readout], problem: Problem) -> tuple[Readout
     for name, times in Counter(type(readout).__name__ for readout in given).items():
         if times > 1:
             raise ValueError(f"read must hold each kind of readout once, got {name} {times} times")
-    for readout in given:
-        readout.check(problem)
     return given

@@ -56,7 +56,7 @@ class Alibi(Score):
 
     def __repr__(self) -> str:
         given = [] if self.slopes is None else [f"slopes of {len(self.slopes)} heads"]
-        given += [f"align={self.align!r}"] if self.align else []
+        given += [f"align={self.align!r}"] if self.align is not None else []
         return f"Alibi({', '.join(given)})"
 
     def _slopes(self, problem: Problem) -> Array:
@@ -136,7 +136,7 @@ class RelativeBias(Score):
         given = ["{} buckets × {} heads".format(*self.table.shape)]
         given += [] if self.bidirectional else ["bidirectional=False"]
         given += [] if self.max_distance == 128 else [f"max_distance={self.max_distance}"]
-        given += [f"align={self.align!r}"] if self.align else []
+        given += [f"align={self.align!r}"] if self.align is not None else []
         return f"RelativeBias({', '.join(given)})"
 
     def buckets(self, distance: NDArray[np.int64]) -> NDArray[np.int64]:

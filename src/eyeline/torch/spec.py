@@ -18,7 +18,7 @@ from torch import Tensor
 
 from eyeline import masks, readouts, scores
 from eyeline.dropout import check_dropout
-from eyeline.masks import Mask, Problem
+from eyeline.masks import Align, Mask, Problem
 from eyeline.masks.counts import whole
 from eyeline.masks.documents import lists
 from eyeline.scores import Score
@@ -53,19 +53,27 @@ class Said:
         # A tensor's whole numbers are signed.
         return self.fact(torch.tensor(number - (1 << 64) if number >> 63 else number)) if share else "null"
 
+    def _align(self, align: Align | None) -> str:
+        """Where queries stand; a number is a fact, since it changes from one step of decoding to the next."""
+        if align is None or isinstance(align, str):
+            return _json(align)
+        return _text("at", self.fact(torch.tensor(align)))
+
     def mask(self, mask: Mask) -> str:
         if isinstance(mask, masks.Causal):
-            return _text("Causal", _json(mask.align))
+            return _text("Causal", self._align(mask.align))
         if isinstance(mask, masks.Window):
-            return _text("Window", _json(mask.before), _json(mask.after), _json(mask.align))
+            return _text("Window", _json(mask.before), _json(mask.after), self._align(mask.align))
         if isinstance(mask, masks.Lengths):
             return _text("Lengths", _json(mask.queries), _json(mask.keys), _json(mask.side))
         if isinstance(mask, masks.Documents):
-            return _text("Documents", _json(mask.lengths), _json(mask.keys), _json(mask.align))
+            return _text("Documents", _json(mask.lengths), _json(mask.keys), self._align(mask.align))
         if isinstance(mask, masks.Prefix):
-            return _text("Prefix", _json(mask.n), _json(mask.align))
+            return _text("Prefix", _json(mask.n), self._align(mask.align))
         if isinstance(mask, masks.Dense):
             return _text("Dense", self.fact(mask.allowed))
+        if isinstance(mask, masks.Intervals):
+            return _text("Intervals", self.fact(mask.bounds))
         if isinstance(mask, masks.Where):
             return _text("Where", _json(name_of(mask.function)))
         if isinstance(mask, masks.And):
@@ -88,11 +96,11 @@ class Said:
             return _text("Sinks", self._parameter(score.logits))
         if isinstance(score, scores.Alibi):
             slopes = "null" if score.slopes is None else self._parameter(score.slopes)
-            return _text("Alibi", slopes, _json(score.align))
+            return _text("Alibi", slopes, self._align(score.align))
         if isinstance(score, scores.RelativeBias):
             sides = "true" if score.bidirectional else "false"
             return _text(
-                "RelativeBias", self._parameter(score.table), sides, _json(score.max_distance), _json(score.align)
+                "RelativeBias", self._parameter(score.table), sides, _json(score.max_distance), self._align(score.align)
             )
         raise TypeError(f"scores must be Eyeline's own changes of scores, got {type(score).__name__}; use a function")
 
@@ -108,7 +116,7 @@ class Said:
         if isinstance(readout, readouts.Received):
             return _text("Received", _json(readout.reduce))
         if isinstance(readout, readouts.Distance):
-            return _text("Distance", _json(readout.align))
+            return _text("Distance", self._align(readout.align))
         if isinstance(readout, readouts.Pooled):
             return _text("Pooled", _json(readout.rows), _json(readout.columns), _json(readout.reduce))
         if isinstance(readout, readouts.Onto):
@@ -191,7 +199,7 @@ def decode(
         problem=problem,
         scale=default_scale(D) if said["scale"] is None else said["scale"],
         mask=None if said["mask"] is None or sizes_only else _mask(said["mask"], arrays),
-        scores=tuple(_score(score, parameters) for score in said["scores"]),
+        scores=tuple(_score(score, parameters, arrays) for score in said["scores"]),
         dropout=said["dropout"],
         seed=0 if said["seed"] is None else int(arrays[said["seed"]]),
         read=tuple(_readout(readout, arrays) for readout in said["read"]),
@@ -211,19 +219,23 @@ def _mask(said: list[Any], arrays: Sequence[Any]) -> Mask:
         case "And" | "Or" | "Not":
             join: Any = getattr(masks, name)
             return join(*(_mask(part, arrays) for part in rest))  # type: ignore[no-any-return]
-        case "Dense":
-            return masks.Dense(arrays[rest[0]])
+        case "Dense" | "Intervals":
+            return getattr(masks, name)(arrays[rest[0]])  # type: ignore[no-any-return]
         case "Where":
             return masks.Where(named(rest[0]))
         case "Lengths":
             return masks.Lengths(queries=rest[0], keys=rest[1], side=rest[2])
         case "Documents":
-            return masks.Documents(rest[0], keys=rest[1], align=rest[2])
+            return masks.Documents(rest[0], keys=rest[1], align=_align(rest[2], arrays))
     kind: Any = getattr(masks, name)
-    return kind(*rest)  # type: ignore[no-any-return]
+    return kind(*rest[:-1], _align(rest[-1], arrays))  # type: ignore[no-any-return]
 
 
-def _score(said: list[Any], parameters: Sequence[Tensor]) -> Score:
+def _align(said: Any, arrays: Sequence[Any]) -> Align | None:
+    return int(arrays[said[1]]) if isinstance(said, list) else said
+
+
+def _score(said: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Score:
     name, *rest = said
     match name:
         case "Softcap":
@@ -231,6 +243,8 @@ def _score(said: list[Any], parameters: Sequence[Tensor]) -> Score:
         case "ScoreFunction":
             function, derivative = rest
             return scores.ScoreFunction(named(function), None if derivative is None else named(derivative))
+        case "Alibi" | "RelativeBias":
+            rest[-1] = _align(rest[-1], arrays)
     kind: Any = getattr(scores, name)
     number, *rest = rest
     return kind(None if number is None else parameters[number], *rest)  # type: ignore[no-any-return]
@@ -242,6 +256,8 @@ def _readout(said: list[Any], arrays: Sequence[Any]) -> Any:
         return readouts.Weights(*(_positions(which, arrays) for which in rest))
     if name == "Onto":
         return readouts.Onto(arrays[rest[0]], rest[1])
+    if name == "Distance":
+        return readouts.Distance(_align(rest[0], arrays))
     kind: Any = getattr(readouts, name)
     return kind(*rest)
 

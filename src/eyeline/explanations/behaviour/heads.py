@@ -168,7 +168,7 @@ def heads(
     model = loaded(model, progress)
     whole = tokens_of_any_length(model, text)
     tokens = _beginning(model, whole, first)
-    causal = bool(getattr(model.config, "causal", False))
+    causal = model.config.causal
     kinds = kinds_of(tokens)
     found: list[dict[str, Array]] = []
     for layer in model.layers([tokens.ids], read=measures.readouts(kinds)):

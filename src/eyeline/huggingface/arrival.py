@@ -1,0 +1,72 @@
+"""Telling transformers of Eyeline, whichever is imported first: neither is loaded for the other's sake."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+#: What `attn_implementation=` is given.
+NAME = "eyeline"
+#: Where transformers keeps its attention functions, and its mask functions.
+_ATTENTION, _MASKS = "transformers.modeling_utils", "transformers.masking_utils"
+
+
+def expect() -> None:
+    """Register with transformers now if it is loaded, else when it will be."""
+    loaded = [name for name in (_ATTENTION, _MASKS) if name in sys.modules]
+    for name in loaded:
+        _register(sys.modules[name])
+    if len(loaded) < 2 and not any(isinstance(finder, _Arrival) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Arrival())
+
+
+def _register(module: ModuleType) -> None:
+    """The two functions load what they need when they are called. Of another major version, nothing is registered."""
+    interface = getattr(
+        module, "AttentionInterface" if module.__name__ == _ATTENTION else "AttentionMaskInterface", None
+    )
+    if interface is not None:
+        interface.register(NAME, _attend if module.__name__ == _ATTENTION else _mask)
+
+
+def _attend(*args: Any, **kwargs: Any) -> Any:
+    from eyeline.huggingface.function import attend
+
+    return attend(*args, **kwargs)
+
+
+def _mask(*args: Any, **kwargs: Any) -> Any:
+    from eyeline.huggingface.masking import mask
+
+    return mask(*args, **kwargs)
+
+
+class _Arrival:
+    """Finds nothing itself: it lets the others find those two modules, and registers once they have run."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in (_ATTENTION, _MASKS):
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    _after(spec.loader)
+                return spec
+        return None
+
+
+def _after(loader: Any) -> None:
+    """Have this loader register the module that it has run. It loads that module alone."""
+    run = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        run(module)
+        _register(module)
+
+    loader.exec_module = exec_module

@@ -1,0 +1,97 @@
+"""Having a Hugging Face model's attention run on Eyeline."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from eyeline.huggingface.arrival import NAME, expect
+from eyeline.huggingface.errors import HuggingFaceError
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def attach(model: Module) -> Module:
+    """Have a loaded model's attention run on Eyeline: its output stays what it was, up to rounding.
+
+    The same as loading it with `attn_implementation="eyeline"`. `model.set_attn_implementation("sdpa")` takes it back.
+
+    Args:
+        model: a model of transformers 5, or a module that holds such models (of PEFT, of sentence-transformers).
+
+    Returns:
+        The model.
+
+    Raises:
+        TypeError: if it holds no model of transformers.
+        HuggingFaceError: if the model computes attention by itself, out of Eyeline's reach, or is set to give all its
+            attention weights (`config.output_attentions`); a ValueError.
+
+    >>> import torch
+    >>> from transformers import BertConfig, BertModel
+    >>> _ = torch.manual_seed(0)
+    >>> model = BertModel(BertConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32))
+    >>> ids = torch.arange(10)[None]
+    >>> before = model.eval()(ids).last_hidden_state
+    >>> torch.allclose(attach(model)(ids).last_hidden_state, before, atol=1e-6)
+    True
+    """
+    expect()
+    for root in models_in(model):
+        _check(root)
+        root.set_attn_implementation(NAME)
+    return model
+
+
+def models_in(module: Any) -> list[PreTrainedModel]:
+    """The models of transformers that a module is or holds, without the parts of those.
+
+    Raises:
+        TypeError: if there is none.
+    """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"model must be a model of transformers, got {type(module).__name__}; load one with AutoModel")
+    found = list(_outermost(module))
+    if not found:
+        raise TypeError(
+            f"model must be or hold a model of transformers, got {type(module).__name__}; for other modules there are "
+            f"eyeline.attention and eyeline.torch.MultiheadAttention"
+        )
+    return found
+
+
+def _outermost(module: nn.Module) -> Iterator[PreTrainedModel]:
+    if isinstance(module, PreTrainedModel):
+        yield module
+        return
+    for child in module.children():
+        yield from _outermost(child)
+
+
+def _check(root: PreTrainedModel) -> None:
+    name = type(root).__name__
+    if not root._can_set_attn_implementation():
+        raise HuggingFaceError(
+            f"model must call transformers' attention interface, got {name}, which computes attention by itself; "
+            f"Eyeline can't reach it (output_attentions=True, with attn_implementation='eager', may)"
+        )
+    if getattr(root.config, "output_attentions", False):
+        raise HuggingFaceError(
+            "config.output_attentions must be False, got True, which transformers has for eager attention alone; ask a "
+            "single call for output_attentions=True, or read what you want to know with eyeline.watch"
+        )
+    apart = sorted(
+        {type(part).__name__ for part in root.modules() if isinstance(part, PreTrainedModel) and not _reached(part)}
+    )
+    if apart:
+        warnings.warn(
+            f"{', '.join(apart)} in {name} computes attention by itself; Eyeline can't reach it there", stacklevel=3
+        )
+
+
+def _reached(part: PreTrainedModel) -> bool:
+    return bool(part._can_set_attn_implementation())

@@ -1,0 +1,119 @@
+"""What was seen, as pandas tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.readouts import Weights
+
+if TYPE_CHECKING:
+    import pandas
+
+    from eyeline.huggingface.looks import Look, Seen
+
+_TABLES = ("queries", "keys", "heads", "weights")
+_FIRST = ("module", "kind", "layer", "forward", "batch", "head")
+
+
+def frame(seen: Seen, of: str | None) -> pandas.DataFrame:
+    """The table that `Seen.frame` gives."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("frame needs pandas, which isn't installed; pip install 'eyeline[hf]'") from None
+    if of is None:
+        of = next((table for table in _TABLES if any(_has(look, table) for look in seen)), "queries")
+    if of not in _TABLES:
+        raise ValueError(f"of must be one of {', '.join(map(repr, _TABLES))}, got {of!r}")
+    make = {"queries": _queries, "keys": _keys, "heads": _heads, "weights": _weights}[of]
+    tables = [pandas.DataFrame(_named(look) | make(look)) for look in seen if of == "heads" or _has(look, of)]
+    return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=list(_FIRST))
+
+
+def _has(look: Look, table: str) -> bool:
+    seen = look.seen
+    if table == "keys":
+        return seen.received is not None
+    if table == "weights":
+        return seen.weights is not None
+    return any(x is not None for x in (seen.entropy, seen.distance, seen.top_k, seen.onto, seen.sink))
+
+
+def _named(look: Look) -> dict[str, Any]:
+    return {"module": look.module, "kind": look.kind, "layer": look.layer, "forward": look.forward}
+
+
+def _grid(look: Look, *sizes: int) -> list[NDArray[Any]]:
+    """The indices of all batch elements, heads and what else is counted, each flat."""
+    return [axis.ravel() for axis in np.indices((len(look.seen.lse), len(look.heads), *sizes))]
+
+
+def _shown(look: Look, batch: NDArray[Any], query: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which lines are of queries that are no padding."""
+    return np.ones(len(batch), bool) if look.real is None else look.real[batch, query]
+
+
+def _queries(look: Look) -> dict[str, Any]:
+    seen = look.seen
+    batch, head, query = _grid(look, seen.lse.shape[2])
+    kept = _shown(look, batch, query)
+    columns: dict[str, Any] = {
+        "batch": batch,
+        "head": np.array(look.heads, np.int64)[head],
+        "query": query + look.first_query,
+    }
+    for name in ("entropy", "distance", "sink", "lse"):
+        if getattr(seen, name) is not None:
+            columns[name] = getattr(seen, name).reshape(-1)
+    if seen.onto is not None:
+        columns |= {f"onto_{group}": seen.onto[..., group].reshape(-1) for group in range(seen.onto.shape[-1])}
+    if seen.top_k is not None:
+        for nth in range(seen.top_k.keys.shape[-1]):
+            keys = seen.top_k.keys[..., nth].reshape(-1)
+            columns[f"top_{nth + 1}_key"] = np.where(keys < 0, -1, keys + look.first_key)
+            columns[f"top_{nth + 1}_weight"] = seen.top_k.weights[..., nth].reshape(-1)
+    return {name: column[kept] for name, column in columns.items()}
+
+
+def _keys(look: Look) -> dict[str, Any]:
+    received = look.seen.received
+    assert received is not None
+    batch, head, key = _grid(look, received.shape[2])
+    kept = np.ones(len(key), bool) if look.real_keys is None else look.real_keys[batch, key]
+    columns = {
+        "batch": batch,
+        "head": np.array(look.heads, np.int64)[head],
+        "key": key + look.first_key,
+        "received": received.reshape(-1),
+    }
+    return {name: column[kept] for name, column in columns.items()}
+
+
+def _heads(look: Look) -> dict[str, Any]:
+    batch, head = _grid(look)
+    means = {
+        f"mean_{name}": look.mean(name).reshape(-1)
+        for name in ("entropy", "distance", "sink")
+        if getattr(look.seen, name) is not None
+    }
+    return {"batch": batch, "head": np.array(look.heads, np.int64)[head], **means}
+
+
+def _weights(look: Look) -> dict[str, Any]:
+    weights = look.seen.weights
+    assert weights is not None
+    asked = next(one for one in look.seen.read if isinstance(one, Weights))
+    rows, columns = asked.rows(look.seen.lse.shape[2]), asked.columns(look.keys)
+    batch, head, row, column = _grid(look, len(rows), len(columns))
+    kept = _shown(look, batch, rows[row])
+    table = {
+        "batch": batch,
+        "head": np.array(look.heads, np.int64)[head],
+        "query": rows[row] + look.first_query,
+        "key": columns[column] + look.first_key,
+        "weight": weights.reshape(-1),
+    }
+    return {name: values[kept] for name, values in table.items()}

@@ -1,0 +1,207 @@
+"""The mask function that transformers calls, once per forward pass and kind of layer, and what it gives.
+
+Models hand its result to the attention function as it is. So no n × n tensor is made: a `Masking` holds a mask of
+Eyeline's, and which tokens are padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from eyeline.huggingface.structure import Function, Place, UnreadableError, hides_future, name, structure
+from eyeline.masks import Dense, Intervals, Lengths, Mask
+
+#: Booleans that are asked for at a time of a function that can't be read.
+_AT_A_TIME = 1 << 24
+
+
+class Masking:
+    """A mask, as models carry it from where it is made to every layer.
+
+    Attributes:
+        mask: where queries may look; everywhere if None.
+        place: where queries and keys stand in the whole sequence; None where `torch.compile` follows a cache's tensor.
+        tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
+        shape: (B, 1, N, M), as of the tensor that it stands for: generation looks at it.
+    """
+
+    ndim = 4
+
+    def __init__(self, mask: Mask | None, place: Place | None, tokens: Tensor | None, shape: tuple[int, ...]) -> None:
+        self.mask, self.place, self.tokens, self.shape = mask, place, tokens, shape
+
+    def __repr__(self) -> str:
+        return f"Masking({self.mask!r}, {' × '.join(map(str, self.shape))})"
+
+    def real_queries(self) -> Tensor | None:
+        """Which queries are tokens and not padding, bool, (B, N), where queries and keys are of one sequence; None if
+        all are."""
+        if self.tokens is None or self.place is None:
+            return None
+        first = self.place.first_query
+        return self.tokens[:, first : first + self.place.queries]
+
+
+def mask(
+    batch_size: int,
+    q_length: int,
+    kv_length: int,
+    q_offset: int | Tensor = 0,
+    kv_offset: int = 0,
+    mask_function: Function | None = None,
+    attention_mask: Any = None,
+    use_vmap: bool = False,
+    device: torch.device | str = "cpu",
+    **kwargs: Any,
+) -> Any:
+    """What transformers describes, as a `Masking`. The arguments are those that it calls a mask function with.
+
+    Args:
+        batch_size: B.
+        q_length, kv_length: N and M.
+        q_offset, kv_offset: where they begin in the whole sequence; a cache of a fixed size has a tensor.
+        mask_function: of (batch element, head, query, key), positions of the whole sequence.
+        attention_mask: (B, positions), False where there is padding; or what this gave before.
+        use_vmap: whether the function takes single positions alone.
+        device: where the model is.
+    """
+    if isinstance(attention_mask, Masking):
+        return attention_mask
+    if mask_function is None:
+        from transformers.masking_utils import causal_mask_function
+
+        mask_function = causal_mask_function
+    shape = (batch_size, 1, q_length, kv_length)
+    if torch.compiler.is_compiling():
+        return _followed(shape, q_offset, kv_offset, mask_function, attention_mask, device)
+    place = Place(q_length, kv_length, int(q_offset), int(kv_offset))
+    try:
+        seen = structure(mask_function, place)
+    except UnreadableError:
+        seen = _asked(mask_function, shape, place, use_vmap, device)
+    if attention_mask is None:
+        return Masking(seen, place, None, shape)
+    padding = _padding(attention_mask, place, hides_future(seen))
+    seen = padding if seen is None else seen if padding is None else seen & padding
+    return Masking(seen, place, None if bool(attention_mask.all()) else attention_mask, shape)
+
+
+def _padding(tokens: Tensor, place: Place, future_hidden: bool) -> Mask | None:
+    """Keys that are tokens and not padding. Those beyond what is said are room that isn't filled yet."""
+    keys = np.asarray(tokens[:, place.first_key : place.first_key + place.keys].cpu())
+    # Where the future is hidden anyway, that room needs no word.
+    shown = future_hidden and place.first_query + place.queries <= tokens.shape[1]
+    real = np.concatenate([keys, np.full((len(keys), place.keys - keys.shape[1]), shown)], axis=1)
+    if real.all():
+        return None
+    counts = real.sum(axis=1)
+    first = np.where(counts > 0, real.argmax(axis=1), 0)
+    if not place.keys or (real == _between(first, first + counts, place.keys)).all():
+        if (first[counts > 0] == 0).all():
+            return Lengths(keys=counts)
+        if (first + counts == place.keys)[counts > 0].all():
+            return Lengths(keys=counts, side="left")
+        return Intervals(np.stack([first, first + counts], axis=-1)[:, None, None])
+    return Dense(real[:, None, None])
+
+
+def _between(first: NDArray[Any], last: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    j = np.arange(size)
+    return np.asarray((first[:, None] <= j) & (j < last[:, None]))
+
+
+def _asked(
+    function: Function, shape: tuple[int, ...], place: Place, use_vmap: bool, device: torch.device | str
+) -> Mask:
+    """A mask whose function can't be read: it is asked about some rows at a time, and its answers kept as intervals."""
+    B, _, N, M = shape
+    rows = list(_rows(function, shape, place, use_vmap, device))
+    if not rows:
+        return Intervals(np.zeros((1, 1, 0, 2), np.int64))
+    edges = [_edges(block) for block in rows]
+    most = max(found.shape[2] for found in edges)
+    if 8 * most > M:  # more edges than keys: booleans are smaller
+        return Dense(np.concatenate(rows, axis=1)[:, None])
+    whole = np.zeros((B, N, most, 2), np.int32)
+    first = 0
+    for found in edges:
+        whole[:, first : first + found.shape[1], : found.shape[2]] = found
+        first += found.shape[1]
+    return Intervals(whole)
+
+
+def _rows(
+    function: Function, shape: tuple[int, ...], place: Place, use_vmap: bool, device: torch.device | str
+) -> Iterator[NDArray[np.bool_]]:
+    """Some rows at a time, (B, n, M)."""
+    B, _, N, M = shape
+    n = max(1, _AT_A_TIME // max(B * M, 1))
+    batch, head = torch.arange(B, device=device), torch.zeros(1, dtype=torch.long, device=device)
+    keys = torch.arange(place.first_key, place.first_key + M, device=device)
+    for first in range(0, N, n):
+        queries = torch.arange(first, min(first + n, N), device=device) + place.first_query
+        yield np.asarray(evaluated(function, batch, head, queries, keys, use_vmap).expand(B, 1, -1, M)[:, 0].cpu())
+
+
+def evaluated(
+    function: Function, batch: Tensor, head: Tensor, queries: Tensor, keys: Tensor, use_vmap: bool = False
+) -> Tensor:
+    """The function of all combinations, (B, H, N, M), or what broadcasts to it."""
+    if not use_vmap:
+        result: Tensor = function(
+            batch[:, None, None, None], head[None, :, None, None], queries[None, None, :, None], keys
+        )
+        return result
+    from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    for axes in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
+        function = torch.vmap(function, in_dims=axes)
+    # A user's function may look things up at the position it is given, which is a tensor here.
+    with TransformGetItemToIndex():
+        return function(batch, head, queries, keys)  # type: ignore[no-any-return]
+
+
+def _edges(allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Rows of booleans, (B, n, M), as intervals, (B, n, K, 2), with as few columns as the fullest row needs."""
+    change = np.diff(allowed.astype(np.int8), axis=2, prepend=0, append=0)
+    b, i, starts = np.nonzero(change == 1)
+    stops = np.nonzero(change == -1)[2]
+    row = b * allowed.shape[1] + i
+    counts = np.bincount(row, minlength=allowed.shape[0] * allowed.shape[1])
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    found = np.zeros((allowed.shape[0], allowed.shape[1], int(counts.max(initial=0)), 2), np.int32)
+    found[b, i, nth, 0], found[b, i, nth, 1] = starts, stops
+    return found
+
+
+def _followed(
+    shape: tuple[int, ...],
+    q_offset: int | Tensor,
+    kv_offset: int,
+    function: Function,
+    tokens: Tensor | None,
+    device: torch.device | str,
+) -> Masking:
+    """While `torch.compile` follows: what depends on numbers in tensors is left to tensors."""
+    B, _, N, M = shape
+    padding = None
+    if tokens is not None:
+        keys = tokens[:, kv_offset : kv_offset + M]
+        padding = Dense(torch.nn.functional.pad(keys, (0, M - keys.shape[1]))[:, None, None])
+    place = None if isinstance(q_offset, Tensor) else Place(N, M, q_offset, kv_offset)
+    seen: Mask | None
+    if place is not None and name(function) in ("bidirectional_mask_function", "causal_mask_function"):
+        seen = structure(function, place)
+    else:
+        batch, head = torch.arange(B, device=device), torch.zeros(1, dtype=torch.long, device=device)
+        queries = torch.arange(N, device=device) + q_offset
+        keys = torch.arange(M, device=device) + kv_offset
+        seen = Dense(evaluated(function, batch, head, queries, keys).expand(-1, -1, N, M))
+    seen = padding if seen is None else seen if padding is None else seen & padding
+    return Masking(seen, place, None, shape)

@@ -1,0 +1,83 @@
+"""One call of a model's attention, said in Eyeline's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eyeline.huggingface.masking import Masking
+from eyeline.masks import Dense, Mask
+from eyeline.observation import Observation
+from eyeline.readouts import Readout
+from eyeline.scores import Bias, Score, Sinks, Softcap
+from eyeline.torch import attention, observe
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call.
+
+    Attributes:
+        q, k, v: (B, H, N, D), (B, G, M, D), (B, G, M, E).
+        masking: what the mask function made; None if the model brought a mask of its own, or none.
+        mask: where queries may look.
+        scale: what scores are multiplied by; 1/√D if None.
+        softcap: the cap of the scaled scores.
+        biases: what is added to them then, each (1 or B, 1 or H, N, M).
+        sinks: (H,).
+        dropout, seed: which weights are dropped.
+    """
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    masking: Masking | None
+    mask: Mask | None
+    scale: float | None
+    softcap: float | None
+    biases: Sequence[Tensor]
+    sinks: Tensor | None
+    dropout: float
+    seed: Tensor | None
+
+    def _asked(self) -> dict[str, Any]:
+        scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
+        scores += [Bias(bias) for bias in self.biases]
+        scores += [] if self.sinks is None else [Sinks(self.sinks)]
+        return {"mask": self.mask, "scale": self.scale, "scores": tuple(scores)}
+
+    def output(self) -> Tensor:
+        """(B, H, N, E)."""
+        return attention(self.q, self.k, self.v, **self._asked(), dropout=self.dropout, seed=self.seed)
+
+    def observe(self, read: Sequence[Readout]) -> Observation:
+        """The output, and what is read of the weights."""
+        return observe(self.q, self.k, self.v, **self._asked(), dropout=self.dropout, seed=self.seed, read=read)
+
+    def of_heads(self, heads: Sequence[int]) -> Request:
+        """These heads alone."""
+        chosen = torch.as_tensor(heads, device=self.q.device)
+        theirs = chosen // (self.q.shape[1] // max(self.k.shape[1], 1))
+        mask = self.mask
+        if isinstance(mask, Dense) and mask.allowed.ndim == 4 and mask.allowed.shape[1] > 1:
+            mask = Dense(mask.allowed[:, chosen])
+        return replace(
+            self,
+            q=self.q[:, chosen],
+            k=self.k[:, theirs],
+            v=self.v[:, theirs],
+            mask=mask,
+            biases=[bias if bias.shape[1] == 1 else bias[:, chosen] for bias in self.biases],
+            sinks=None if self.sinks is None else self.sinks[chosen],
+            dropout=0.0,
+            seed=None,
+        )
+
+    def of_queries(self, real: Tensor) -> Request:
+        """With the queries that aren't real, in (B, N), looking at nothing."""
+        looking = Dense(real[:, None, :, None])
+        return replace(self, mask=looking if self.mask is None else self.mask & looking)

@@ -1,0 +1,175 @@
+"""The structure of the masks that transformers describes by functions of positions, read from what those are made of.
+
+A mask function of transformers' own is a closure, or several joined; what it closes over says what it means. Positions
+are those of the whole sequence, so that queries begin at `first_query` and keys at `first_key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import And, Causal, Documents, Mask, Window
+
+Function = Callable[[Any, Any, Any, Any], Any]
+
+
+class UnreadableError(Exception):
+    """A function that isn't one of transformers' own, or is joined in a way that has no structure."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a call's queries and keys stand in the whole sequence."""
+
+    queries: int
+    keys: int
+    first_query: int
+    first_key: int
+
+    @property
+    def align(self) -> int | None:
+        """Where the first query stands among the keys; None where both are the whole sequence."""
+        offset = self.first_query - self.first_key
+        return None if offset == 0 and self.queries == self.keys else offset
+
+
+def structure(function: Function, place: Place) -> Mask | None:
+    """The mask that a function of transformers' means; None where it hides nothing.
+
+    Raises:
+        UnreadableError: if it can't be read.
+    """
+    match name(function):
+        case "bidirectional_mask_function":
+            return None
+        case "causal_mask_function":
+            return Causal(place.align)
+        case "and_masks":
+            return _joined_by_and(closed_over(function)["mask_functions"], place)
+        case "or_masks":
+            return _joined_by_or(closed_over(function)["mask_functions"], place)
+        case "sliding_window_overlay":
+            return Window(_whole(function, "sliding_window") - 1, place.keys, place.align)
+        case "sliding_window_bidirectional_overlay":
+            return Window(_whole(function, "sliding_window"), align=place.align)
+        case "chunked_overlay":
+            return _chunks(function, place)
+        case "packed_sequence_mask_function":
+            return _runs(_positions(closed_over(function)["packed_sequence_mask"], place), place)
+    raise UnreadableError(getattr(function, "__qualname__", repr(function)))
+
+
+def name(function: Function) -> str:
+    """Which of transformers' own functions this is, or which made it; "" if none."""
+    if getattr(function, "__module__", "") != "transformers.masking_utils":
+        return ""
+    return str(getattr(function, "__qualname__", "")).split(".")[0]
+
+
+def closed_over(function: Function) -> dict[str, Any]:
+    """What a function made inside another keeps of it, by name."""
+    cells = getattr(function, "__closure__", None) or ()
+    return dict(zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True))
+
+
+def _whole(function: Function, variable: str) -> int:
+    value = closed_over(function)[variable]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UnreadableError(f"{variable} {value!r}")
+    return value
+
+
+def _joined_by_and(functions: tuple[Function, ...], place: Place) -> Mask | None:
+    names = [name(function) for function in functions]
+    if "packed_sequence_mask_function" in names:
+        # Within one document of a pack, positions that restart differ as places do.
+        functions = tuple(_without_restarts(function) for function in functions)
+    masks = []
+    for function in functions:
+        mask = structure(function, place)
+        if isinstance(mask, Window) and "causal_mask_function" in names and mask.after == place.keys:
+            mask = Window(mask.before, 0, place.align)
+        if mask is not None:
+            masks.append(mask)
+    # The past before the window, as it is spoken of.
+    masks.sort(key=lambda mask: not isinstance(mask, Causal))
+    return reduce(lambda a, b: a & b, masks) if masks else None
+
+
+#: What depends on the difference of two positions alone.
+_RELATIVE = (
+    "bidirectional_mask_function",
+    "causal_mask_function",
+    "sliding_window_overlay",
+    "sliding_window_bidirectional_overlay",
+)
+
+
+def _joined_by_or(functions: tuple[Function, ...], place: Place) -> Mask | None:
+    blocks = [function for function in functions if name(function) == "blockwise_overlay"]
+    masks = [structure(function, place) for function in functions if function not in blocks]
+    known = [mask for mask in masks if mask is not None]
+    if len(known) < len(masks):
+        return None
+    if blocks and not any(hides_future(mask) for mask in known):
+        raise UnreadableError("blocks without the past")
+    return reduce(lambda a, b: a | b, known + [_blocks(function, place) for function in blocks])
+
+
+def _without_restarts(function: Function) -> Function:
+    if name(function) != "remap_positions_for_packed_sequence":
+        return function
+    inner: Function = closed_over(function)["mask_function"]
+    parts = closed_over(inner)["mask_functions"] if name(inner) == "and_masks" else [inner]
+    if any(name(part) not in _RELATIVE for part in parts):
+        raise UnreadableError("positions that restart")
+    return inner
+
+
+def hides_future(mask: Mask | None) -> bool:
+    """Whether a mask surely hides every key after the query's own position."""
+    return isinstance(mask, Causal) or (isinstance(mask, And) and (hides_future(mask.left) or hides_future(mask.right)))
+
+
+def _chunks(function: Function, place: Place) -> Mask:
+    """Chunks are counted from each text's first token, after its padding on the left."""
+    size = _whole(function, "chunk_size")
+    padding = np.asarray(closed_over(function)["left_padding"].cpu()).reshape(-1)
+    lengths = []
+    for first in (padding[:1] if (padding == padding[0]).all() else padding).tolist():
+        ends = np.arange(place.first_key - (place.first_key - first) % size + size, place.first_key + place.keys, size)
+        edges = [place.first_key, *ends.tolist(), place.first_key + place.keys]
+        lengths.append(np.diff(edges).tolist())
+    return Documents(lengths, align=place.align)
+
+
+def _positions(array: Any, place: Place) -> NDArray[Any]:
+    """Numbers by position, (B, longer), as numbers by key, (B, M)."""
+    numbers = np.asarray(array.cpu())
+    keys = numbers[:, place.first_key : place.first_key + place.keys]
+    if keys.shape[1] != place.keys:
+        raise UnreadableError(f"{keys.shape[1]} numbers for {place.keys} keys")
+    return keys[:1] if (keys == keys[:1]).all() else keys
+
+
+def _runs(labels: NDArray[Any], place: Place) -> Mask:
+    """Documents of keys that have one label, which must stand together."""
+    lengths = []
+    for row in labels:
+        starts = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
+        if len(np.unique(row)) != len(starts):
+            raise UnreadableError("a label that comes back after another")
+        lengths.append(np.diff([*starts, len(row)]).tolist())
+    return Documents(lengths, align=place.align)
+
+
+def _blocks(function: Function, place: Place) -> Mask:
+    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as masks of the past let it."""
+    labels = _positions(closed_over(function)["block_sequence_ids"], place).astype(np.int64)
+    return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), place)

@@ -1,0 +1,63 @@
+"""A mask given as the keys from one to another that each query may look at."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.masks.lowered import Lowered, Problem, ordered
+from eyeline.masks.mask import Mask
+
+
+class Intervals(Mask):
+    """A mask given as intervals: what takes n × n booleans otherwise, wherever rows have few edges.
+
+    Args:
+        bounds: whole numbers, (N or 1, K, 2) or (B or 1, N or 1, K, 2): query i may look at key j where `bounds[..., i,
+            k, 0] <= j < bounds[..., i, k, 1]` for some k. They may overlap, in any order, and reach beyond the keys;
+            an interval that ends where it begins, or before, is empty. They are not copied.
+
+    Raises:
+        ValueError: if they aren't whole numbers of such a shape.
+
+    >>> Intervals([[[0, 1]], [[0, 2]], [[1, 3]]]).dense(3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 1, 1]])
+    """
+
+    __slots__ = ("bounds",)
+
+    def __init__(self, bounds: ArrayLike) -> None:
+        array = np.asarray(bounds)
+        if not np.issubdtype(array.dtype, np.integer) or array.ndim not in (3, 4) or array.shape[-1] != 2:
+            raise ValueError(
+                f"bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got {array.dtype} array of shape "
+                f"{array.shape}"
+            )
+        self.bounds = array if array.ndim == 4 else array[None]
+
+    def __repr__(self) -> str:
+        B, N, K, _ = self.bounds.shape
+        return f"Intervals({B} × {N} rows of at most {K})"
+
+    def _fitting(self, problem: Problem) -> NDArray[np.int64]:
+        """The bounds, clipped to the keys, (B or 1, 1, N or 1, K, 2)."""
+        B, N, *_ = self.bounds.shape
+        if B not in (1, problem.batch) or N not in (1, problem.queries):
+            raise ValueError(
+                f"bounds must have one row per query ({problem.queries}), for each batch element ({problem.batch}) or "
+                f"for all, got shape {self.bounds.shape}"
+            )
+        fitting: NDArray[np.int64] = np.clip(self.bounds, 0, problem.keys)[:, None]
+        return fitting
+
+    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+        bounds, j = self._fitting(problem)[..., None, :, :], np.arange(problem.keys)[:, None]
+        return np.asarray(((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(axis=-1))
+
+    def lower(self, problem: Problem) -> Lowered:
+        bounds = self._fitting(problem)
+        if not bounds.shape[3]:  # no query may look at anything
+            bounds = np.zeros((1, 1, 1, 1, 2), np.int64)
+        return Lowered(ordered(bounds, problem.keys))
