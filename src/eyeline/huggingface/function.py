@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers.utils.output_capturing import _active_collector
 
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.masking import Masking
@@ -68,7 +69,7 @@ def attend(
         float(dropout),
         drawn_seed() if dropout else None,
     )
-    weights = _weights(request) if output_attentions else None
+    weights = _weights(request) if output_attentions or _gathered() else None
     watcher = None if torch.compiler.is_compiling() else watcher_of(module)
     output = request.output() if watcher is None else watcher.look(module, request)
     return output.transpose(1, 2).contiguous(), weights
@@ -91,6 +92,12 @@ def _hidden(
     rest = given.masked_fill(hidden, 0)
     biased = torch.compiler.is_compiling() or given.requires_grad or bool(rest.any())
     return Dense(~hidden), rest if biased else None
+
+
+def _gathered() -> bool:
+    """Whether transformers is gathering weights: not every model hands `output_attentions` down to here."""
+    gathering = _active_collector.get() or ()  # type: ignore[no-untyped-call]
+    return any(name.endswith("attentions") for name in gathering)
 
 
 def _weights(request: Request) -> Tensor:
