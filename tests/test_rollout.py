@@ -51,7 +51,7 @@ def test_one_token_and_all_are_the_product_of_the_layers(minilm, after):
     ids = minilm.tokens("Tôi yêu tiếng Việt, and time flies like an arrow.").ids
     want = dense(minilm, ids, after)
     np.testing.assert_allclose(roll_all(minilm, ids, after), want, atol=1e-6)
-    for token in range(len(ids)):
+    for token in (0, 5, len(ids) - 1):
         np.testing.assert_allclose(roll(minilm, ids, [token], after, False), want[token], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(
         roll(minilm, ids, [2, 5, 6], after, False), want[[2, 5, 6]].mean(0), rtol=1e-4, atol=1e-6
