@@ -69,6 +69,15 @@ def test_a_decoder_looks_at_nothing_after_a_token_and_has_no_special_ones(found)
     assert set(rows) == {"–"}
 
 
+def test_one_token_alone(smollm2):
+    found = el.heads("a", model=smollm2)
+    assert len(found.tokens) == 1
+    assert (found.label == "same token").sum() + (found.label == "induction").sum() == 270
+    for name, value in (("same", 1), ("first", 1), ("sink", 1), ("entropy", 0), ("distance", 0), ("previous", 0)):
+        np.testing.assert_allclose(found.table[name], value, atol=1e-6)
+    assert el.rollout("a", "a", model=smollm2).by_token == pytest.approx([1])
+
+
 def test_rollout_of_a_decoder(smollm2):
     text = "When Mary and John went to the store"
     ids = smollm2.tokens(text).ids
