@@ -207,7 +207,8 @@ def _made(entry: Entry, folder: Path) -> dict[str, File] | None:
     of = {name: file.sha256 for name, file in entry.files.items()}
     if (note["converter"], note["of"]) != (CONVERTER, of):
         return None
-    return {name: File(*note["files"][name]) for name in MADE}
+    files = {name: note["files"][name] for name in MADE}
+    return {name: File(int(size), str(digest)) for name, (size, digest) in files.items()}
 
 
 def _notes(entry: Entry) -> Path:
