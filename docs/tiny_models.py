@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ import transformers
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
+from eyeline.models import load
 from eyeline.models.catalogue import CATALOGUE, find
 
 WORDS, TEXTS, LENGTH = 100, 2, 12
@@ -182,11 +184,12 @@ def _picture_and_text(kind: str, looks: str) -> Given:
     return Given(_picture(kind).inputs | text.inputs, text.real)
 
 
+@lru_cache
 def folder(model: str) -> str:
     """Where the files of a model of the catalogue are."""
+    load(model)  # which fetches it where it isn't here
     found = find(CATALOGUE[model])
-    if found is None or found.fault is not None:
-        raise FileNotFoundError(f"{model} isn't here; `eyeline models get {model}` fetches it")
+    assert found is not None
     return str(found.folder)
 
 
