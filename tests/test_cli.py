@@ -110,7 +110,7 @@ def test_docs_name_every_key_and_no_other(say):
     _, compared, _ = say("compare", FLIES, BANANA, "--token", "flies", "--json")
     documented = DOCS.read_text("utf-8")
     first, second = documented.split("## `eyeline.compare/1`")
-    second = second.split("# What `--csv` prints")[0]
+    second = second.split("## `eyeline.rollout/1`")[0]
     rows = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
     assert set(rows.findall(first)) == keys_of(json.loads(explained))
     top, side = second.split("Each of the `sides`:")
@@ -217,7 +217,7 @@ def test_version_and_help(say):
     code, bare, _ = say()
     assert code == 0
     assert say("--help") == (0, bare, "")
-    for command in ("explain", "compare", "models", "doctor"):
+    for command in ("explain", "compare", "heads", "models", "doctor"):
         assert command in bare
         code, out, err = say(command, "--help")
         assert (code, err) == (0, "")

@@ -1,7 +1,7 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain` and `compare`, for sentences. Importing this
-package costs NumPy alone: kernels, models and views load when they are first asked for.
+Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts.
+Importing this package costs NumPy alone: kernels, models and views load when they are first asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, We
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 
 if TYPE_CHECKING:
-    from eyeline.explanations import compare, explain
+    from eyeline.explanations import compare, explain, heads, rollout
     from eyeline.huggingface import watch
 
 __version__ = "0.1.0"
@@ -51,7 +51,9 @@ __all__ = [
     "compare",
     "explain",
     "get_threads",
+    "heads",
     "observe",
+    "rollout",
     "set_threads",
     "watch",
 ]
@@ -60,7 +62,13 @@ __all__ = [
 expect()
 
 
-_LATER = {"compare": "explanations", "explain": "explanations", "watch": "huggingface"}
+_LATER = {
+    "compare": "explanations",
+    "explain": "explanations",
+    "heads": "explanations",
+    "rollout": "explanations",
+    "watch": "huggingface",
+}
 #: Rooms that `import eyeline` leaves unloaded.
 _ROOMS = ("huggingface", "models", "reference", "torch")
 

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-_PACKAGES = ("eyeline", "numpy", "numba", "llvmlite", "tokenizers", "safetensors", "typer", "rich", "platformdirs")
+_PACKAGES = (
+    *("eyeline", "numpy", "numba", "llvmlite", "tokenizers", "safetensors", "gguf", "typer", "rich", "platformdirs"),
+)
 _EXTRAS = {
     "matplotlib": "not installed; --png needs it: pip install 'eyeline[figures]'",
     "torch": "not installed; nothing needs it",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from eyeline.explanations import Comparison, Explanation
+    from eyeline.explanations import Comparison, Explanation, Heads, Rollout
 
 Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
 Layer = Annotated[
@@ -47,6 +47,9 @@ def explain(
         MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
     ] = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
+    rollout: Annotated[
+        bool, typer.Option("--rollout", help="Through all layers: what the token's vector is made of.")
+    ] = False,
     model: ModelName = "minilm",
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
@@ -62,6 +65,24 @@ def explain(
         raise QuestionError("--json and --csv can't go together; choose one")
     if png is not None and png.suffix.lower() != ".png":
         raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
+    if rollout:
+        from eyeline.explanations import rollout as roll
+
+        others = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv, "png": png}
+        for name in filter(others.get, others):
+            raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
+        rolled = roll(
+            written(text),
+            token,
+            nth=nth,
+            layer=layer,
+            pieces=pieces,
+            special=special,
+            model=model,
+            progress=progress,
+        )
+        say_json(rolled) if as_json else draw(rolled)
+        return
     found = ask(
         written(text),
         token,
@@ -107,13 +128,13 @@ def progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def draw(found: Explanation | Comparison) -> None:
-    """Print an explanation or a comparison as the terminal can show it."""
+def draw(found: Explanation | Comparison | Rollout) -> None:
+    """Print what was found as the terminal can show it."""
     from rich.console import Console
 
     Console(highlight=False).print(found)
 
 
-def say_json(found: Explanation | Comparison) -> None:
+def say_json(found: Explanation | Comparison | Heads | Rollout) -> None:
     """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
     print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))

@@ -1,13 +1,27 @@
-"""From a sentence to numbers: which words a token looks at, and how two sentences make different things of one word.
+"""From a text to numbers: which words a token looks at, how two sentences make different things of one word, and what
+every head does.
 
 `explain` and `compare` run a model once over the text, add pieces up to words and give an `Explanation` or a
-`Comparison`, which prints itself. This room imports the rooms above it (models, views, reference, masks) and NumPy.
+`Comparison`; `rollout` gives a `Rollout`, and `heads`, in a room of its own, `Heads`. Each prints itself. This room
+imports the rooms above it (models, views, attention, reference, readouts, masks) and NumPy.
 """
 
 from __future__ import annotations
 
+from eyeline.explanations.behaviour import Heads, heads
 from eyeline.explanations.comparison import Comparison, compare
 from eyeline.explanations.explanation import Explanation, explain
 from eyeline.explanations.question import QuestionError
+from eyeline.explanations.rolled import Rollout, rollout
 
-__all__ = ["Comparison", "Explanation", "QuestionError", "compare", "explain"]
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "Heads",
+    "QuestionError",
+    "Rollout",
+    "compare",
+    "explain",
+    "heads",
+    "rollout",
+]

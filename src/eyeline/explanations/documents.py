@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from eyeline.explanations.explanation import Explanation, HeadSteps, RunNumbers
     from eyeline.models import Tokens
 
+Document = document.Explanation | document.Comparison | document.Rollout | document.Heads
 EXPLAIN, COMPARE = "eyeline.explain/1", "eyeline.compare/1"
 # Legal in JSON's strings, yet no terminal should get them raw.
 _RAW = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -105,6 +106,16 @@ def looks(weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int]) -
     ]
 
 
+def matrix_entry(weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int]) -> document.Matrix:
+    """What each unit gives to each, and what each that is shown gets of the others that are."""
+    share = numbers.shares(weights[list(shown)], shown)
+    received = [
+        document.Received(unit=place, text=units[place].text, share=number(value))
+        for place, value in zip(shown, share.mean(axis=0), strict=True)
+    ]
+    return {"weights": rounded(weights), "shares": rounded(share), "received": received}
+
+
 def aside(weights: numbers.Array, shown: Sequence[int]) -> float:
     """What is given to the units that are set aside."""
     return number(float(np.delete(weights, list(shown)).sum()))
@@ -140,11 +151,6 @@ def explanation_document(found: Explanation) -> document.Explanation:
 
 def _run(run: RunNumbers, found: Explanation) -> document.Run:
     units, shown = found.units, found.shown
-    share = numbers.shares(run.matrix[list(shown)], shown)
-    received = [
-        document.Received(unit=place, text=units[place].text, share=number(value))
-        for place, value in zip(shown, share.mean(axis=0), strict=True)
-    ]
     return {
         "name": run.name,
         "mask": run.mask,
@@ -158,7 +164,7 @@ def _run(run: RunNumbers, found: Explanation) -> document.Run:
         or None,
         "moved": None if run.moved is None else cosine_entries(run.moved),
         "steps": None if run.steps is None else _steps(run.steps, token_entries(found.tokens)),
-        "matrix": {"weights": rounded(run.matrix), "shares": rounded(share), "received": received},
+        "matrix": matrix_entry(run.matrix, units, shown),
     }
 
 
@@ -225,7 +231,7 @@ def comparison_document(found: Comparison) -> document.Comparison:
     }
 
 
-def json_text(found: document.Explanation | document.Comparison, ascii_only: bool = False) -> str:
+def json_text(found: Document, ascii_only: bool = False) -> str:
     """A document as JSON, one line for each key at the top."""
     lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=ascii_only)}" for key, value in found.items()]
     return _RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", "{\n" + ",\n".join(lines) + "\n}")

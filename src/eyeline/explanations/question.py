@@ -71,6 +71,21 @@ def _whole(name: str, value: int, most: int, model: str, hint: str) -> int:
 
 def tokens_of(model: Model, text: str, name: str = "text") -> Tokens:
     """The text as the model's tokens, checked to be neither empty nor too long."""
+    tokens = tokens_of_any_length(model, text, name)
+    if len(tokens) > model.config.positions:
+        raise too_long(model, len(tokens), name, "give it a shorter text, or another model")
+    return tokens
+
+
+def too_long(model: Model, count: int, name: str, advice: str, command: str = "") -> QuestionError:
+    """The error that a text has more tokens than the model has positions."""
+    room = model.config.positions
+    message = f"{name} must fit the {room} positions of {model.name}, got {count} tokens (special ones too)"
+    return QuestionError(message, advice, command)
+
+
+def tokens_of_any_length(model: Model, text: str, name: str = "text") -> Tokens:
+    """The text as the model's tokens, checked not to be empty."""
     if not isinstance(text, str):
         raise QuestionError(f"{name} must be a string, got {type(text).__name__}")
     if not text.strip():
@@ -78,11 +93,6 @@ def tokens_of(model: Model, text: str, name: str = "text") -> Tokens:
     tokens = model.tokens(text)
     if all(special or word is None for special, word in zip(tokens.special, tokens.words, strict=True)):
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, of which the tokenizer makes none")
-    if len(tokens) > model.config.positions:
-        raise QuestionError(
-            f"{name} must fit the {model.config.positions} positions of {model.name}, got {len(tokens)} tokens "
-            f"(special ones too); give it a shorter text, or another model"
-        )
     return tokens
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers.utils.output_capturing import _active_collector
 
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.masking import Masking
@@ -96,8 +96,10 @@ def _hidden(
 
 def _gathered() -> bool:
     """Whether transformers is gathering weights: not every model hands `output_attentions` down to here."""
-    gathering = _active_collector.get() or ()  # type: ignore[no-untyped-call]
-    return any(name.endswith("attentions") for name in gathering)
+    capturing = sys.modules.get("transformers.utils.output_capturing")
+    collector = getattr(capturing, "_active_collector", None)
+    gathering = None if collector is None else collector.get()
+    return any(name.endswith("attentions") for name in gathering or ())
 
 
 def _weights(request: Request) -> Tensor:

@@ -1,9 +1,9 @@
-"""Real models: a Transformer encoder in plain NumPy, and where its weights come from.
+"""Real models: Transformer encoders and decoders in plain NumPy, and where its weights come from.
 
 `load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and gives a `Model`,
-which cuts text into tokens and runs them. This room imports NumPy, `eyeline.attention` and the rooms above it;
-tokenizers, safetensors and platformdirs load inside functions, torch and transformers never. Nothing is unpickled and
-no code that comes with a model is run.
+which cuts text into tokens and runs them, and if it is a decoder, goes on with them. This room imports NumPy,
+`eyeline.attention` and the rooms above it; tokenizers, safetensors and platformdirs load inside functions, torch and
+transformers never. Nothing is unpickled and no code that comes with a model is run.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eyeline.models.errors import ModelError
+from eyeline.models.generating import Step
 from eyeline.models.model import Model, load
 from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens
@@ -18,7 +19,7 @@ from eyeline.models.tokens import Tokens
 if TYPE_CHECKING:
     from eyeline.huggingface import attach
 
-__all__ = ["Layer", "Model", "ModelError", "Run", "Tokens", "attach", "load"]
+__all__ = ["Layer", "Model", "ModelError", "Run", "Step", "Tokens", "attach", "load"]
 
 
 def __getattr__(name: str) -> Any:

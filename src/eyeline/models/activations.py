@@ -54,10 +54,24 @@ def gelu_tanh(x: Array) -> Array:
     return result
 
 
+def silu(x: Array) -> Array:
+    """x·σ(x), where σ is the logistic function: x/(1 + exp(-x)). Source: Elfwing, Uchibe & Doya (2017).
+
+    >>> silu(np.array([-200, -1, 0, 1, 200], np.float32)).round(4)
+    array([ -0.    ,  -0.2689,   0.    ,   0.7311, 200.    ], dtype=float32)
+    """
+    below = np.negative(x)
+    with np.errstate(over="ignore"):  # far left of 0 it is x/inf
+        np.exp(below, out=below)
+    below += np.float32(1)
+    return np.divide(x, below, out=below)
+
+
 # By the names that config.json uses.
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "gelu": gelu,
     "gelu_new": gelu_tanh,
     "gelu_pytorch_tanh": gelu_tanh,
     "relu": relu,
+    "silu": silu,
 }

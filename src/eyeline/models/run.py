@@ -19,7 +19,8 @@ class Layer:
 
     Attributes:
         q: what each head asks, (B, H, N, D).
-        k, v: what it answers to, and passes on, (B, G, N, D).
+        k, v: what it answers to, and passes on, (B, G, M, D): of the same tokens, and in a step of generation, of all
+            before them too. G is fewer than H where several heads of queries share one.
         seen: the layer's attention, and what was read of it.
         state: each token's vector after the layer, (B, N, width).
     """
@@ -42,7 +43,7 @@ class Layer:
 
     @property
     def weights(self) -> NDArray[Any] | None:
-        """(B, H, N, N), if they were asked for."""
+        """(B, H, N, M), if they were asked for."""
         return self.seen.weights
 
 
@@ -51,7 +52,8 @@ class Run:
     """What `Model.run` saw.
 
     Attributes:
-        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width).
+        hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width). A
+            decoder's last is as its last layer left it: `Model.logits` norms it.
         layers: what happened in each layer.
     """
 

@@ -156,3 +156,76 @@ class Comparison(TypedDict):
     question: CompareQuestion
     cosines: list[LayerCosine]
     sides: list[Side]
+
+
+class RolloutQuestion(TypedDict):
+    token: str | None
+    nth: int | None
+    units: list[int]
+    layer: int
+    unit: str
+    special: bool
+
+
+class Rollout(TypedDict):
+    schema: str
+    version: str
+    model: ModelEntry
+    text: str
+    question: RolloutQuestion
+    tokens: list[Token]
+    units: list[Unit]
+    shown: list[int]
+    made_of: list[Look] | None
+    set_aside: float | None
+    matrix: Matrix | None
+
+
+class MeasureEntry(TypedDict):
+    name: str
+    unit: str
+    meaning: str
+    source: str
+
+
+class LabelEntry(TypedDict):
+    label: str
+    key: str
+    measure: str
+    above: float
+    source: str
+
+
+class HeadEntry(TypedDict):
+    layer: int
+    head: int
+    label: str
+    labels: list[str]
+    entropy: float | None
+    distance: float | None
+    previous: float | None
+    next: float | None
+    same: float | None
+    first: float | None
+    special: float | None
+    separator: float | None
+    punctuation: float | None
+    sink: float | None
+    induction: float | None
+
+
+class Heads(TypedDict):
+    schema: str
+    version: str
+    model: ModelEntry
+    causal: bool
+    text: str
+    token_count: int
+    whole_count: int
+    special_tokens: list[str]
+    punctuation_tokens: list[str]
+    sink_tokens: int
+    repeated_tokens: int
+    measures: list[MeasureEntry]
+    labels: list[LabelEntry]
+    heads: list[HeadEntry]

@@ -62,16 +62,14 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
         ValueError: if the path doesn't end in .png.
         OSError: if the file can't be written.
     """
-    target = Path(path)
-    if target.suffix.lower() != ".png":
-        raise ValueError(f"png must be a file name that ends in .png, got {os.fspath(path)!r}")
+    target = png_path(path)
     empty = figures("png")
     import matplotlib
 
     runs, units = document["runs"], document["units"]
     shown = [units[index] for index in document["shown"]]
     side = min(max(0.55 * len(shown) + 1.5, 4.5), 24)
-    with matplotlib.rc_context({"font.family": _fonts(), "axes.spines.top": False, "axes.spines.right": False}):
+    with matplotlib.rc_context({"font.family": fonts(), "axes.spines.top": False, "axes.spines.right": False}):
         figure = empty(side * len(runs) + 0.8, side + 0.7)
         before, inside, after = excerpt(printable(document["text"]), None, round(side * len(runs) * 8))
         sentences = [found(document, marked)] + ([changes(document, marked)] if len(runs) > 1 else [])
@@ -91,6 +89,18 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
         bar = figure.colorbar(images[0], ax=list(axes), shrink=0.6, extend="max" if beyond else "neither")
         bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         return save(figure, target)
+
+
+def png_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a picture.
+
+    Raises:
+        ValueError: if it doesn't end in .png.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".png":
+        raise ValueError(f"png must be a file name that ends in .png, got {os.fspath(path)!r}")
+    return target
 
 
 def figures(name: str) -> Callable[[float, float], Figure]:
@@ -114,7 +124,8 @@ def figures(name: str) -> Callable[[float, float], Figure]:
     return empty
 
 
-def _fonts() -> list[str]:
+def fonts() -> list[str]:
+    """The fonts here that a picture may need, the one to take first before the others."""
     from matplotlib import font_manager
 
     here = set(font_manager.get_font_names())

@@ -27,7 +27,7 @@ def explanation_html(document: Explanation) -> str:
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
     parts = [
         _title(document["text"], (spans[0][0], spans[-1][1]) if spans else None),
-        _small(html.escape(heading(document))),
+        small(html.escape(heading(document))),
     ]
     if runs[0]["steps"] is not None:
         parts.append(_drawn(document))
@@ -37,22 +37,23 @@ def explanation_html(document: Explanation) -> str:
         ceiling, _ = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
         for number, run in enumerate(runs):
             parts.append(
-                _strong(_run_name("Who looks at whom", run, runs)) + _matrix(run, shown, ceiling, _COLOURS[number])
+                strong(_run_name("Who looks at whom", run, runs))
+                + matrix(run["matrix"]["shares"], shown, ceiling, _COLOURS[number])
             )
-        parts.append(_small(html.escape(basis(document, ""))))
+        parts.append(small(html.escape(basis(document, ""))))
     else:
         name = words(question["token"])
-        parts.append(_strong(f"{name} looks at"))
+        parts.append(strong(f"{name} looks at"))
         charts = [(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
-        parts += [_bars(charts, units, question["units"]), _small(basis(document, name))]
+        parts += [bars(charts, units, question["units"]), small(basis(document, name))]
     if runs[0]["steps"] is None:
-        parts.append(_strong(found(document, words)))
-        parts += [_strong(changes(document, words))] if len(runs) > 1 else []
+        parts.append(strong(found(document, words)))
+        parts += [strong(changes(document, words))] if len(runs) > 1 else []
     if question["token"] is not None and runs[0]["steps"] is None:
         parts += [_heads(run, _run_name("", run, runs), question["layer"], question["units"]) for run in runs]
         moved = [(_run_name("cosine", run, runs), run["moved"] or []) for run in runs]
-        parts.append(_strong(f"How far {words(question['token'])} has moved from its own embedding") + _cosines(moved))
-    return _box(parts)
+        parts.append(strong(f"How far {words(question['token'])} has moved from its own embedding") + _cosines(moved))
+    return box(parts)
 
 
 def comparison_html(document: Comparison) -> str:
@@ -65,20 +66,20 @@ def comparison_html(document: Comparison) -> str:
         ]
         parts.append(_title(side["text"], (spans[0][0], spans[-1][1]), side["name"]))
     name = words(question["token"])
-    parts += [_small(html.escape(heading(document))), _strong(f"How alike {name} is in A and in B")]
+    parts += [small(html.escape(heading(document))), strong(f"How alike {name} is in A and in B")]
     parts.append(_cosines([("cosine", document["cosines"])]))
     for side in sides:
-        parts.append(_strong(f"In {side['name']}, {name} looks at"))
-        parts.append(_bars([("", side["looks_at"])], side["units"], side["token_units"]))
+        parts.append(strong(f"In {side['name']}, {name} looks at"))
+        parts.append(bars([("", side["looks_at"])], side["units"], side["token_units"]))
         if side["set_aside"]:
             parts.append(
-                _small(f"{html.escape(set_aside_names(side['units']))}, set aside, took {percent(side['set_aside'])}.")
+                small(f"{html.escape(set_aside_names(side['units']))}, set aside, took {percent(side['set_aside'])}.")
             )
-    parts += [_strong(line) for line in compared(document, words)]
-    return _box(parts)
+    parts += [strong(line) for line in compared(document, words)]
+    return box(parts)
 
 
-def _box(parts: Sequence[str]) -> str:
+def box(parts: Sequence[str]) -> str:
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;color:inherit;max-width:60em"
     return f'<div class="eyeline" style="{style}">{"".join(parts)}</div>'
 
@@ -89,11 +90,11 @@ def _title(text: str, span: tuple[int, int] | None, name: str = "") -> str:
     return f'<div style="font-size:16px">{name} <bdi>{before}{inside}{after}</bdi></div>'
 
 
-def _small(text: str) -> str:
+def small(text: str) -> str:
     return f'<div style="opacity:.7;font-size:12px">{text}</div>'
 
 
-def _strong(text: str) -> str:
+def strong(text: str) -> str:
     return f'<div style="font-weight:600;margin-top:.8em">{text}</div>'
 
 
@@ -101,21 +102,21 @@ def _run_name(text: str, run: Run, runs: Sequence[Run]) -> str:
     return f"{text}: {html.escape(run['name'])}" if len(runs) > 1 else text
 
 
-def _table(rows: Sequence[str]) -> str:
+def table(rows: Sequence[str]) -> str:
     return f'<table style="border-collapse:collapse;border:none;color:inherit">{"".join(rows)}</table>'
 
 
-def _row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
+def row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
     """A row of a table; the first cell is its label, and `fills` are the backgrounds of the others."""
     styles = ["text-align:left", *(f"text-align:right;background:{fill}" for fill in fills or ["none"] * len(cells))]
     inner = "".join(f'<td style="{_CELL};{style}">{cell}</td>' for cell, style in zip(cells, styles, strict=False))
     return f'<tr style="background:none">{inner}</tr>'
 
 
-def _bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
+def bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
     shown = [[look for look in looks if look["share"] is not None] for _, looks in charts]
     ceiling, _ = bar_ceiling(*([look["share"] or 0.0 for look in looks] for looks in shown))
-    rows = [_row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
+    rows = [row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
     for place, look in enumerate(shown[0]):
         label = f"<b>{_label(units[look['unit']])}</b>" if look["unit"] in own else _label(units[look["unit"]])
         cells = [label]
@@ -125,37 +126,38 @@ def _bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], o
             edge = "border-right:3px double currentColor" if share > ceiling * 1.0001 else ""
             bar = f"width:{width:.0f}px;height:1em;background:rgb({_COLOURS[number]});{edge}"
             cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', percent(share).replace("<", "&lt;")]
-        rows.append(_row(cells))
-    return _table(rows)
+        rows.append(row(cells))
+    return table(rows)
 
 
 def _label(unit: Unit) -> str:
     return "-" * unit["joins_before"] + words(unit["text"]) + "-" * unit["joins_after"]
 
 
-def _matrix(run: Run, shown: Sequence[Unit], ceiling: float, colour: str) -> str:
-    rows = [_row(["", *map(_label, shown)])]
-    for unit, shares in zip(shown, run["matrix"]["shares"], strict=True):
-        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in shares]
-        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in shares]
-        rows.append(_row([_label(unit), *numbers], fills))
-    return f'<div style="overflow-x:auto">{_table(rows)}</div>'
+def matrix(shares: Sequence[Sequence[float]], shown: Sequence[Unit], ceiling: float, colour: str = _COLOURS[0]) -> str:
+    """A table of who gives how much to whom, shaded."""
+    rows = [row(["", *map(_label, shown)])]
+    for unit, given in zip(shown, shares, strict=True):
+        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in given]
+        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in given]
+        rows.append(row([_label(unit), *numbers], fills))
+    return f'<div style="overflow-x:auto">{table(rows)}</div>'
 
 
 def _heads(run: Run, name: str, layer: int, own: Sequence[int]) -> str:
     rows = []
     for head in run["hardest_heads"] or []:
         rows.append(
-            _row([f"head {head['head']}", f"→ {seen(head, own, words)}", percent(head["weight"]).replace("<", "&lt;")])
+            row([f"head {head['head']}", f"→ {seen(head, own, words)}", percent(head["weight"]).replace("<", "&lt;")])
         )
     title = f"Heads of layer {layer} that look hardest at one word{name}"
-    return _strong(title) + _table(rows) + _small("of everything that the head gives, the tokens set aside included")
+    return strong(title) + table(rows) + small("of everything that the head gives, the tokens set aside included")
 
 
 def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
-    rows = [_row(["layer", *(str(entry["layer"]) for entry in series[0][1])])]
-    rows += [_row([name, *(f"{entry['cosine']:.3f}" for entry in entries)]) for name, entries in series]
-    return _table(rows)
+    rows = [row(["layer", *(str(entry["layer"]) for entry in series[0][1])])]
+    rows += [row([name, *(f"{entry['cosine']:.3f}" for entry in entries)]) for name, entries in series]
+    return table(rows)
 
 
 def _drawn(document: Explanation) -> str:

@@ -53,8 +53,8 @@ def explanation(document: Explanation, ink: Ink) -> Iterator[Text]:
     question, units, runs = document["question"], document["units"], document["runs"]
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
     yield _title(document["text"], (spans[0][0], spans[-1][1]) if spans else None, "", ink)
-    yield _note(heading(document), ink, indent=0)
-    yield _say("", ink)
+    yield note(heading(document), ink, indent=0)
+    yield say("", ink)
     if runs[0]["steps"] is not None:
         yield from _stepped(document, ink)
     elif question["token"] is None:
@@ -71,13 +71,15 @@ def _title(text: str, span: tuple[int, int] | None, name: str, ink: Ink) -> Text
     return line.append(ink.sentence(inside), "bold cyan" if span else "bold").append(ink.sentence(after))
 
 
-def _note(text: str, ink: Ink, indent: int = 2) -> Text:
+def note(text: str, ink: Ink, indent: int = 2) -> Text:
+    """Lines of ours that explain, set back."""
     from rich.text import Text
 
     return Text("\n".join(ink.wrapped(text, indent)), style="dim")
 
 
-def _say(text: str, ink: Ink) -> Text:
+def say(text: str, ink: Ink) -> Text:
+    """Lines of ours that stand out."""
     from rich.text import Text
 
     return Text("\n".join(ink.wrapped(text, 0)), style="bold")
@@ -94,29 +96,27 @@ def _looked(document: Explanation, token: str, ink: Ink) -> Iterator[Text]:
     charts = [
         Chart(run["name"] if len(runs) > 1 else "", run["looks_at"] or [], run["mask"] is not None) for run in runs
     ]
-    yield _say(f"{name} looks at", ink)
+    yield say(f"{name} looks at", ink)
     lines, cut = bars(charts, units, own, ink)
     yield from lines
-    yield _note(basis(document, name) + (" A bar that ends in » is longer than it is drawn." if cut else ""), ink)
-    yield _say("", ink)
-    yield _say(found(document, ink.words), ink)
+    yield note(basis(document, name) + (" A bar that ends in » is longer than it is drawn." if cut else ""), ink)
+    yield say("", ink)
+    yield say(found(document, ink.words), ink)
     if len(runs) > 1:
-        yield _say(changes(document, ink.words), ink)
-    yield _say("", ink)
+        yield say(changes(document, ink.words), ink)
+    yield say("", ink)
     yield from _heads(runs, own, question["layer"], ink)
-    yield _say("", ink)
-    yield _say(f"How far {name} has moved from its own embedding", ink)
+    yield say("", ink)
+    yield say(f"How far {name} has moved from its own embedding", ink)
     names = ["cosine"] if len(runs) == 1 else [run["name"] for run in runs]
     yield from cosines([run["moved"] or [] for run in runs], names, ink)
-    yield _note(
-        "cosine with its vector at layer 0: 1 is where it began; the lower, the more it has been rewritten", ink
-    )
+    yield note("cosine with its vector at layer 0: 1 is where it began; the lower, the more it has been rewritten", ink)
 
 
 def _heads(runs: Sequence[Run], own: Sequence[int], layer: int, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
-    yield _say(f"Heads of layer {layer} that look hardest at one word", ink)
+    yield say(f"Heads of layer {layer} that look hardest at one word", ink)
     columns = [[(head, seen(head, own, ink.words)) for head in run["hardest_heads"] or []] for run in runs]
     cells = ink.widest([word for column in columns for _, word in column])
     blocks: list[list[Text]] = []
@@ -129,7 +129,7 @@ def _heads(runs: Sequence[Run], own: Sequence[int], layer: int, ink: Ink) -> Ite
             block.append(line.append(f"{percent(head['weight']):>5} "))
         blocks.append(block)
     yield from _beside(blocks, cells + 22, ink)
-    yield _note("of everything that the head gives, the tokens set aside included", ink)
+    yield note("of everything that the head gives, the tokens set aside included", ink)
 
 
 def _beside(blocks: Sequence[Sequence[Text]], cells: int, ink: Ink) -> Iterator[Text]:
@@ -154,17 +154,17 @@ def _pictures(document: Explanation, ink: Ink) -> Iterator[Text]:
     ceiling, _ = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
     fits = len(shown)
     for run in runs:
-        yield _say("Who looks at whom" + (f": {run['name']}" if len(runs) > 1 else ""), ink)
+        yield say("Who looks at whom" + (f": {run['name']}" if len(runs) > 1 else ""), ink)
         lines, fits = matrix(run["matrix"]["shares"], shown, run["mask"] is not None, ceiling, ink)
         yield from lines
-        yield _say("", ink)
-    yield _note(f"{basis(document, '')} {ink.shade_legend(ceiling)}", ink)
+        yield say("", ink)
+    yield note(f"{basis(document, '')} {ink.shade_legend(ceiling)}", ink)
     if fits < len(shown):
-        yield _note(f"{fits} of {len(shown)} words fit here: a wider terminal, --png or --json shows all.", ink)
-    yield _say("", ink)
-    yield _say(found(document, ink.words), ink)
+        yield note(f"{fits} of {len(shown)} words fit here: a wider terminal, --png or --json shows all.", ink)
+    yield say("", ink)
+    yield say(found(document, ink.words), ink)
     if len(runs) > 1:
-        yield _say(changes(document, ink.words), ink)
+        yield say(changes(document, ink.words), ink)
 
 
 def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
@@ -175,21 +175,21 @@ def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
             (side["units"][index]["start"] or 0, side["units"][index]["end"] or 0) for index in side["token_units"]
         ]
         yield _title(side["text"], (spans[0][0], spans[-1][1]), f"{side['name']}  ", ink)
-    yield _note(heading(document), ink, indent=0)
-    yield _say("", ink)
+    yield note(heading(document), ink, indent=0)
+    yield say("", ink)
     name = ink.words(question["token"])
-    yield _say(f"How alike {name} is in A and in B", ink)
+    yield say(f"How alike {name} is in A and in B", ink)
     yield from cosines([document["cosines"]], ["cosine"], ink)
-    yield _note("cosine of its two vectors, layer by layer: 1 is the same direction; layer 0 is the embedding", ink)
-    yield _say("", ink)
-    yield _say(f"{name} looks at", ink)
+    yield note("cosine of its two vectors, layer by layer: 1 is the same direction; layer 0 is the embedding", ink)
+    yield say("", ink)
+    yield say(f"{name} looks at", ink)
     yield from _sides(sides, ink)
     parts = [
         f"In {side['name']}, {set_aside_names(side['units'])} took {percent(side['set_aside'])}."
         for side in sides
         if side["set_aside"]
     ]
-    yield _note(
+    yield note(
         " ".join(
             ["Bars are shares of what it gives to the words.", *parts]
             if parts
@@ -197,9 +197,9 @@ def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
         ),
         ink,
     )
-    yield _say("", ink)
+    yield say("", ink)
     for line in compared(document, ink.words):
-        yield _say(line, ink)
+        yield say(line, ink)
 
 
 def _sides(sides: Sequence[Side], ink: Ink) -> Iterator[Text]:

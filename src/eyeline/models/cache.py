@@ -1,0 +1,42 @@
+"""The keys and values of the tokens so far, so that a new token computes only its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eyeline.models.checkpoints import Array
+
+
+class Cache:
+    """One layer's keys and values. Their room doubles when it is full: a step copies only what is new.
+
+    Attributes:
+        length: how many tokens there are.
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._room: tuple[Array, Array] | None = None
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
+        """Keep k and v of new tokens, (B, G, N, D); gives those of all tokens, (B, G, length, D).
+
+        >>> cache, x = Cache(), np.ones((1, 1, 3, 2), np.float32)
+        >>> [cache.append(x, x)[0].shape for _ in range(2)]
+        [(1, 1, 3, 2), (1, 1, 6, 2)]
+        """
+        first, last = self.length, self.length + k.shape[2]
+        if self._room is None or last > self._room[0].shape[2]:
+            self._grow(k, v, max(last, 2 * first))
+        assert self._room is not None
+        for room, new in zip(self._room, (k, v), strict=True):
+            room[:, :, first:last] = new
+        self.length = last
+        return self._room[0][:, :, :last], self._room[1][:, :, :last]
+
+    def _grow(self, k: Array, v: Array, capacity: int) -> None:
+        """Take new room; what was given out before stays as it was."""
+        more = tuple(np.empty((*x.shape[:2], capacity, x.shape[3]), x.dtype) for x in (k, v))
+        for old, new in zip(self._room or (), more, strict=False):
+            new[:, :, : self.length] = old[:, :, : self.length]
+        self._room = (more[0], more[1])

@@ -1,0 +1,104 @@
+"""What config.json says of a decoder: the Llama family, whose members differ by a few settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from eyeline.models.config import Config, Settings
+from eyeline.models.rotary import Rotary, read_rotary
+
+#: By config.json's model_type.
+DECODERS = ("llama", "mistral", "qwen2", "qwen3")
+
+
+@dataclass(frozen=True)
+class DecoderConfig(Config):
+    """What config.json says of a decoder.
+
+    Attributes:
+        rotary: how queries and keys turn with their places.
+        windows: for each layer, how many tokens a token looks at, itself and those before it; None for all.
+        tied: whether the word embeddings are also what a final vector is compared with.
+        attention_bias: whether queries, keys and values have biases.
+        attended_bias: whether what brings the heads together has.
+        feed_forward_bias: whether the feed-forward layers have.
+        head_norms: whether each head's queries and keys are normed.
+        ends: the tokens that end a text.
+    """
+
+    rotary: Rotary
+    windows: tuple[int | None, ...]
+    tied: bool
+    attention_bias: bool
+    attended_bias: bool
+    feed_forward_bias: bool
+    head_norms: bool
+    ends: frozenset[int]
+
+    causal: ClassVar[bool] = True
+
+
+def decoder_config(settings: Settings) -> DecoderConfig:
+    """A decoder's configuration, by its settings; what they leave out is as in transformers."""
+    kind = settings.get("model_type")
+    heads, width = settings.whole("num_attention_heads"), settings.whole("hidden_size")
+    layers = settings.whole("num_hidden_layers")
+    key_heads = settings.whole("num_key_value_heads", heads if kind == "llama" else None)
+    if heads % key_heads:
+        settings.wrong("num_key_value_heads", f"a divisor of num_attention_heads, {heads}")
+    if settings.get("head_dim") is None and kind != "qwen3" and width % heads:
+        settings.wrong("num_attention_heads", f"a divisor of hidden_size, {width}")
+    head_dim = settings.whole("head_dim", 128 if kind == "qwen3" else width // heads)
+    if head_dim % 2:
+        settings.wrong("head_dim", "even")
+    biased = settings.flag("attention_bias") if kind in ("llama", "qwen3") else False
+    vocabulary_size = settings.whole("vocab_size")
+    return DecoderConfig(
+        kind,
+        vocabulary_size,
+        settings.whole("max_position_embeddings"),
+        layers,
+        heads,
+        key_heads,
+        head_dim,
+        width,
+        settings.whole("intermediate_size"),
+        settings.activation("hidden_act", "silu"),
+        settings.number("rms_norm_eps", 1e-6, 1),
+        read_rotary(settings, head_dim),
+        _windows(settings, kind, layers),
+        tied=settings.flag("tie_word_embeddings"),
+        attention_bias=biased or kind == "qwen2",
+        attended_bias=biased,
+        feed_forward_bias=kind == "llama" and settings.flag("mlp_bias"),
+        head_norms=kind == "qwen3",
+        ends=_ends(settings),
+    )
+
+
+def _windows(settings: Settings, kind: str, layers: int) -> tuple[int | None, ...]:
+    """Mistral's window is that of every layer; Qwen's of the layers that it names, or of those from one on."""
+    if kind == "llama" or settings.get("sliding_window") is None:
+        return (None,) * layers
+    window = settings.whole("sliding_window")
+    if kind == "mistral":
+        return (window,) * layers
+    if not settings.flag("use_sliding_window"):
+        return (None,) * layers
+    named = settings.get("layer_types")
+    if named is None:
+        full = settings.whole("max_window_layers", 28, least=0)
+        return tuple(window if layer >= full else None for layer in range(layers))
+    kinds = {"full_attention": None, "sliding_attention": window}
+    if not isinstance(named, list) or len(named) != layers or not all(isinstance(x, str) and x in kinds for x in named):
+        settings.wrong("layer_types", f"{layers} of {' and '.join(kinds)}")
+    return tuple(kinds[name] for name in named)
+
+
+def _ends(settings: Settings) -> frozenset[int]:
+    given = settings.get("eos_token_id")
+    several = given if isinstance(given, list) else [] if given is None else [given]
+    if not all(isinstance(end, int) and not isinstance(end, bool) for end in several):
+        settings.wrong("eos_token_id", "a token id, or several")
+    return frozenset(several)

@@ -1,0 +1,135 @@
+"""Going on with a text token by token, and what the token that chose each new one looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.models.checkpoints import Array
+from eyeline.models.decoder import Decoder
+from eyeline.models.run import Layer
+from eyeline.readouts import Readout
+
+
+@dataclass(frozen=True)
+class Step:
+    """One token more.
+
+    Attributes:
+        id: the new token.
+        probability: what the model gave it, among all tokens, before temperature and cuts.
+        layers: what the token that chose it, the last before it, looked at in each layer: q of that one (N = 1), k and
+            v of all up to it.
+    """
+
+    id: int
+    probability: float
+    layers: tuple[Layer, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the next token is chosen: the likeliest, or drawn at random.
+
+    Args:
+        temperature: what logits are divided by; 0 takes the likeliest token.
+        top_k: drawn from so many of the likeliest only.
+        top_p: drawn from the likeliest that together have this share only, 0 to 1.
+        seed: of the draw; another one each time if not given.
+
+    Raises:
+        ValueError: if one of them is out of its range, or given where nothing is drawn.
+    """
+
+    temperature: float = 0.0
+    top_k: int | None = None
+    top_p: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.temperature) or not 0 <= self.temperature < math.inf:
+            raise ValueError(f"temperature must be a number, 0 or more, got {self.temperature!r}")
+        if self.top_k is not None and (not _is_whole(self.top_k) or self.top_k < 1):
+            raise ValueError(f"top_k must be a whole number, 1 or more, got {self.top_k!r}")
+        if self.top_p is not None and not (_is_number(self.top_p) and 0 < self.top_p <= 1):
+            raise ValueError(f"top_p must be a number above 0, at most 1, got {self.top_p!r}")
+        if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
+            raise ValueError(f"seed must be a whole number, 0 or more, got {self.seed!r}")
+        given = [name for name in ("top_k", "top_p", "seed") if getattr(self, name) is not None]
+        if given and not self.temperature:
+            raise ValueError(
+                f"temperature must be above 0 with {' and '.join(given)}, got {self.temperature!r}; at 0 the likeliest "
+                f"token is taken, and nothing drawn"
+            )
+
+    def drawer(self) -> np.random.Generator:
+        """What draws, from its beginning."""
+        return np.random.default_rng(self.seed)
+
+    def of(self, logits: Array, drawer: np.random.Generator) -> int:
+        """The token chosen by these logits, (vocabulary,)."""
+        if not self.temperature:
+            return int(logits.argmax())
+        order = np.argsort(-logits, kind="stable")[: self.top_k]
+        shares = softmax(logits[order] / self.temperature)
+        reached = np.cumsum(shares)
+        if self.top_p is not None:
+            # The likeliest that reach the share together, the one that reaches it among them.
+            reached = reached[: 1 + int(np.searchsorted(reached, self.top_p))]
+        place = np.searchsorted(reached, drawer.random() * reached[-1], side="right")
+        return int(order[min(int(place), len(reached) - 1)])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_count(count: int, tokens: int, positions: int, name: str) -> int:
+    """How many tokens to add, if it is a number of them that there are positions for; the last needs none."""
+    if not _is_whole(count) or count < 1:
+        raise ValueError(f"count must be a whole number, 1 or more, got {count!r}")
+    if tokens + count - 1 > positions:
+        raise ValueError(
+            f"count must be at most {positions - tokens + 1} after {tokens} tokens, since {name} has {positions} "
+            f"positions, got {count}; ask for fewer, or give it a shorter text"
+        )
+    return int(count)
+
+
+def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Logits as shares of 1, in float64."""
+    scores = np.asarray(logits, np.float64)
+    shares = np.exp(scores - scores.max())
+    return np.asarray(shares / shares.sum())
+
+
+def generate(
+    decoder: Decoder,
+    ids: NDArray[np.int64],
+    count: int,
+    choice: Choice,
+    ends: frozenset[int],
+    read: Sequence[Readout] = (),
+) -> Iterator[Step]:
+    """Up to `count` tokens after `ids`, (1, N), until one of `ends`, which comes too."""
+    caches, drawer = decoder.caches(), choice.drawer()
+    if ids.shape[1] > 1:
+        for _ in decoder.layers(decoder.embed(ids[:, :-1]), None, None, (), caches):
+            pass
+    last = ids[:, -1:]
+    for _ in range(count):
+        layers = tuple(decoder.layers(decoder.embed(last), None, None, read, caches))
+        logits = decoder.logits(layers[-1].state[0, 0])
+        chosen = choice.of(logits, drawer)
+        yield Step(chosen, float(softmax(logits)[chosen]), layers)
+        if chosen in ends:
+            return
+        last = np.array([[chosen]])

@@ -1,0 +1,38 @@
+"""What encoders and decoders share: matrices applied to every token's vector, and vectors cut into heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eyeline.models.checkpoints import Array, Matrix, Weights
+
+
+@dataclass(frozen=True)
+class Linear:
+    """x·Wᵀ + b, or without b."""
+
+    weight: Matrix
+    bias: Array | None
+
+    def __call__(self, x: Array) -> Array:
+        # All tokens of all texts in one product.
+        y = x.reshape(-1, x.shape[-1]) @ self.weight.whole.T
+        if self.bias is not None:
+            y += self.bias
+        return y.reshape(*x.shape[:-1], -1)
+
+
+def read_linear(tensors: Weights, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
+    """The matrix `name`.weight, and `name`.bias if it has one."""
+    weight = tensors.matrix(f"{name}.weight", outputs, inputs)
+    return Linear(weight, tensors.vector(f"{name}.bias", outputs) if bias else None)
+
+
+def split(x: Array, heads: int) -> Array:
+    """(B, N, H·D) → (B, H, N, D)."""
+    return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+
+
+def join(x: Array) -> Array:
+    """(B, H, N, D) → (B, N, H·D)."""
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)

@@ -1,0 +1,47 @@
+"""The networks that `load` knows: a folder's config.json says which, and each has the same two calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Mask
+from eyeline.models.checkpoints import Array
+from eyeline.models.config import Config, Settings
+from eyeline.models.decoder import read_decoder
+from eyeline.models.decoder_config import DECODERS, decoder_config
+from eyeline.models.encoder import read_encoder
+from eyeline.models.families import FAMILIES, encoder_config
+from eyeline.models.run import Layer
+from eyeline.readouts import Readout
+
+
+class Network(Protocol):
+    """An encoder or a decoder."""
+
+    def embed(self, ids: NDArray[np.int64]) -> Array:
+        """Each token's first vector, (B, N, width)."""
+
+    def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
+        """Each layer as it is done, for embedded tokens x, (B, N, width)."""
+
+
+def read_network(folder: Path) -> tuple[Config, Network]:
+    """The configuration and the network in a folder, by its config.json and model.safetensors.
+
+    Raises:
+        ModelError: if it is of no known family, or a file is missing, damaged or of another model.
+    """
+    settings, weights = Settings(folder / "config.json"), folder / "model.safetensors"
+    kind = settings.get("model_type")
+    if isinstance(kind, str) and kind in DECODERS:
+        decoder = decoder_config(settings)
+        return decoder, read_decoder(weights, decoder)
+    if not isinstance(kind, str) or kind not in FAMILIES:
+        settings.wrong("model_type", f"one that Eyeline runs ({', '.join([*FAMILIES, *DECODERS])})")
+    encoder = encoder_config(settings)
+    return encoder, read_encoder(weights, encoder)

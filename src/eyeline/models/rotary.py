@@ -1,0 +1,114 @@
+"""Rotary positions: queries and keys turned by angles that grow with their place, so that scores depend on distance.
+
+Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021). A head's first half
+is paired with its second, as in Llama's checkpoints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eyeline.models.checkpoints import Array
+from eyeline.models.config import Settings, short
+from eyeline.models.errors import ModelError
+
+Turn = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Rotary:
+    """How fast each pair of a head's numbers turns.
+
+    Attributes:
+        speeds: radians per token, (D/2,).
+    """
+
+    speeds: Array
+
+    def turn(self, first: int, count: int) -> Turn:
+        """The cosines and sines of `count` places from `first` on, (count, D/2) each."""
+        angles = np.arange(first, first + count, dtype=np.float32)[:, None] * self.speeds
+        exact = angles.astype(np.float64)  # float32 sines of large angles are another matter in every library
+        return np.cos(exact).astype(np.float32), np.sin(exact).astype(np.float32)
+
+
+def rotate(x: Array, turn: Turn) -> Array:
+    """Each vector of x, (B, heads, N, D), turned as its place says."""
+    cos, sin = turn
+    half = x.shape[-1] // 2
+    left, right = x[..., :half], x[..., half:]
+    turned = np.empty(x.shape, np.float32)
+    np.subtract(left * cos, right * sin, out=turned[..., :half])
+    np.add(right * cos, left * sin, out=turned[..., half:])
+    return turned
+
+
+def read_rotary(settings: Settings, head_dim: int) -> Rotary:
+    """The rotary positions that config.json asks for, by its old names (rope_theta, rope_scaling) or its new one.
+
+    Raises:
+        ModelError: if they are scaled in a way that isn't one of `SCALINGS`.
+    """
+    name = "rope_scaling" if settings.get("rope_parameters") is None else "rope_parameters"
+    given = settings.get(name) or {}
+    if not isinstance(given, dict):
+        settings.wrong(name, "an object")
+    kind = given.get("rope_type") or given.get("type") or "default"
+    if not isinstance(kind, str) or kind not in SCALINGS:
+        raise ModelError(
+            f"{settings.path}: rope_type in {name} must be one that Eyeline runs ({', '.join(SCALINGS)}), got "
+            f"{short(kind)}; take a model without it"
+        )
+    for whole in (given, {"partial_rotary_factor": settings.get("partial_rotary_factor")}):
+        if whole.get("partial_rotary_factor") not in (None, 1):
+            raise ModelError(
+                f"{settings.path}: partial_rotary_factor must be 1, got {short(whole['partial_rotary_factor'])}; take "
+                f"a model whose heads turn whole"
+            )
+
+    def number(key: str, otherwise: Any = None, above: float = 0.0) -> float:
+        value = given.get(key)
+        value = otherwise if value is None else value
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not above < value < 1e30:
+            raise ModelError(f"{settings.path}: {key} in {name} must be a number above {above:g}, got {short(value)}")
+        return float(value)
+
+    theta = number("rope_theta", settings.number("rope_theta", 10000.0, 1e30))
+    # As float32 has it at each step: at place 8,000 a difference in the last digit turns by as much as 0.0005.
+    exponents = np.arange(0, head_dim, 2, dtype=np.float32) / np.float32(head_dim)
+    speeds = np.float32(1) / np.power(theta, exponents.astype(np.float64)).astype(np.float32)
+    return Rotary(SCALINGS[kind](speeds, number).astype(np.float32))
+
+
+def _as_trained(speeds: Array, number: Callable[..., float]) -> Array:
+    return speeds
+
+
+def _linear(speeds: Array, number: Callable[..., float]) -> Array:
+    """All slower by a factor. Source: Chen et al., "Extending Context Window of LLMs via Positional Interpolation"."""
+    return speeds / np.float32(number("factor"))
+
+
+def _llama3(speeds: Array, number: Callable[..., float]) -> Array:
+    """Slower by a factor where a whole turn takes long, as trained where it is short, and between them in between.
+
+    Source: the Llama 3.1 models (Meta, 2024), in whose config.json the four numbers stand.
+    """
+    factor, low = number("factor"), number("low_freq_factor")
+    high = number("high_freq_factor", above=low)
+    turns = number("original_max_position_embeddings") * speeds / (2 * math.pi)  # in the length that was trained with
+    kept = np.clip((turns - low) / (high - low), 0, 1)
+    return np.asarray((1 - kept) * speeds / factor + kept * speeds, np.float32)
+
+
+#: What may be done to the speeds, by the names that config.json uses.
+SCALINGS: dict[str, Callable[[Array, Callable[..., float]], Array]] = {
+    "default": _as_trained,
+    "linear": _linear,
+    "llama3": _llama3,
+}

@@ -1,0 +1,232 @@
+"""What every head does, drawn for a terminal: layers × heads at a glance, and tables of their numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from eyeline.views.document import HeadEntry, Heads, LabelEntry
+from eyeline.views.ink import Ink
+from eyeline.views.labels import excerpt, listed, percent, printable
+from eyeline.views.signs import SIGNS
+from eyeline.views.terminal import note, say
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+MIXED = "mixed"
+_LEFT = 15  # cells of a table before the kinds of its heads
+_CLEAREST = 3  # heads of each kind that are listed without being asked for
+#: The columns of a table: a number's name, and how it is headed where there is room, and where there isn't.
+_COLUMNS = (
+    ("entropy", "entropy", "nats"),
+    ("distance", "distance", "dist"),
+    ("previous", "previous", "prev"),
+    ("next", "next", "next"),
+    ("same", "same", "same"),
+    ("first", "first", "1st"),
+    ("special", "special", "spec"),
+    ("punctuation", "punct.", "punc"),
+    ("sink", "sink", "sink"),
+    ("induction", "induction", "indu"),
+)
+
+
+def heading(document: Heads) -> str:
+    """Which model this is of, and how long a text."""
+    model, count, whole = document["model"], document["token_count"], document["whole_count"]
+    tokens = f"{count} tokens" if count == whole else f"the first {count} of {whole} tokens"
+    return f"model {printable(model['name'])} · {model['layers']} layers × {model['heads']} heads · {tokens}"
+
+
+def found(document: Heads) -> str:
+    """What the picture shows, in one sentence: how many heads of each kind, most first."""
+    counts = Counter(entry["label"] for entry in document["heads"])
+    ordered = sorted(counts, key=lambda label: (label == MIXED, -counts[label]))
+    return f"Of {len(document['heads'])} heads: {', '.join(f'{label} {counts[label]}' for label in ordered)}."
+
+
+def conventions(document: Heads) -> list[str]:
+    """What the numbers are means over, whose definitions they are, and what can't be said of this text."""
+    count, special = document["token_count"], document["special_tokens"]
+    signs = document["punctuation_tokens"]
+    lines = [
+        f"Means over all {count} tokens{_with(special)}, as Clark et al. (2019) have it: the share on the token "
+        "before, which the first hasn't, is divided by n too. Entropy is in nats, distance in tokens.",
+        (f"special: on {listed(special)}; " if special else "special: this tokenizer adds no such tokens; ")
+        + (f"punctuation: on {_few(signs)}" if signs else "punctuation: none in this text."),
+    ]
+    sink, repeated = document["sink_tokens"], document["repeated_tokens"]
+    text = f"sink: what the first {sink} tokens give to the first (Gu et al. 2024)"
+    text += ", fewer than their 64, so that it takes more to be named one. " if sink < 64 else ". "
+    if repeated:
+        text += f"induction: what goes one past the earlier copy of {repeated} random tokens (Olsson et al. 2022)"
+        text += "." if document["causal"] else "; no head is named for it where tokens look both ways."
+    lines.append(text)
+    if math.log(count) <= 3.8:
+        lines.append(f"No head can be broad here: {count} tokens leave at most {math.log(count):.2f} nats.")
+    return lines
+
+
+def _with(special: Sequence[str]) -> str:
+    return f", {listed(special)} too" if special else ""
+
+
+def _few(signs: Sequence[str]) -> str:
+    return " ".join(map(printable, signs[:12])) + (" …" if len(signs) > 12 else "")
+
+
+def heads(
+    document: Heads, ink: Ink, *, sort: str | None = None, layer: int | None = None, label: str | None = None
+) -> Iterator[Text]:
+    """The lines of a drawing: the picture, what its signs mean, and a table.
+
+    Args:
+        document: what the heads do.
+        ink: how to draw.
+        sort: list all heads, those with most of this number first.
+        layer: list all heads of this layer.
+        label: list all heads to which the label of this key applies. Without any of the three, the clearest of each.
+    """
+    before, inside, after = excerpt(document["text"], None, max(ink.width * 2 - 20, 40))
+    yield say(ink.sentence(before + inside + after), ink)
+    yield note(heading(document), ink, indent=0)
+    yield say("", ink)
+    yield from _picture(document, ink)
+    yield say("", ink)
+    yield from _legend(document, ink)
+    yield say("", ink)
+    yield say(found(document), ink)
+    yield say("", ink)
+    names = {entry["key"]: entry["label"] for entry in document["labels"]} | {MIXED: MIXED}
+    chosen = [
+        entry
+        for entry in document["heads"]
+        if layer in (None, entry["layer"]) and (label is None or names.get(label) in entry["labels"])
+    ]
+    if sort is not None:
+        chosen.sort(key=lambda entry: -_value(entry, sort))
+    asked = [*([f"label {label}"] if label else []), *([f"layer {layer}"] if layer else [])]
+    asked += [f"most {sort} first"] if sort else []
+    if not asked:
+        chosen = list(clearest(document))
+    title = " · ".join([f"{len(chosen)} heads", *asked]) if asked else "The clearest of each kind"
+    yield say(title, ink)
+    lines, fits = _table(chosen, {name: key for key, name in names.items()}, ink)
+    yield from lines
+    if fits < len(_COLUMNS):
+        yield note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
+    if not asked:
+        yield note("--sort entropy, --layer 2 or --label broad list all; --csv and --json give every number.", ink)
+    for line in conventions(document):
+        yield note(line, ink)
+
+
+def _value(entry: HeadEntry, measure: str) -> float:
+    value = cast(dict[str, Any], entry)[measure]
+    return -math.inf if value is None else float(value)
+
+
+def clearest(document: Heads) -> Iterable[HeadEntry]:
+    """Of each kind that there is, the few heads with most of what makes them one."""
+    for label in document["labels"]:
+        own = [entry for entry in document["heads"] if entry["label"] == label["label"]]
+        yield from sorted(own, key=lambda entry: -_value(entry, label["measure"]))[:_CLEAREST]
+
+
+def _sign(label: str, ink: Ink) -> tuple[str, str]:
+    """The sign of a kind of head, and its style."""
+    sign = SIGNS[label]
+    return (sign.sign if ink.unicode else sign.plain), (sign.colour or "dim")
+
+
+def _picture(document: Heads, ink: Ink) -> Iterator[Text]:
+    from rich.text import Text
+
+    layers, count = document["model"]["layers"], document["model"]["heads"]
+    left = len(str(layers)) + 8
+    room = ink.width - left - 2
+    cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
+    fits = min(count, room // cell)
+    step = 1 if cell == 3 else 5
+    ticks = "".join(str(number).rjust(cell * step) for number in range(step, fits + 1, step))
+    yield Text("  " + "head".rjust(left) + ticks, style="dim", no_wrap=True)
+    rows = iter(document["heads"])
+    for layer in range(1, layers + 1):
+        line = Text("  " + f"layer {layer:>{left - 8}}".ljust(left), style="", no_wrap=True)
+        for entry in [next(rows) for _ in range(count)][:fits]:
+            sign, style = _sign(entry["label"], ink)
+            tile = sign * 2 if SIGNS[entry["label"]].fills else f"{sign} "
+            line.append(" " * (cell == 3)).append(tile[:cell], style)
+        yield line
+    if fits < count:
+        yield note(f"{fits} of {count} heads fit here: a wider terminal, --png or --csv shows all.", ink)
+
+
+def _legend(document: Heads, ink: Ink) -> Iterator[Text]:
+    from rich.text import Text
+
+    counts = Counter(entry["label"] for entry in document["heads"])
+    rules = {label["label"]: rule(label) for label in document["labels"]} | {MIXED: "none of these"}
+    sources = {label["label"]: f" · {label['source']}" for label in document["labels"]}
+    wide = max(map(len, rules))
+    for name, when in rules.items():
+        sign, style = _sign(name, ink)
+        line = Text("  ", no_wrap=True, overflow="crop").append(sign, style)
+        line.append(f" {name:<{wide}}{counts[name]:>5}", "" if counts[name] else "dim")
+        room = ink.width - line.cell_len - 2
+        whole = ink.own(when + sources.get(name, ""))
+        yield line.append(f"  {whole if len(whole) <= room else when if len(when) <= room else ''}", "dim")
+
+
+def rule(label: LabelEntry) -> str:
+    """When a label is given.
+
+    >>> rule({"label": "broad", "key": "broad", "measure": "entropy", "above": 3.8, "source": "Clark et al. 2019"})
+    'entropy above 3.8'
+    """
+    return f"{label['measure']} above {label['above']:g}"
+
+
+def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> tuple[list[Text], int]:
+    """A line for each head, and how many of the numbers there was room for.
+
+    Args:
+        entries: the heads.
+        keys: the short forms of their labels.
+        ink: how to draw.
+    """
+    from rich.text import Text
+
+    kinds = {label: label for label in keys}
+    names = {name: long for name, long, _ in _COLUMNS}
+    cells = {name: max(len(long) + 2, 6) for name, long, _ in _COLUMNS}
+    if _LEFT + max(map(len, kinds)) + sum(cells.values()) > ink.width:
+        kinds = dict(keys)
+        names = {name: short for name, _, short in _COLUMNS}
+        cells = {name: 5 for name, _, _ in _COLUMNS}
+    kind = max(map(len, kinds.values()))
+    fits = 0
+    while fits < len(_COLUMNS) and _LEFT + kind + sum(list(cells.values())[: fits + 1]) <= ink.width:
+        fits += 1
+    shown = list(names)[:fits]
+    head = "  layer head   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
+    lines = [Text(head, style="dim", no_wrap=True, overflow="crop")]
+    for entry in entries:
+        sign, style = _sign(entry["label"], ink)
+        line = Text(f"  {entry['layer']:>5}{entry['head']:>5} ", no_wrap=True, overflow="crop")
+        line.append(sign, style).append(f" {kinds[entry['label']]:<{kind}}")
+        line.append("".join(f"{ink.own(figure(entry, name)):>{cells[name]}}" for name in shown))
+        lines.append(line)
+    return lines, fits
+
+
+def figure(entry: HeadEntry, measure: str) -> str:
+    value = cast(dict[str, Any], entry)[measure]
+    if value is None or (measure == "next" and not value):
+        return "–"
+    if measure == "entropy":
+        return f"{value:.2f}"
+    return f"{value:.{0 if value >= 99.95 else 1}f}" if measure == "distance" else percent(value)

@@ -1,0 +1,69 @@
+"""What every head does, for a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from itertools import groupby
+from typing import Any, cast
+
+from eyeline.views.document import HeadEntry, Heads
+from eyeline.views.heads import MIXED, clearest, conventions, figure, found, heading, rule
+from eyeline.views.html import box, row, small, strong, table, words
+from eyeline.views.labels import excerpt
+from eyeline.views.signs import SIGNS
+
+
+def heads_html(document: Heads) -> str:
+    """The picture, what its signs mean, and the clearest heads of each kind, as a piece of HTML."""
+    before, inside, after = excerpt(document["text"], None, 200)
+    parts = [
+        f'<div style="font-size:16px">{words(before + inside + after)}</div>',
+        small(html.escape(heading(document))),
+        f'<div style="overflow-x:auto">{_picture(document)}</div>',
+        _legend(document),
+        strong(html.escape(found(document))),
+        strong("The clearest of each kind"),
+        _table(document),
+        *(small(html.escape(line)) for line in conventions(document)),
+    ]
+    return box(parts)
+
+
+def _picture(document: Heads) -> str:
+    count = document["model"]["heads"]
+    rows = [row(["", *(str(number) for number in range(1, count + 1))])]
+    for layer, entries in groupby(document["heads"], key=lambda entry: entry["layer"]):
+        cells = [_cell(entry) for entry in entries]
+        rows.append(row([f"layer {layer}", *(sign for sign, _ in cells)], [fill for _, fill in cells]))
+    return table(rows)
+
+
+def _cell(entry: HeadEntry) -> tuple[str, str]:
+    """A head's sign, and the colour of its cell."""
+    sign = SIGNS[entry["label"]]
+    title = html.escape(f"layer {entry['layer']} head {entry['head']}: {', '.join(entry['labels'])}", quote=True)
+    ink = "color:black" if sign.colour else "opacity:.5"
+    return f'<span style="{ink}" title="{title}">{"" if sign.fills else sign.sign}&nbsp;</span>', sign.colour or "none"
+
+
+def _legend(document: Heads) -> str:
+    counts = Counter(entry["label"] for entry in document["heads"])
+    rules = {label["label"]: f"{rule(label)} · {label['source']}" for label in document["labels"]}
+    rows = []
+    for name, when in (rules | {MIXED: "none of these"}).items():
+        sign = SIGNS[name]
+        mark = f"<span>{sign.sign} {name}</span>"
+        fill = sign.colour or "none"
+        swatch = f'<div style="width:1em;height:1em;background:{fill}"></div>'
+        rows.append(row([swatch, mark, str(counts[name]), html.escape(when)]))
+    return table(rows)
+
+
+def _table(document: Heads) -> str:
+    names = [measure["name"] for measure in document["measures"]]
+    rows = [row(["layer", "head", "kind", *names])]
+    for entry in clearest(document):
+        numbers = [html.escape(figure(entry, name)) for name in names]
+        rows.append(row([str(entry["layer"]), str(entry["head"]), cast(dict[str, Any], entry)["label"], *numbers]))
+    return f'<div style="overflow-x:auto">{table(rows)}</div>'

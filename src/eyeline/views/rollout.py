@@ -1,0 +1,81 @@
+"""What a token's vector is made of, through all layers, drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from eyeline.views.bars import Chart, bars
+from eyeline.views.document import Rollout
+from eyeline.views.findings import set_aside_names
+from eyeline.views.ink import Ink
+from eyeline.views.labels import excerpt, most, percent, printable
+from eyeline.views.matrix import matrix
+from eyeline.views.scale import shade_ceiling
+from eyeline.views.terminal import note, say
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Words = Callable[[str], str]
+
+
+def heading(document: Rollout) -> str:
+    """Which model this is of, and how many layers were gone through."""
+    question, model = document["question"], document["model"]
+    return f"model {printable(model['name'])} · attention rollout through layers 1 to {question['layer']}"
+
+
+def found(document: Rollout, words: Words = printable) -> str:
+    """What the picture shows."""
+    question = document["question"]
+    if question["token"] is not None:
+        return (
+            f"{words(question['token'])} is made most of {most(document['made_of'] or [], question['units'], words)}."
+        )
+    assert document["matrix"] is not None
+    top = max(document["matrix"]["received"], key=lambda entry: entry["share"])
+    return f"{words(top['text'])} is in the others most, {percent(top['share'])} of a row on average."
+
+
+def basis(document: Rollout, token: str) -> str:
+    """What the percentages are of, and how they are reckoned."""
+    aside, unit = set_aside_names(document["units"]), f"{document['question']['unit']}s"
+    row = f"% of what {token} is made of" if token else f"Each row is a {unit[:-1]}: % of what it is made of"
+    text = row + (f" that comes from the {unit}." if aside else ".")
+    if aside:
+        given = f", {percent(document['set_aside'])} of it all" if document["set_aside"] is not None else ""
+        text += f" {aside} are set aside{given}; --special puts them back."
+    return text + (
+        " In each layer half of a vector stays, and half is what the mean of the heads gathered (Abnar and Zuidema "
+        "2020); values and feed-forward layers aren't in it."
+    )
+
+
+def rollout(document: Rollout, ink: Ink) -> Iterator[Text]:
+    """The lines of a drawing: bars for one token, words × words for all."""
+    question, units = document["question"], document["units"]
+    before, inside, after = excerpt(document["text"], None, max(ink.width * 2 - 20, 40))
+    yield say(ink.sentence(before + inside + after), ink)
+    yield note(heading(document), ink, indent=0)
+    yield say("", ink)
+    if question["token"] is not None:
+        name = ink.words(question["token"])
+        yield say(f"{name} is made of", ink)
+        lines, cut = bars([Chart("", document["made_of"] or [])], units, question["units"], ink)
+        yield from lines
+        yield note(basis(document, name) + (" A bar that ends in » is longer than it is drawn." if cut else ""), ink)
+    else:
+        assert document["matrix"] is not None
+        yield say("Who is made of whom", ink)
+        shown = [units[index] for index in document["shown"]]
+        heavy = [place for place, unit in enumerate(shown) if unit["set_aside"] or unit["start"] is None]
+        ceiling, _ = shade_ceiling([document["matrix"]["shares"]], heavy)
+        lines, fits = matrix(document["matrix"]["shares"], shown, False, ceiling, ink)
+        yield from lines
+        yield say("", ink)
+        yield note(f"{basis(document, '')} {ink.shade_legend(ceiling)}", ink)
+        if fits < len(shown):
+            yield note(f"{fits} of {len(shown)} words fit here: a wider terminal or --json shows all.", ink)
+    yield say("", ink)
+    yield say(found(document, ink.words), ink)

@@ -1,0 +1,138 @@
+"""Attention rollout against the product of the dense matrices, and against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import eyeline as el
+from eyeline.explanations.rolled import gathered, roll, roll_all
+from eyeline.models import Layer, load
+
+FLIES = "time flies like an arrow"
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return load()
+
+
+def dense(model, ids, after):
+    """The product of ½W + ½I over the layers, from the weights themselves."""
+    product = np.eye(len(ids))
+    for layer in model.run([ids], weights=True).layers[:after]:
+        product = (0.5 * layer.weights[0].astype(np.float64).mean(axis=0) + 0.5 * np.eye(len(ids))) @ product
+    return product
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([(1, 1), (4, 2), (6, 1)]),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from([0.1, 1.0, 4.0]),
+)
+def test_a_row_times_the_weights(seed, heads, N, causal, size):
+    rng = np.random.default_rng(seed)
+    q = (size * rng.standard_normal((1, heads[0], N, 8))).astype(np.float32)
+    k = rng.standard_normal((1, heads[1], N, 8), np.float32)
+    seen = el.observe(q, k, k, mask=el.Causal() if causal else None, read=el.Weights())
+    row = rng.random(N) * (rng.random(N) < 0.5) * 10.0 ** rng.integers(-9, 1, N)
+    got = gathered(row, Layer(q, k, k, seen, np.zeros((1, N, 1), np.float32)), causal=causal)
+    want = row @ seen.weights[0].astype(np.float64).mean(axis=0)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6 * row.sum() + 1e-12)
+    assert got.sum() == pytest.approx(row.sum(), rel=1e-5, abs=1e-12)
+
+
+@pytest.mark.parametrize("after", [1, 2, 6])
+def test_one_token_and_all_are_the_product_of_the_layers(minilm, after):
+    ids = minilm.tokens("Tôi yêu tiếng Việt, and time flies like an arrow.").ids
+    want = dense(minilm, ids, after)
+    np.testing.assert_allclose(roll_all(minilm, ids, after), want, atol=1e-6)
+    for token in range(len(ids)):
+        np.testing.assert_allclose(roll(minilm, ids, [token], after, False), want[token], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        roll(minilm, ids, [2, 5, 6], after, False), want[[2, 5, 6]].mean(0), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_a_whole_of_512_tokens(minilm):
+    ids = minilm.tokens("word after word " * 170).ids
+    assert len(ids) == 512
+    row = roll(minilm, ids, [100], 6, False)
+    assert row.sum() == pytest.approx(1, abs=1e-5)
+    np.testing.assert_allclose(row, dense(minilm, ids, 6)[100], rtol=1e-3, atol=1e-6)
+
+
+class Made:
+    """A model whose layers are given: all have these q and k."""
+
+    def __init__(self, q, k, layers, causal=False):
+        self.made, self.count, self.causal = (q, k), layers, causal
+
+    def layers(self, ids, read=()):
+        n = len(ids[0])
+        q, k = (array[:, :, :n] for array in self.made)
+        for _ in range(self.count):
+            seen = el.observe(q, k, k, mask=el.Causal() if self.causal else None, read=read)
+            yield Layer(q, k, k, seen, np.zeros((1, n, 1), np.float32))
+
+
+def test_attention_that_is_alike_on_all_leaves_a_half_of_itself_in_each_layer():
+    q = np.zeros((1, 2, 8, 4), np.float32)
+    for layers in (1, 3):
+        own = 0.5**layers
+        row = roll(Made(q, q, layers), list(range(8)), [3], layers, False)
+        want = np.full(8, (1 - own) / 8)
+        want[3] += own
+        np.testing.assert_allclose(row, want, rtol=1e-6)
+        np.testing.assert_allclose(roll_all(Made(q, q, layers), list(range(8)), layers)[3], want, rtol=1e-6)
+
+
+def test_tokens_that_look_at_themselves_alone_are_made_of_themselves():
+    unit = np.eye(16, dtype=np.float32)[None, None]
+    made = Made(100 * unit, unit, 4)
+    np.testing.assert_allclose(roll_all(made, list(range(16)), 4), np.eye(16), atol=1e-6)
+    np.testing.assert_allclose(roll(made, list(range(16)), [9], 4, False), np.eye(16)[9], atol=1e-6)
+
+
+def test_all_on_one_key():
+    q, k = np.ones((1, 1, 6, 1), np.float32), np.zeros((1, 1, 6, 1), np.float32)
+    k[:, :, 2] = 100
+    row = roll(Made(q, k, 3), list(range(6)), [5], 3, False)
+    np.testing.assert_allclose(row, [0, 0, 0.875, 0, 0, 0.125], atol=1e-6)
+
+
+def test_a_causal_token_is_made_of_nothing_after_it_and_needs_nothing_after_it():
+    rng = np.random.default_rng(2)
+    q, k = rng.standard_normal((1, 4, 20, 1), np.float32), rng.standard_normal((1, 2, 20, 1), np.float32)
+    made = Made(q, k, 5, causal=True)
+    whole = roll_all(made, list(range(20)), 5)
+    assert not np.triu(whole, 1).any()
+    for token in (0, 7, 19):
+        np.testing.assert_allclose(roll(made, list(range(20)), [token], 5, True), whole[token], rtol=1e-5, atol=1e-8)
+
+
+def test_words_are_sums_of_their_pieces(minilm):
+    text = "Tôi yêu tiếng Việt"
+    found = el.rollout(text, "tiếng", model=minilm)
+    tokens = minilm.tokens(text)
+    own = [place for place, word in enumerate(tokens.words) if word == 2]
+    assert len(own) > 1
+    row = dense(minilm, tokens.ids, 6)[own].mean(axis=0)
+    want = np.array([row[np.array(tokens.words) == number].sum() for number in range(4)])
+    assert found.words == text.split()
+    np.testing.assert_allclose(found.shares, want / want.sum(), rtol=1e-4)
+    assert found.by_unit.sum() == pytest.approx(1, abs=1e-5)
+    every = el.rollout(text, model=minilm)
+    np.testing.assert_allclose(every.by_unit[3], found.by_unit, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(every.shares.sum(axis=1), 1)
+
+
+def test_after_a_layer_it_is_that_layers_product(minilm):
+    ids = minilm.tokens(FLIES).ids
+    found = el.rollout(FLIES, "flies", layer=2, special=True, model=minilm)
+    np.testing.assert_allclose(found.by_token, dense(minilm, ids, 2)[2], rtol=1e-4, atol=1e-6)
+    assert found.words == ["[CLS]", *FLIES.split(), "[SEP]"]
