@@ -157,9 +157,9 @@ def _masked(**real: Tensor | None) -> dict[str, Tensor]:
     return {name: tokens.long() for name, tokens in real.items() if tokens is not None}
 
 
-def _text(kind: str, looks: str) -> Given:
-    real = padding(kind, LENGTH)
-    return Given({"input_ids": words(1), **_masked(attention_mask=real)}, {looks: real})
+def _text(kind: str, looks: str, length: int = LENGTH) -> Given:
+    real = padding(kind, length)
+    return Given({"input_ids": words(1, length), **_masked(attention_mask=real)}, {looks: real})
 
 
 def _two_texts(kind: str) -> Given:
@@ -221,6 +221,16 @@ def _block_of_picture(kind: str) -> Given:
     return Given({**text.inputs, **pixels, "token_type_ids": types}, text.real)
 
 
+def _prefix(kind: str) -> Given:
+    """A picture of 16 tokens and a text whose first half all see; the padding is before or behind both."""
+    text = _text(kind, "decoder self", 16 + LENGTH)
+    at = slice(PADDED, PADDED + 16)
+    text.inputs["input_ids"][:, at] = 4
+    types = torch.zeros_like(text.inputs["input_ids"])
+    types[:, PADDED + 16 + 4 :] = 1
+    return Given({**text.inputs, **_picture(kind).inputs, "token_type_ids": types}, text.real)
+
+
 ENCODER = Kind(
     lambda padding: _text(padding, "encoder self"),
     {"last_hidden_state": "encoder self"},
@@ -252,6 +262,7 @@ CLIP = Kind(
     {"decoder self": "text_model_output.attentions", "encoder self": "vision_model_output.attentions"},
 )
 READER = Kind(_block_of_picture, DECODER.outputs, DECODER.attentions, cases=("generate", "static cache"))
+PREFIX = replace(READER, given=_prefix)
 
 
 def real_encoder(name: str, model: str, features: str, layers: int) -> Family:
