@@ -127,3 +127,46 @@ def test_pytorchs_own_attention_within_a_model_is_missed():
         model(torch.randn(2, 3, 16, 16))
     assert "head.attention" in seen.missed
     assert len(seen) == 2
+
+
+def padded() -> dict[str, torch.Tensor]:
+    mask = torch.ones_like(words(1))
+    mask[1, 8:] = 0
+    return {"input_ids": words(1), "attention_mask": mask}
+
+
+def beside_eager(model: PreTrainedModel) -> tuple[torch.Tensor, torch.Tensor]:
+    """The model's output on Eyeline, and on eager attention, of tokens that aren't padding."""
+    given = padded()
+    found = []
+    for attention in ("eyeline", "eager"):
+        model.set_attn_implementation(attention)
+        with torch.no_grad():
+            found.append(model(**given).last_hidden_state[given["attention_mask"].bool()])
+    return found[0], found[1]
+
+
+def test_a_model_that_looks_into_its_mask_gets_the_tensor():
+    settings = {**BERT, "num_key_value_heads": 2, "keep_window_size": 4, "pad_token_id": 0}
+    model = made("DogeModel", "eager", **settings)
+    ours, eager = beside_eager(model)
+    torch.testing.assert_close(ours, eager, rtol=0, atol=1e-5)
+
+
+def test_a_part_that_adds_the_mask_to_scores_of_its_own_runs_as_ever_and_is_missed():
+    settings = {**BART, "attention_type": "original_full", "max_position_embeddings": 64}
+    model = made("BigBirdPegasusModel", "eager", **settings)
+    ours, eager = beside_eager(model)
+    torch.testing.assert_close(ours, eager, rtol=0, atol=1e-5)
+    with pytest.warns(UserWarning, match="nothing was read of it"), el.watch(model, el.Entropy()) as seen:
+        model(**padded())
+    assert [look.kind for look in seen] == ["decoder self", "cross"] * 2
+    assert {path.split(".")[0] for path in seen.missed} == {"encoder"}
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.long])
+def test_a_mask_of_three_axes_is_refused(dtype):
+    model = el.models.attach(transformers.BertModel(transformers.BertConfig(**BERT)))
+    mask = torch.ones(2, 12, 12).tril().to(dtype)
+    with pytest.raises(HuggingFaceError, match=r"attention_mask must be \(texts, tokens\).*, got 2 × 12 × 12"):
+        model(words(1), attention_mask=mask)

@@ -83,6 +83,13 @@ def _hidden(
         N, M = query.shape[2], key.shape[2]
         return (Causal(None if N == M else "end") if is_causal and N > 1 else None), None
     if isinstance(given, Masking):
+        if given.shape[3] != key.shape[2]:
+            raise HuggingFaceError(
+                f"attention must be to the {given.shape[3]} keys that its mask is of, got {key.shape[2]}; this model "
+                f"adds keys of its own, and Eyeline can't follow it"
+            )
+        if given.shape[2] != query.shape[2]:  # one row for all queries
+            return _hidden(given.dense(), query, key, is_causal)
         return given.mask, None
     given = given[..., : key.shape[2]]
     if given.dtype == torch.bool:
