@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 import eyeline as el
 from docs.tiny_models import BART, BERT, VIT, WORDS, words
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.function import attend
 
 _GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": WORDS}
 _GPT_NEO = {
@@ -170,3 +171,9 @@ def test_a_mask_of_three_axes_is_refused(dtype):
     mask = torch.ones(2, 12, 12).tril().to(dtype)
     with pytest.raises(HuggingFaceError, match=r"attention_mask must be \(texts, tokens\).*, got 2 × 12 × 12"):
         model(words(1), attention_mask=mask)
+
+
+def test_sinks_of_each_query_are_refused_not_left_out():
+    q = torch.ones(1, 2, 3, 4)
+    with pytest.raises(HuggingFaceError, match="one number per head, got one per query in Module"):
+        attend(torch.nn.Module(), q, q, q, None, sinks=torch.zeros(1, 2, 3, 1))

@@ -32,6 +32,7 @@ def attend(
     softcap: float | None = None,
     s_aux: Tensor | None = None,
     position_bias: Tensor | None = None,
+    sinks: Tensor | None = None,
     is_causal: bool | None = None,
     output_attentions: bool | None = None,
     **kwargs: Any,
@@ -48,6 +49,7 @@ def attend(
         softcap: Gemma 2's cap of the scaled scores.
         s_aux: GPT-OSS's sinks, (H,).
         position_bias: T5's bias, (1 or B, H, N, M).
+        sinks: Inkling's sinks, one for each query, which can't be followed.
         is_causal: whether queries look only back, where there is no mask to say it.
         output_attentions: whether the weights themselves are wanted, (B, H, N, M).
         kwargs: what else models hand around; none of it changes attention.
@@ -55,6 +57,11 @@ def attend(
     Returns:
         The output, (B, N, H, E), contiguous, and the weights if they were wanted, else None.
     """
+    if sinks is not None:
+        raise HuggingFaceError(
+            f"attention must have sinks of one number per head, got one per query in {type(module).__name__}; Eyeline "
+            f"can't follow it, so run it with attn_implementation='eager'"
+        )
     mask, bias = _hidden(attention_mask, query, key, is_causal)
     request = Request(
         query,
