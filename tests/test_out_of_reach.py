@@ -14,6 +14,7 @@ import eyeline as el
 from docs.tiny_models import BART, BERT, VIT, WORDS, words
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.function import attend
+from eyeline.huggingface.masking import mask
 
 _GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": WORDS}
 _GPT_NEO = {
@@ -131,9 +132,9 @@ def test_pytorchs_own_attention_within_a_model_is_missed():
 
 
 def padded() -> dict[str, torch.Tensor]:
-    mask = torch.ones_like(words(1))
-    mask[1, 8:] = 0
-    return {"input_ids": words(1), "attention_mask": mask}
+    tokens = torch.ones_like(words(1))
+    tokens[1, 8:] = 0
+    return {"input_ids": words(1), "attention_mask": tokens}
 
 
 def beside_eager(model: PreTrainedModel) -> tuple[torch.Tensor, torch.Tensor]:
@@ -165,12 +166,21 @@ def test_a_part_that_adds_the_mask_to_scores_of_its_own_runs_as_ever_and_is_miss
     assert {path.split(".")[0] for path in seen.missed} == {"encoder"}
 
 
+def test_masks_that_a_model_joins_are_tensors_joined():
+    one, other = (
+        mask(2, 12, length, attention_mask=padded()["attention_mask"].bool()[:, :length]) for length in (12, 6)
+    )
+    joined = torch.cat([one, other], dim=-1)
+    assert torch.equal(joined, torch.cat([one.dense(), other.dense()], dim=-1))
+    assert joined.shape == (2, 1, 12, 18)
+
+
 @pytest.mark.parametrize("dtype", [torch.bool, torch.long])
 def test_a_mask_of_three_axes_is_refused(dtype):
     model = el.models.attach(transformers.BertModel(transformers.BertConfig(**BERT)))
-    mask = torch.ones(2, 12, 12).tril().to(dtype)
+    three = torch.ones(2, 12, 12).tril().to(dtype)
     with pytest.raises(HuggingFaceError, match=r"attention_mask must be \(texts, tokens\).*, got 2 × 12 × 12"):
-        model(words(1), attention_mask=mask)
+        model(words(1), attention_mask=three)
 
 
 def test_sinks_of_each_query_are_refused_not_left_out():

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils._pytree import tree_map
 from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
@@ -77,7 +78,8 @@ class Masking:
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-        return function(*(one.dense() if isinstance(one, Masking) else one for one in given), **(named or {}))
+        given, named = tree_map(lambda one: one.dense() if isinstance(one, Masking) else one, (given, named or {}))
+        return function(*given, **named)
 
     def __repr__(self) -> str:
         return f"Masking({self.mask!r}, {' × '.join(map(str, self.shape))})"
