@@ -18,6 +18,7 @@ from docs.tiny_models import (
     Family,
     decoder,
     encoder,
+    real_decoder,
     real_encoder,
     translator,
 )
@@ -68,6 +69,7 @@ FAMILIES = [
     encoder("ESM", "EsmModel", "rotary positions", position_embedding_type="rotary", mask_token_id=3),
     decoder("GPT-2", "GPT2LMHeadModel", "views of one projection", **_GPT2),
     decoder("Llama", "LlamaForCausalLM", "grouped heads"),
+    real_decoder("SmolLM2-135M-Instruct", "smollm2", "Llama, its real weights", 30),
     decoder("Mistral", "MistralForCausalLM", "a sliding window", sliding_window=4),
     decoder("Qwen 3", "Qwen3ForCausalLM", "normed q and k", head_dim=8),
     decoder("Phi 3", "Phi3ForCausalLM", "one projection, a sliding window", sliding_window=4),

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor
-from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from eyeline.models import load
 from eyeline.models.catalogue import CATALOGUE, find
@@ -98,13 +98,20 @@ class Family:
     def build(self) -> PreTrainedModel:
         """The model, the same every time."""
         if self.model in CATALOGUE:
-            config = without_dropout(AutoConfig.from_pretrained(folder(self.model)))
-            return AutoModel.from_pretrained(folder(self.model), config=config).eval()  # type: ignore[no-any-return]
+            return self._real()
         made = getattr(transformers, self.model)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             model: PreTrainedModel = made(without_dropout(made.config_class(**self.settings)))
             spread(model)
+        if model.can_generate():
+            model.generation_config.eos_token_id = None
+        return model.eval()
+
+    def _real(self) -> PreTrainedModel:
+        config = without_dropout(AutoConfig.from_pretrained(folder(self.model)))
+        auto = AutoModelForCausalLM if "decoder self" in self.layers else AutoModel
+        model: PreTrainedModel = auto.from_pretrained(folder(self.model), config=config, dtype=torch.float32)
         if model.can_generate():
             model.generation_config.eos_token_id = None
         return model.eval()
@@ -269,6 +276,11 @@ def real_encoder(name: str, model: str, features: str, layers: int) -> Family:
     """A real checkpoint of the catalogue, an encoder of text."""
     kind = replace(ENCODER, given=lambda padding: _sentences(padding, model))
     return Family(name, model, kind, {}, features, {"encoder self": layers})
+
+
+def real_decoder(name: str, model: str, features: str, layers: int) -> Family:
+    """A real checkpoint of the catalogue, a decoder. Gradients through so many layers differ by rounding alone."""
+    return Family(name, model, DECODER, {}, features, {"decoder self": layers}, ("gradients",))
 
 
 def decoder(name: str, model: str, features: str, without: Sequence[str] = (), **settings: Any) -> Family:

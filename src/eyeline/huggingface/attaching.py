@@ -76,8 +76,8 @@ def _check(root: PreTrainedModel) -> None:
     name = type(root).__name__
     if not root._can_set_attn_implementation():
         raise HuggingFaceError(
-            f"model must call transformers' attention interface, got {name}, which computes attention by itself; "
-            f"Eyeline can't reach it (output_attentions=True, with attn_implementation='eager', may)"
+            f"model must call transformers' attention interface, got {name}, which computes attention by itself or "
+            f"has none; Eyeline can't reach it (output_attentions=True, with attn_implementation='eager', may)"
         )
     if getattr(root.config, "output_attentions", False):
         raise HuggingFaceError(

@@ -77,6 +77,10 @@ class Look:
         return np.asarray(np.where(real[:, None], values, 0).sum(axis=2) / counts)
 
 
+def _plural(word: str) -> str:
+    return "es" if word.endswith("s") else "s"
+
+
 #: One number per query and head.
 _PER_QUERY = ("entropy", "distance", "sink", "lse")
 
@@ -104,7 +108,9 @@ class Seen(Sequence[Look]):
 
     def __repr__(self) -> str:
         passes = len({look.forward for look in self.looks})
-        return f"<Seen: {len(self.looks)} calls of {len(self.modules)} modules in {passes} passes>"
+        counts = ((len(self.looks), "call"), (len(self.modules), "module"), (passes, "pass"))
+        calls, modules, passed = (f"{n} {word}{_plural(word) if n != 1 else ''}" for n, word in counts)
+        return f"<Seen: {calls} of {modules} in {passed}>"
 
     @property
     def modules(self) -> list[str]:

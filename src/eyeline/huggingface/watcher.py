@@ -67,8 +67,9 @@ class Watcher:
         """Say what isn't as it should be."""
         if self._passes.count and not self._called:
             raise HuggingFaceError(
-                f"model must call transformers' attention interface, got {self._name}, which ran {self._passes.count} "
-                f"times and never did; it computes attention by itself, and Eyeline can't reach it"
+                f"model must call transformers' attention interface, got {self._name}, which ran "
+                f"({self._passes.count} × here) and never did; it computes attention by itself or has none, and "
+                f"Eyeline can't reach it"
             )
         self.seen.missed = missed = tuple(self._paths[id(part)] for part in self._passes.silent)
         if missed:

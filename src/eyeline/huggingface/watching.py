@@ -59,7 +59,7 @@ def watch(
     >>> with watch(model, [TopK(3), Entropy()]) as seen:
     ...     _ = model(torch.arange(10)[None])
     >>> seen
-    <Seen: 2 calls of 2 modules in 1 passes>
+    <Seen: 2 calls of 2 modules in 1 pass>
     >>> seen[1].module, seen[1].seen.top_k.keys.shape
     ('encoder.layer.1.attention.self', (1, 2, 10, 3))
     """
