@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where, loaded, tokens_of, where
-from eyeline.explanations.units import Found, Unit, find, units_of
+from eyeline.explanations.running import look
+from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 
 if TYPE_CHECKING:
     from eyeline.models import Model, Tokens
@@ -63,7 +64,8 @@ class Comparison:
         where: the layer, and the head, None for the mean of all.
         cosines: of the word's two vectors at each layer, 0 (the embedding) to the last, (layers + 1,).
         sides: A and B.
-        special: whether special tokens are drawn.
+        special: whether special tokens, and a decoder's first, are drawn.
+        causal: whether the model's tokens look only back.
     """
 
     model: str
@@ -73,6 +75,7 @@ class Comparison:
     cosines: Array
     sides: tuple[Side, Side]
     special: bool
+    causal: bool = False
 
     @cached_property
     def document(self) -> document.Comparison:
@@ -132,7 +135,7 @@ def compare(
         nth_a, nth_b: as `nth`, for one sentence.
         layer: whose attention is shown, 1 to the model's layers; the last if not given.
         head: 1 to the model's heads; the mean over all if not given.
-        special: show special tokens among the words, not set aside.
+        special: show special tokens among the words, not set aside; with a decoder, the first word too.
         model: a name of the catalogue, a folder, or a loaded model.
         progress: called with a line of text at each step of fetching a model.
 
@@ -166,17 +169,16 @@ def compare(
     config = model.config
     sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
     cosines = numbers.cosine(first.vectors, second.vectors)
-    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special)
+    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special, config.causal)
 
 
 def _side(
     model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Where, special: bool
 ) -> Side:
-    run = model.run([tokens.ids], weights=True)
-    weights = run.layers[place.layer - 1].weights
-    assert weights is not None
     queries = [position for unit in found.units for position in units[unit].tokens]
-    rows = numbers.from_tokens(weights[0], queries, units)
+    sight = look(model, tokens.ids, place.layer, queries)
+    assert sight.vectors is not None
+    rows = numbers.from_tokens(sight.weights, queries, units)
     row = rows.mean(axis=0) if place.head is None else rows[place.head - 1]
-    shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
-    return Side(name, tokens, tuple(units), shown, found, row, numbers.vectors(run, queries))
+    shown = shown_of(units, causal=model.config.causal, special=special, asked=found.units)
+    return Side(name, tokens, tuple(units), shown, found, row, sight.vectors)

@@ -81,6 +81,27 @@ def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
     return spans
 
 
+def shown_of(units: Sequence[Unit], *, causal: bool, special: bool, asked: Sequence[int] = ()) -> tuple[int, ...]:
+    """The places of the units that are drawn; the others are set aside, so that those between them can be read.
+
+    Set aside are special tokens and bare spaces and, where tokens look only back, the unit of the first token: whatever
+    it says, it takes what a head has no other use for, often more than half. Source: Xiao et al., "Efficient Streaming
+    Language Models with Attention Sinks" (2023). It stays if it is what is asked about, or no word would be left.
+
+    Args:
+        units: of the text.
+        causal: whether tokens look only back.
+        special: draw all.
+        asked: the units that the token that was asked about is made of.
+    """
+    if special:
+        return tuple(range(len(units)))
+    words = tuple(place for place, unit in enumerate(units) if not unit.extra)
+    if causal and 0 not in asked and words != (0,):
+        return tuple(place for place in words if place)
+    return words
+
+
 @dataclass(frozen=True)
 class Found:
     """A token that was asked about: as typed, which of its kind, and the units that it covers."""
