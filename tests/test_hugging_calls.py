@@ -102,6 +102,15 @@ def test_halves_are_no_worse_than_eager(dtype):
     assert ours <= 2 * theirs
 
 
+def test_beams_are_those_of_eager():
+    model, ids = llama(), text(6)
+    asked = {"attention_mask": padded(ids, 2, "left"), "num_beams": 3, "max_new_tokens": 5, "do_sample": False}
+    want = model.generate(ids, **asked)
+    with el.watch(model, el.TopK(2)) as seen:
+        assert torch.equal(model.generate(ids, **asked), want)
+    assert {look.seen.lse.shape[0] for look in seen} == {6}
+
+
 def test_compiled_whole():
     sizes = {**SIZES, "num_key_value_heads": 2, "sliding_window": 4}
     torch.manual_seed(0)
@@ -127,11 +136,27 @@ def test_generation_compiled_with_a_static_cache():
     assert torch.equal(model.generate(ids, **asked, cache_implementation="static"), want)
 
 
-@pytest.mark.parametrize("compiled", [torch.compile, lambda model: model.compile() or model])
-def test_a_compiled_model_is_not_watched(compiled):
-    model = compiled(llama())
-    with pytest.raises(HuggingFaceError, match="model must not be compiled while it is watched"), el.watch(model):
-        pass
+@pytest.mark.parametrize("compile_", [torch.compile, lambda model: model.compile(backend="aot_eager") or model])
+def test_a_compiled_model_is_watched_as_it_is_written(compile_):
+    torch._dynamo.reset()
+    model, ids = attach(llama()), text()
+    with el.watch(model, el.Entropy()) as want:
+        model(ids)
+    compiled = compile_(model)
+    with el.watch(compiled, el.Entropy()) as seen:
+        compiled(ids)
+    assert seen.modules == want.modules
+    for got, look in zip(seen, want, strict=True):
+        np.testing.assert_array_equal(got.seen.entropy, look.seen.entropy)
+
+
+def test_compiled_steps_of_generation_are_seen():
+    torch._dynamo.reset()
+    model, ids = attach(llama()), text(6)
+    model.forward = torch.compile(model.forward, backend="aot_eager")
+    with el.watch(model, el.Entropy()) as seen:
+        model.generate(ids, max_new_tokens=3, do_sample=False, cache_implementation="static")
+    assert [(look.forward, look.layer) for look in seen] == [(n, layer) for n in range(3) for layer in (0, 1)]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -70,9 +70,9 @@ def test_john_gave_the_drink_to_mary(smollm2):
 
 def test_heads_do_what_they_are_known_to_do_on_repeated_tokens(smollm2):
     # The end-of-text token, then 50 random ones, then the same 50. Layers and heads are counted from 0. One draw may
-    # give an induction head .67 or .94, so they are means over eight.
+    # give an induction head .67 or .94, so they are means over five.
     L, sums = 50, []
-    for seed in range(8):
+    for seed in range(5):
         some = np.random.default_rng(seed).integers(17, smollm2.config.vocabulary_size, L)
         layers = smollm2.layers([[0, *some, *some]], read=el.Weights())
         weights = np.concatenate([layer.weights for layer in layers])
@@ -103,7 +103,7 @@ def test_hidden_states_weights_and_logits_are_transformers(smollm2, twin):
 
 def test_the_last_of_many_tokens_is_no_less_exact(smollm2, twin):
     # Held against float64: where rotary angles are large, float32 programs differ among themselves.
-    ids = np.random.default_rng(0).integers(17, 49152, (1, 1024))
+    ids = np.random.default_rng(0).integers(17, 49152, (1, 512))
     kind = transformers.AutoModelForCausalLM
     exact = kind.from_pretrained(smollm2.source, dtype=torch.float64, attn_implementation="sdpa").eval()
     with torch.no_grad():
@@ -116,8 +116,8 @@ def test_the_last_of_many_tokens_is_no_less_exact(smollm2, twin):
 def test_generation_is_that_of_transformers(smollm2, twin, tokenizer):
     ids = smollm2.tokens("<|im_start|>user\nWho wrote Hamlet?<|im_end|>\n<|im_start|>assistant\n").ids
     with torch.no_grad():
-        theirs = twin.generate(torch.tensor([ids]), max_new_tokens=24, do_sample=False)[0, len(ids) :]
-    steps = [step.id for step in smollm2.generate(ids, 24)]
+        theirs = twin.generate(torch.tensor([ids]), max_new_tokens=12, do_sample=False)[0, len(ids) :]
+    steps = [step.id for step in smollm2.generate(ids, 12)]
     assert steps == theirs.tolist()
     assert smollm2.text(steps) == tokenizer.decode(steps)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -68,7 +69,7 @@ def attend(
         float(dropout),
         drawn_seed() if dropout else None,
     )
-    weights = _weights(request) if output_attentions else None
+    weights = _weights(request) if output_attentions or _gathered() else None
     watcher = None if torch.compiler.is_compiling() else watcher_of(module)
     output = request.output() if watcher is None else watcher.look(module, request)
     return output.transpose(1, 2).contiguous(), weights
@@ -91,6 +92,14 @@ def _hidden(
     rest = given.masked_fill(hidden, 0)
     biased = torch.compiler.is_compiling() or given.requires_grad or bool(rest.any())
     return Dense(~hidden), rest if biased else None
+
+
+def _gathered() -> bool:
+    """Whether transformers is gathering weights: not every model hands `output_attentions` down to here."""
+    capturing = sys.modules.get("transformers.utils.output_capturing")
+    collector = getattr(capturing, "_active_collector", None)
+    gathering = None if collector is None else collector.get()
+    return any(name.endswith("attentions") for name in gathering or ())
 
 
 def _weights(request: Request) -> Tensor:

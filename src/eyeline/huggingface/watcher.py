@@ -45,6 +45,8 @@ class Watcher:
     ) -> None:
         self.seen = Seen()
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
+        # torch.compile wraps a model in a module of its own.
+        model = getattr(model, "_orig_mod", model)
         self._paths = {id(part): path for path, part in model.named_modules()}
         if any(number in _WATCHED for number in self._paths):
             raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import torch
 from torch import nn
 from transformers import PreTrainedModel
 
@@ -31,7 +32,7 @@ def watch(
     Within the block the model's attention runs on Eyeline, and of every call of every attention module the readouts
     are kept, never the weights: in memory that grows with the text. After it, also after an exception, the model is as
     it was. Padding never counts: padded queries and keys are left out of all that is read. Calls that are made again in
-    a backward pass (gradient checkpointing) aren't counted again.
+    a backward pass (gradient checkpointing) aren't counted again. What is compiled runs uncompiled within the block.
 
     Args:
         model: a model of transformers 5, or a module that holds one.
@@ -45,8 +46,8 @@ def watch(
 
     Raises:
         TypeError: if the model, or what is to be read, is none.
-        HuggingFaceError: at once if the model can't be watched (see `attach`), is compiled, or is being watched; at the
-            end if it ran and never called Eyeline, or if one of the layers isn't there. A ValueError.
+        HuggingFaceError: at once if the model can't be watched (see `attach`), or is being watched; at the end if it
+            ran and never called Eyeline, or if one of the layers isn't there. A ValueError.
 
     Warns:
         UserWarning: at the end, if some of its modules looked at something without calling Eyeline; `Seen.missed`.
@@ -63,25 +64,15 @@ def watch(
     ('encoder.layer.1.attention.self', (1, 2, 10, 3))
     """
     name = type(models_in(model)[0]).__name__
-    _check_uncompiled(model)
     watcher = Watcher(model, name, several(read), _listed(layers), _heads(heads))
     with ExitStack() as undo:
+        # What is compiled runs as it is written, so that every call comes by.
+        undo.enter_context(torch.compiler.set_stance("force_eager"))
         undo.callback(_restore, _implementations(model))
         attach(model)
         watcher.install(undo)
         yield watcher.seen
     watcher.finish()
-
-
-def _check_uncompiled(model: nn.Module) -> None:
-    compiled = hasattr(model, "_orig_mod") or any(
-        getattr(part, "_compiled_call_impl", None) is not None for part in model.modules()
-    )
-    if compiled:
-        raise HuggingFaceError(
-            "model must not be compiled while it is watched, got one that is; watch it as it was before torch.compile "
-            "(compiled._orig_mod)"
-        )
 
 
 def _listed(layers: Layers) -> tuple[int | str, ...] | None:

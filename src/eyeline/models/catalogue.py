@@ -2,7 +2,7 @@
 
 A known model is what a package of the user's package index carries as data: its files are taken from an installed copy,
 found without running its code, or from the cache, where `fetching` puts them. Where the package carries a GGUF file,
-they are what `converting` made of it, in the cache alone, and are known by the hashes noted then.
+they are what `converting` made of it, in the cache alone, and are held against the hashes noted then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eyeline.caches import cache_folder, write_whole
 
 @dataclass(frozen=True)
 class File:
-    """One file of a model, as it was published, or made."""
+    """One file of a model, as it was published, or written when it was converted."""
 
     size: int
     sha256: str
@@ -89,7 +89,9 @@ CATALOGUE = {
     ),
 }
 
-#: The note beside converted files: what they were made of, by which converter, and their sizes and hashes.
+#: The files that `converting` makes.
+MADE = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+#: The note beside them: by which converter and of what they were made, and the size and hash of each.
 CONVERTED = "converted.json"
 #: Counted up when `converting` makes other files of the same package: copies made before are then made anew.
 CONVERTER = 1
@@ -162,7 +164,7 @@ def _installed(entry: Entry) -> Path | None:
 
 
 def fault(entry: Entry, folder: Path) -> str | None:
-    """What is wrong with the copy in `folder`, None if every file is as it was published, or made.
+    """What is wrong with the copy in `folder`, None if every file is as it was published, or written when converted.
 
     Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of files that were found whole are noted in the cache, as
     git does, and a file is hashed again only when they have changed.
@@ -173,7 +175,7 @@ def fault(entry: Entry, folder: Path) -> str | None:
         return f"{CONVERTED} is missing or damaged"
     if files is None:
         return "it was converted by another version of Eyeline"
-    was = "were noted" if entry.converted else "were published"
+    done = "written" if entry.converted else "published"
     stamps = {}
     for name, file in files.items():
         try:
@@ -181,7 +183,7 @@ def fault(entry: Entry, folder: Path) -> str | None:
         except OSError:
             return f"{name} is missing"
         if state.st_size != file.size:
-            return f"{name} has {state.st_size} bytes where {file.size} {was}"
+            return f"{name} has {state.st_size} bytes where {file.size} were {done}"
         stamps[name] = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, file.sha256]
     if _noted(entry).get(str(folder)) == stamps:
         return None
@@ -194,8 +196,7 @@ def fault(entry: Entry, folder: Path) -> str | None:
         except OSError as error:
             return f"{name} can't be read ({error.strerror})"
         if digest != file.sha256:
-            made = "made" if entry.converted else "published"
-            return f"{name} is not what was {made} (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
+            return f"{name} is not what was {done} (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
     _note(entry, {**_noted(entry), str(folder): stamps})
     return None
 
@@ -206,7 +207,7 @@ def _made(entry: Entry, folder: Path) -> dict[str, File] | None:
     of = {name: file.sha256 for name, file in entry.files.items()}
     if (note["converter"], note["of"]) != (CONVERTER, of):
         return None
-    return {name: File(int(file["size"]), str(file["sha256"])) for name, file in note["files"].items()}
+    return {name: File(*note["files"][name]) for name in MADE}
 
 
 def _notes(entry: Entry) -> Path:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.models.catalogue import CONVERTED, CONVERTER, Entry, File
+from eyeline.models.catalogue import CONVERTED, CONVERTER, MADE, Entry
 from eyeline.models.errors import ModelError
 
 # What GGUF calls the tensors of layer {}, and what transformers calls them.
@@ -83,15 +83,9 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
     tokenizer = _tokenizer(field)
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     _write(folder / "tokenizer_config.json", _tokenizer_config(field, config))
-    files = {path.name: _file(path) for path in sorted(folder.iterdir())}
-    _write(
-        folder / CONVERTED,
-        {
-            "converter": CONVERTER,
-            "of": {name: file.sha256 for name, file in entry.files.items()},
-            "files": {name: {"size": file.size, "sha256": file.sha256} for name, file in files.items()},
-        },
-    )
+    of = {name: file.sha256 for name, file in entry.files.items()}
+    files = {name: _size_and_hash(folder / name) for name in MADE}
+    _write(folder / CONVERTED, {"converter": CONVERTER, "of": of, "files": files})
 
 
 def halves_together(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
@@ -177,6 +171,6 @@ def _write(path: Path, data: dict[str, Any]) -> None:
     path.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
 
 
-def _file(path: Path) -> File:
+def _size_and_hash(path: Path) -> tuple[int, str]:
     with open(path, "rb") as opened:
-        return File(path.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
+        return path.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest()
