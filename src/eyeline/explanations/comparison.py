@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where, loaded, tokens_of, where
-from eyeline.explanations.running import look
+from eyeline.explanations.running import hidden_units, look
 from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ class Side:
         found: the word that is compared.
         weights: what it gives to each unit, (U,).
         vectors: its vector at each layer, (layers + 1, width).
+        hidden: which units it may not look at, (U,); None where it may look at all.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Side:
     found: Found
     weights: Array
     vectors: Array
+    hidden: NDArray[np.bool_] | None = None
 
     @property
     def words(self) -> list[str]:
@@ -181,4 +186,6 @@ def _side(
     rows = numbers.from_tokens(sight.weights, queries, units)
     row = rows.mean(axis=0) if place.head is None else rows[place.head - 1]
     shown = shown_of(units, causal=model.config.causal, special=special, asked=found.units)
-    return Side(name, tokens, tuple(units), shown, found, row, sight.vectors)
+    hidden = hidden_units(sight.layer.mask, sight.weights.shape, units)
+    unseen = None if hidden is None else np.asarray(hidden[list(found.units)].all(axis=0))
+    return Side(name, tokens, tuple(units), shown, found, row, sight.vectors, unseen)

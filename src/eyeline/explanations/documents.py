@@ -273,7 +273,7 @@ def comparison_document(found: Comparison) -> document.Comparison:
                 "tokens": token_entries(side.tokens),
                 "units": unit_entries(side.units, side.shown),
                 "shown": list(side.shown),
-                "looks_at": looks(side.weights, side.units, side.shown),
+                "looks_at": looks(side.weights, side.units, side.shown, side.hidden),
                 "set_aside": aside(side.weights, side.shown),
             }
             for side in found.sides

@@ -254,4 +254,3 @@ def explain(
         mask_name,
         new,
     )
-

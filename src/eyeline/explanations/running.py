@@ -157,7 +157,7 @@ def run_numbers(
     heads = slice(None) if where.head is None else slice(where.head - 1, where.head)
     scale = 1 / model.config.head_dim**0.5 if variant.scale is None else variant.scale
     matrix = by_head[heads].mean(axis=0)
-    hidden = _hidden(sight.layer.mask, sight.weights.shape, units)
+    hidden = hidden_units(sight.layer.mask, sight.weights.shape, units)
     if found is None or sight.vectors is None:
         return RunNumbers(variant.name, variant.mask_name, scale, by_head, matrix, hidden)
     rows = numbers.from_tokens(sight.weights, queries, units)
@@ -178,12 +178,10 @@ def run_numbers(
         )
     moved = numbers.cosine(sight.vectors, sight.vectors[0])
     row = rows[heads].mean(axis=0)
-    return RunNumbers(
-        variant.name, variant.mask_name, scale, by_head, matrix, hidden, row, hardest, moved, kept
-    )
+    return RunNumbers(variant.name, variant.mask_name, scale, by_head, matrix, hidden, row, hardest, moved, kept)
 
 
-def _hidden(mask: Mask | None, shape: tuple[int, ...], units: Sequence[Unit]) -> NDArray[np.bool_] | None:
+def hidden_units(mask: Mask | None, shape: tuple[int, ...], units: Sequence[Unit]) -> NDArray[np.bool_] | None:
     """Which units may not be looked at from which, by any head of (H, N, N)."""
     if mask is None:
         return None

@@ -69,7 +69,8 @@ def _in_word(tokens: Tokens, place: int) -> bool:
 
 
 def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
-    """Where each piece lies in the text, with the marks (accents, joiners) after it that the tokenizer dropped."""
+    """Where each piece lies in the text: with the marks (accents, joiners) after it that the tokenizer dropped, and
+    without the spaces before it that the tokenizer made part of it."""
     starts = sorted({first for (first, _), special in zip(tokens.offsets, tokens.special, strict=True) if not special})
     spans = []
     for place, (first, last) in enumerate(tokens.offsets):
@@ -77,7 +78,9 @@ def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
         end = tokens.spans[number][1] if number is not None else last
         after = bisect.bisect_left(starts, last)
         limit = min(end, starts[after]) if after < len(starts) else end
-        spans.append((first, max(last, limit)))
+        last = max(last, limit)
+        piece = tokens.text[first:last]
+        spans.append((first + len(piece) - len(piece.lstrip()) if number is not None else first, last))
     return spans
 
 

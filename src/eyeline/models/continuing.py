@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from eyeline.models.tokens import Span, Tokens
@@ -75,7 +74,7 @@ def _places(texts: list[str], whole: str) -> list[Span]:
     places, first = [], 0
     for text in texts:
         # What stays as it is; beyond it there is the beginning of a character that another token ends.
-        last = len(os.path.commonprefix([text, whole]))
+        last = next((place for place, sign in enumerate(text) if sign != whole[place : place + 1]), len(text))
         begun = last < len(text)
         if first == last and not begun and whole[first - 1 : first] == _CUT:
             first -= 1  # one more part of a character that was never ended

@@ -61,11 +61,18 @@ def basis(document: Explanation, token: str, words: Words = printable) -> str:
         )
         if aside:
             text += f" {aside} {'is' if back == 'it' else 'are'} set aside; --special puts {back} back."
-    if any(run["matrix"]["hidden"] is not None for run in document["runs"]):
+    if any(_dashes(document, run) for run in document["runs"]):
         text += " – is where it may not look."
     if _first(document) is not None:
         text += " What a head has no use for goes to the first token, whatever it says: an attention sink."
     return text + (" Pieces of a word: added up where looked at, averaged where looking." if pieces else "")
+
+
+def _dashes(document: Explanation, run: Run) -> bool:
+    """Whether anything in the picture may not be looked at."""
+    if run["looks_at"] is not None:
+        return any(look["hidden"] and look["share"] is not None for look in run["looks_at"])
+    return any(map(any, run["matrix"]["hidden"] or []))
 
 
 def unchanged(document: Explanation) -> str:

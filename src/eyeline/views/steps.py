@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.document import Explanation, StepKey, Steps
 from eyeline.views.ink import Ink
+from eyeline.views.labels import named
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,7 +28,7 @@ def steps(runs: Sequence[tuple[str, Steps]], pieces: int, ink: Ink) -> list[Text
 
     first = runs[0][1]
     places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
-    words = ink.words(first["text"])
+    words = ink.words(named(first["text"]))
     lines = [Text(ink.own(f"How head {first['head']} of layer {first['layer']} rewrites {words}"), style="bold")]
     if first["chosen"] == "hardest":
         lines += _notes("the head of its layer that looks hardest at one word; --head takes another", ink)
@@ -70,7 +71,7 @@ def _heads(found: Steps) -> tuple[str, ...]:
 def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
     from rich.text import Text
 
-    labels = [ink.words(key["text"]) for key in found["keys"]]
+    labels = [ink.words(named(key["text"])) for key in found["keys"]]
     left = min(max(ink.widest(labels), 5), ink.width - 2 - 8 * len(places))
     column = min((ink.width - left - 2) // len(places), 10)
     ceiling = max(key["contribution_length"] for key in found["keys"]) or 1.0
