@@ -75,7 +75,7 @@ class Model:
         >>> model = load("smollm2")
         >>> said = model.continuation(model.tokens("The capital of France is"))
         >>> [said.add(id) for id in model.tokens(" in Việt Nam").ids]
-        [' in', ' V', 'i', 'ệt', ' Nam']
+        [' in', ' Vi', '', 'ệ', 't', ' Nam']
         """
         return Continuation(self._tokenizer, tokens)
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -75,7 +76,8 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
         figure = empty(side * len(runs) + 0.8, side + 0.7)
         before, inside, after = excerpt(printable(document["text"]), None, round(side * len(runs) * 8))
         sentences = [found(document, marked)] + ([changes(document, marked)] if len(runs) > 1 else [])
-        title = "\n".join([before + inside + after, heading(document), *sentences])
+        lines = [before + inside + after, heading(document), *sentences]
+        title = "\n".join(textwrap.fill(line, round(13 * side * len(runs))) for line in lines)
         figure.suptitle(title, fontsize=10).set_parse_math(False)
         heavy = [place for place, unit in enumerate(shown) if unit["start"] is None]
         ceiling, beyond = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)

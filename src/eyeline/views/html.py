@@ -16,7 +16,7 @@ from eyeline.views.scale import bar_ceiling, shade_ceiling
 _COLOURS = ("45,140,200", "215,140,30")
 _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
 
-_HIDDEN = '<span style="opacity:.5">–</span>'
+_HIDDEN = '<div style="opacity:.5">–</div>'
 
 
 def words(text: str) -> str:
