@@ -88,7 +88,7 @@ def explain(
             "png": png,
         }
         others |= {"generate": generate, "temperature": temperature, "top-p": top_p, "seed": seed}
-        for name in filter(others.get, others):
+        for name in (name for name, value in others.items() if value is not None and value is not False):
             raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
         rolled = roll(
             written(text),
