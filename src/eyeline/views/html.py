@@ -162,7 +162,7 @@ def matrix(
 
 def _generated(document: Explanation, found: Generated) -> list[str]:
     """How the text went on, a row for each new token."""
-    rows = [row(["new", "", "", "before", "looked at"])]
+    rows = [row(["new", "", "probability", "before", '<div style="text-align:left">looked at</div>'])]
     for step in found["steps"]:
         bar = f"width:{80 * step['probability']:.0f}px;height:1em;background:rgb({_COLOURS[0]})"
         seen_most = [f"{_label(document['units'][look['unit']])} {percent(look['share'] or 0.0)}" for look in top(step)]
