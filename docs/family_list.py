@@ -9,6 +9,7 @@ from docs.tiny_models import (
     LAYER_TYPES,
     LISTENER,
     PAIR,
+    PREFIX,
     READER,
     SOUND,
     VISION,
@@ -99,6 +100,19 @@ FAMILIES = [
             "image_token_index": 4,
         },
         "a picture's tokens see one another",
+        {"decoder self": 2, "encoder self": 2},
+    ),
+    Family(
+        "PaliGemma",
+        "PaliGemmaForConditionalGeneration",
+        PREFIX,
+        {
+            "text_config": {**_LLAMA, **PAIR, "model_type": "gemma", "head_dim": 8},
+            "vision_config": {**VIT, "model_type": "siglip_vision_model", "vision_use_head": False},
+            "image_token_index": 4,
+            "projection_dim": 32,
+        },
+        "a prefix that all see",
         {"decoder self": 2, "encoder self": 2},
     ),
     decoder(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ import transformers
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
+from eyeline.models import load
 from eyeline.models.catalogue import CATALOGUE, find
 
 WORDS, TEXTS, LENGTH = 100, 2, 12
@@ -155,9 +157,9 @@ def _masked(**real: Tensor | None) -> dict[str, Tensor]:
     return {name: tokens.long() for name, tokens in real.items() if tokens is not None}
 
 
-def _text(kind: str, looks: str) -> Given:
-    real = padding(kind, LENGTH)
-    return Given({"input_ids": words(1), **_masked(attention_mask=real)}, {looks: real})
+def _text(kind: str, looks: str, length: int = LENGTH) -> Given:
+    real = padding(kind, length)
+    return Given({"input_ids": words(1, length), **_masked(attention_mask=real)}, {looks: real})
 
 
 def _two_texts(kind: str) -> Given:
@@ -182,11 +184,12 @@ def _picture_and_text(kind: str, looks: str) -> Given:
     return Given(_picture(kind).inputs | text.inputs, text.real)
 
 
+@lru_cache
 def folder(model: str) -> str:
     """Where the files of a model of the catalogue are."""
+    load(model)  # which fetches it where it isn't here
     found = find(CATALOGUE[model])
-    if found is None or found.fault is not None:
-        raise FileNotFoundError(f"{model} isn't here; `eyeline models get {model}` fetches it")
+    assert found is not None
     return str(found.folder)
 
 
@@ -216,6 +219,16 @@ def _block_of_picture(kind: str) -> Given:
     types[:, first : first + 4] = 1
     pixels = _picture(kind).inputs
     return Given({**text.inputs, **pixels, "token_type_ids": types}, text.real)
+
+
+def _prefix(kind: str) -> Given:
+    """A picture of 16 tokens and a text whose first half all see; the padding is before or behind both."""
+    text = _text(kind, "decoder self", 16 + LENGTH)
+    at = slice(PADDED, PADDED + 16)
+    text.inputs["input_ids"][:, at] = 4
+    types = torch.zeros_like(text.inputs["input_ids"])
+    types[:, PADDED + 16 + 4 :] = 1
+    return Given({**text.inputs, **_picture(kind).inputs, "token_type_ids": types}, text.real)
 
 
 ENCODER = Kind(
@@ -249,6 +262,7 @@ CLIP = Kind(
     {"decoder self": "text_model_output.attentions", "encoder self": "vision_model_output.attentions"},
 )
 READER = Kind(_block_of_picture, DECODER.outputs, DECODER.attentions, cases=("generate", "static cache"))
+PREFIX = replace(READER, given=_prefix)
 
 
 def real_encoder(name: str, model: str, features: str, layers: int) -> Family:

@@ -313,6 +313,15 @@ def test_too_many_tokens_for_the_positions_are_a_model_error(model):
     assert len(list(model.generate([3] * 64, 1))) == 1
 
 
+def test_logits_are_of_the_rows_that_are_given(model):
+    run = model.run(random_ids(2, 9))
+    state = run.hidden_states[-1]
+    whole = model.logits(state)
+    assert whole.shape == (2, 9, 40)
+    np.testing.assert_allclose(model.logits(state[1, 3]), whole[1, 3], rtol=1e-5, atol=1e-5)
+    assert model.logits(state[:, :0]).shape == (2, 0, 40)
+
+
 def test_logits_of_another_width_are_named(model):
     for wrong in (np.zeros(31), np.zeros((2, 33)), np.zeros(())):
         with pytest.raises(ValueError, match=r"^state must be \(\.\.\., 32\), got shape"):

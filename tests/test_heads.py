@@ -64,12 +64,13 @@ def test_every_number_is_that_of_the_models_own_weights(minilm, times):
 
 
 def test_induction_is_measured_between_the_special_tokens(minilm, short):
-    drawn_ids = np.random.default_rng(0).choice(minilm.config.vocabulary_size, 50, replace=False).tolist()
-    ids = [101, *drawn_ids, *drawn_ids, 102]
-    for layer, weights in enumerate(layer.weights[0] for layer in minilm.run([ids], weights=True).layers):
-        want = np.mean([weights[:, i, i - 49] for i in range(51, 101)], axis=0)
+    rng = np.random.default_rng(0)
+    draws = [rng.choice(minilm.config.vocabulary_size, 50, replace=False).tolist() for _ in range(8)]
+    run = minilm.run([[101, *drawn, *drawn, 102] for drawn in draws], weights=True)
+    for layer, weights in enumerate(layer.weights for layer in run.layers):
+        want = np.mean([weights[:, :, i, i - 49] for i in range(51, 101)], axis=(0, 1))
         np.testing.assert_allclose(short.table["induction"][layer], want, rtol=1e-4, atol=1e-6)
-    assert short.repeated == 50
+    assert (short.repeated, short.draws) == (50, 8)
 
 
 def test_known_heads_of_the_model(short, long):
@@ -163,7 +164,7 @@ def test_the_frame_has_a_row_for_each_head(long):
 
 def test_without_pandas_it_says_what_to_install(short, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ValueError, match="frame needs pandas, which isn't installed: pip install pandas"):
+    with pytest.raises(ImportError, match="frame needs pandas, which isn't installed; pip install pandas"):
         short.frame()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -44,6 +46,15 @@ def test_in_a_process_of_its_own():
     ran = run("heads", TEXT, env={"PYTHONIOENCODING": "ascii"})
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"< previous token" in ran.stdout
+
+
+def test_nothing_heavy_is_loaded_for_it():
+    code = (
+        "import sys; from eyeline.cli import main; main(['heads', 'time flies']); "
+        "print([m for m in ('torch', 'transformers', 'matplotlib', 'pandas') if m in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stderr.strip() == "[]"
 
 
 def test_json_and_csv_equal_the_library(say, minilm):

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
+from eyeline.explanations import QuestionError
 from eyeline.explanations.rolled import gathered, roll, roll_all
 from eyeline.models import Layer, load
+from tests.test_cli import DOCS
+from tests.test_views import HOSTILE, drawn, read
+
+rich_cells = pytest.importorskip("rich.cells")
 
 FLIES = "time flies like an arrow"
 
@@ -51,7 +59,7 @@ def test_one_token_and_all_are_the_product_of_the_layers(minilm, after):
     ids = minilm.tokens("Tôi yêu tiếng Việt, and time flies like an arrow.").ids
     want = dense(minilm, ids, after)
     np.testing.assert_allclose(roll_all(minilm, ids, after), want, atol=1e-6)
-    for token in range(len(ids)):
+    for token in (0, 5, len(ids) - 1):
         np.testing.assert_allclose(roll(minilm, ids, [token], after, False), want[token], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(
         roll(minilm, ids, [2, 5, 6], after, False), want[[2, 5, 6]].mean(0), rtol=1e-4, atol=1e-6
@@ -136,3 +144,58 @@ def test_after_a_layer_it_is_that_layers_product(minilm):
     found = el.rollout(FLIES, "flies", layer=2, special=True, model=minilm)
     np.testing.assert_allclose(found.by_token, dense(minilm, ids, 2)[2], rtol=1e-4, atol=1e-6)
     assert found.words == ["[CLS]", *FLIES.split(), "[SEP]"]
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"token": "flies"}, {"token": "b", "special": True}, {"layer": 1, "pieces": True}]
+)
+def test_lines_fit_any_terminal_and_steer_none(minilm, asked):
+    text = HOSTILE if asked.get("token") == "b" else FLIES + " học 学 🎉 مرحبا"
+    found = el.rollout(text, model=minilm, **asked)
+    for width, encoding in ((40, "utf-8"), (80, "ascii"), (120, "cp437")):
+        shown = drawn(found, width, encoding)
+        assert max(map(rich_cells.cell_len, shown.split("\n"))) <= width
+        assert not set(shown) & {"\x1b", "\x9b", "\u202e", "\r"}
+    tags = read(found._repr_html_())
+    assert tags.tags <= {"div", "bdi", "b", "table", "tr", "td"}
+    assert tags.attributes <= {"style", "class"}
+    assert repr(found).count("\n") == 0
+
+
+def test_the_sentence_and_the_bars_are_the_numbers(minilm):
+    found = el.rollout(FLIES, "flies", model=minilm)
+    shown = str(found)
+    for word, share in zip(found.words, found.shares, strict=True):
+        assert re.search(rf"^{'•' if word == 'flies' else ' '} {word} .* {share:.0%}$", shown, re.MULTILINE)
+    assert "flies is made most of itself (32%) and time (20%)." in shown
+    looks = {look["text"]: look["weight"] for look in found.document["made_of"]}
+    assert found.document["set_aside"] == pytest.approx(looks["[CLS]"] + looks["[SEP]"], abs=1e-6)
+    assert json.loads(found.to_json()) == found.document
+
+
+def test_where_a_sink_leads_everything_it_says_so(minilm, monkeypatch):
+    monkeypatch.setattr("eyeline.views.rollout._ENDS", 0.5)
+    said = " ".join(str(el.rollout(FLIES, "flies", model=minilm)).split())
+    assert "lead everything there: --layer goes through fewer layers" in said
+    assert "lead everything" not in str(el.rollout(FLIES, "flies", layer=1, model=minilm))
+
+
+def test_docs_name_every_key(minilm):
+    section = DOCS.read_text("utf-8").split("## `eyeline.rollout/1`")[1].split("## `")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(el.rollout(FLIES, model=minilm).document)
+    for key in el.rollout(FLIES, model=minilm).document["question"]:
+        assert f"`{key}`" in section
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((FLIES, "flie"), "token must be a word of the text, got 'flie'"),
+        ((FLIES, None, 1), "token must be given with nth; add token=..."),
+        (("word " * 600, "word", 1), "got 602 tokens"),
+        (("", "x"), "text must have at least one word, got ''"),
+    ],
+)
+def test_wrong_questions_say_what_to_do(minilm, arguments, message):
+    with pytest.raises(QuestionError, match=message):
+        el.rollout(*arguments[:2], nth=arguments[2] if len(arguments) > 2 else None, model=minilm)

@@ -75,6 +75,41 @@ def test_tensors_get_the_bits_of_arrays(call):
             same_bits(got[name], x)
 
 
+@given(calls())
+@settings(max_examples=30)
+def test_without_gradients_the_output_has_the_same_bits(call):
+    """Tensors of which nobody wants gradients go to the kernels at once."""
+    arrays, asked = call
+    tensors = [torch.from_numpy(x) for x in arrays]
+    asked.pop("read")
+    want = el.attention(*(x.requires_grad_() for x in tensors), **asked)
+    with torch.no_grad():
+        got = el.attention(*tensors, **asked)
+    assert want.requires_grad
+    assert not got.requires_grad
+    same_bits(got.numpy(), want.detach().numpy())
+
+
+def test_tensors_of_other_kinds_still_go_through_the_operator():
+    """Within `vmap`, with fake tensors and in traces there is nothing to compute with yet."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from eyeline.torch.choose import is_plain
+
+    q, k, v = (x.detach() for x in inputs())
+    assert is_plain(q, k, v, ())
+    assert not is_plain(q.requires_grad_(), k, v, ())
+    assert not is_plain(k, k, v, (el.Sinks(torch.zeros(2, requires_grad=True)),))
+    mode = FakeTensorMode()
+    fake = [mode.from_tensor(x.detach()) for x in (q, k, v)]
+    with mode:
+        assert not is_plain(*fake, ())
+        assert el.attention(*fake).shape == (2, 2, 3, 3)
+    seen = []
+    torch.func.vmap(lambda x: (seen.append(is_plain(x, x, x, ())), x)[1])(k)
+    assert seen == [False]
+
+
 def test_many_blocks_are_as_one(monkeypatch):
     """What is read over all queries adds up over blocks of them."""
     from eyeline.torch import block

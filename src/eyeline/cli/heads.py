@@ -91,7 +91,7 @@ def heads(
     whole = text_or_file(text)
     ready = loaded(model, progress)
     where(ready, layer, None)
-    with _layers() as layer_done:
+    with _layers(ready.config.layers) as layer_done:
         found = ask(whole, first=first, model=ready, layer_done=layer_done)
     if png is not None:
         missing = found.save_png(png)
@@ -135,16 +135,17 @@ def text_or_file(given: str) -> str:
 
 
 @contextmanager
-def _layers() -> Iterator[Callable[[int, int], None]]:
-    """Says how many layers are done, on a terminal, for as long as it takes."""
+def _layers(count: int) -> Iterator[Callable[[int, int], None]]:
+    """Says which layer is running, on a terminal, for as long as it takes."""
     shown = sys.stderr.isatty()
 
-    def done(layer: int, layers: int) -> None:
+    def say(done: int, layers: int) -> None:
         if shown:
-            print(f"\rlayer {layer} of {layers} ", end="", file=sys.stderr, flush=True)
+            print(f"\rlayer {min(done + 1, layers)} of {layers} ", end="", file=sys.stderr, flush=True)
 
+    say(0, count)
     try:
-        yield done
+        yield say
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -32,6 +32,7 @@ def attend(
     softcap: float | None = None,
     s_aux: Tensor | None = None,
     position_bias: Tensor | None = None,
+    sinks: Tensor | None = None,
     is_causal: bool | None = None,
     output_attentions: bool | None = None,
     **kwargs: Any,
@@ -48,6 +49,7 @@ def attend(
         softcap: Gemma 2's cap of the scaled scores.
         s_aux: GPT-OSS's sinks, (H,).
         position_bias: T5's bias, (1 or B, H, N, M).
+        sinks: Inkling's sinks, one for each query, which can't be followed.
         is_causal: whether queries look only back, where there is no mask to say it.
         output_attentions: whether the weights themselves are wanted, (B, H, N, M).
         kwargs: what else models hand around; none of it changes attention.
@@ -55,6 +57,11 @@ def attend(
     Returns:
         The output, (B, N, H, E), contiguous, and the weights if they were wanted, else None.
     """
+    if sinks is not None:
+        raise HuggingFaceError(
+            f"attention must have sinks of one number per head, got one per query in {type(module).__name__}; Eyeline "
+            f"can't follow it, so run it with attn_implementation='eager'"
+        )
     mask, bias = _hidden(attention_mask, query, key, is_causal)
     request = Request(
         query,
@@ -83,6 +90,13 @@ def _hidden(
         N, M = query.shape[2], key.shape[2]
         return (Causal(None if N == M else "end") if is_causal and N > 1 else None), None
     if isinstance(given, Masking):
+        if given.shape[3] != key.shape[2]:
+            raise HuggingFaceError(
+                f"attention must be to the {given.shape[3]} keys that its mask is of, got {key.shape[2]}; this model "
+                f"adds keys of its own, and Eyeline can't follow it"
+            )
+        if given.shape[2] != query.shape[2]:  # one row for all queries
+            return _hidden(given.dense(), query, key, is_causal)
         return given.mask, None
     given = given[..., : key.shape[2]]
     if given.dtype == torch.bool:

@@ -6,14 +6,18 @@ Eyeline's, and which tokens are padding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils._pytree import tree_map
+from transformers.masking_utils import causal_mask_function, eager_mask
 
+from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.structure import Function, Place, UnreadableError, hides_future, name, structure
 from eyeline.masks import Dense, Intervals, Lengths, Mask
 
@@ -29,12 +33,53 @@ class Masking:
         place: where queries and keys stand in the whole sequence; None where `torch.compile` follows a cache's tensor.
         tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
         shape: (B, 1, N, M), as of the tensor that it stands for: generation looks at it.
+
+    Some models look into their masks, or add them to scores of their own. They get that tensor, made when it is asked
+    for: 0 where a query may look, and the least number where it may not.
     """
 
     ndim = 4
 
-    def __init__(self, mask: Mask | None, place: Place | None, tokens: Tensor | None, shape: tuple[int, ...]) -> None:
-        self.mask, self.place, self.tokens, self.shape = mask, place, tokens, shape
+    def __init__(
+        self,
+        mask: Mask | None,
+        place: Place | None,
+        tokens: Tensor | None,
+        shape: tuple[int, ...],
+        dense: Callable[[], Tensor] | None = None,
+    ) -> None:
+        self.mask, self.place, self.tokens, self.shape, self._dense = mask, place, tokens, shape, dense
+
+    def dense(self) -> Tensor:
+        """That tensor."""
+        if self._dense is None:
+            raise HuggingFaceError(
+                "attention masks must go to Eyeline as they are while torch.compile follows, got a model that looks "
+                "into its own; run it uncompiled"
+            )
+        return self._dense()
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(f"'Masking' object has no attribute {attribute!r}")
+        return getattr(self.dense(), attribute)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dense()[index]
+
+    def __eq__(self, other: object) -> Any:
+        return self is other if isinstance(other, Masking) else self.dense() == other
+
+    __hash__ = object.__hash__
+
+    def to(self, *_: Any, **__: Any) -> Masking:
+        """Itself: it is on every device, and of every type."""
+        return self
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+        given, named = tree_map(lambda one: one.dense() if isinstance(one, Masking) else one, (given, named or {}))
+        return function(*given, **named)
 
     def __repr__(self) -> str:
         return f"Masking({self.mask!r}, {' × '.join(map(str, self.shape))})"
@@ -73,10 +118,12 @@ def mask(
     """
     if isinstance(attention_mask, Masking):
         return attention_mask
-    if mask_function is None:
-        from transformers.masking_utils import causal_mask_function
-
-        mask_function = causal_mask_function
+    if isinstance(attention_mask, Tensor) and attention_mask.ndim != 2:
+        raise HuggingFaceError(
+            f"attention_mask must be (texts, tokens), or (texts, 1 or heads, queries, keys), got "
+            f"{' × '.join(map(str, attention_mask.shape))}"
+        )
+    mask_function = mask_function or causal_mask_function
     shape = (batch_size, 1, q_length, kv_length)
     if torch.compiler.is_compiling():
         return _followed(shape, q_offset, kv_offset, mask_function, attention_mask, device)
@@ -85,11 +132,24 @@ def mask(
         seen = structure(mask_function, place)
     except UnreadableError:
         seen = _asked(mask_function, shape, place, use_vmap, device)
+    dense = partial(
+        eager_mask,
+        batch_size=batch_size,
+        q_length=q_length,
+        kv_length=kv_length,
+        q_offset=place.first_query,
+        kv_offset=place.first_key,
+        mask_function=mask_function,
+        attention_mask=attention_mask,
+        use_vmap=use_vmap,
+        device=device,
+        dtype=kwargs.get("dtype", torch.float32),
+    )
     if attention_mask is None:
-        return Masking(seen, place, None, shape)
+        return Masking(seen, place, None, shape, dense)
     padding = _padding(attention_mask, place, hides_future(seen))
     seen = padding if seen is None else seen if padding is None else seen & padding
-    return Masking(seen, place, None if bool(attention_mask.all()) else attention_mask, shape)
+    return Masking(seen, place, None if bool(attention_mask.all()) else attention_mask, shape, dense)
 
 
 def _padding(tokens: Tensor, place: Place, future_hidden: bool) -> Mask | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import And, Causal, Documents, Mask, Window
+from eyeline.masks import And, Causal, Documents, Mask, Or, Window
 
 Function = Callable[[Any, Any, Any, Any], Any]
 
@@ -135,6 +135,13 @@ def _without_restarts(function: Function) -> Function:
 def hides_future(mask: Mask | None) -> bool:
     """Whether a mask surely hides every key after the query's own position."""
     return isinstance(mask, Causal) or (isinstance(mask, And) and (hides_future(mask.left) or hides_future(mask.right)))
+
+
+def looks_back(mask: Mask | None) -> bool:
+    """Whether a mask is a decoder's: it hides what comes after, but for what another part of it shows all the same."""
+    if isinstance(mask, (And, Or)):
+        return looks_back(mask.left) or looks_back(mask.right)
+    return isinstance(mask, Causal)
 
 
 def _chunks(function: Function, place: Place) -> Mask:

@@ -18,7 +18,7 @@ from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.looks import Kind, Look, Seen
 from eyeline.huggingface.passes import Passes, in_backward
 from eyeline.huggingface.request import Request
-from eyeline.huggingface.structure import hides_future
+from eyeline.huggingface.structure import looks_back
 from eyeline.masks import Align
 from eyeline.observation import Observation, TopKeys
 from eyeline.readouts import Distance, Readout
@@ -147,8 +147,8 @@ class Watcher:
         cross = any(part in named for part in ("cross", "encdec", "encoder_attn"))
         if cross or getattr(module, "is_cross_attention", False) or (inside and inside[-1].cross):
             return "cross"
-        looks_back = hides_future(request.mask) or bool(getattr(module, "is_causal", False))
-        return "decoder self" if looks_back else "encoder self"
+        decodes = looks_back(request.mask) or bool(getattr(module, "is_causal", False))
+        return "decoder self" if decodes else "encoder self"
 
     def _wanted(self, layer: int, path: str) -> bool:
         if self._layers is None:

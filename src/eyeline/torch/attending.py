@@ -16,7 +16,7 @@ from eyeline.observation import Observation, TopKeys
 from eyeline.part import Part
 from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
 from eyeline.scores import Score, Scores, Sinks, stacked
-from eyeline.torch import choose
+from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Said, spec
 
@@ -51,7 +51,11 @@ def attention(
             [0.2689, 0.7311]]))
     """
     _check(q, k, v)
-    return _attended(q, k, v, mask, scale, stacked(scores), dropout, seed, ())[0]
+    changes = stacked(scores)
+    if choose.is_plain(q, k, v, changes):
+        number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
+        return compiled.output(q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number)
+    return _attended(q, k, v, mask, scale, changes, dropout, seed, ())[0]
 
 
 def observe(

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
+from eyeline.scores import Score
 from eyeline.torch import compiled, passes
 from eyeline.torch.request import Request
 
+_PLAIN = (Tensor, torch.nn.Parameter)
 _portable = False
 
 
@@ -38,6 +43,18 @@ def portable() -> Iterator[None]:
         yield
     finally:
         _portable = before
+
+
+def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
+    """Whether these are CPU tensors of which nobody wants gradients or a trace: then arrays will do, at once."""
+    if torch.compiler.is_compiling() or _portable or is_in_torch_dispatch_mode() or torch._C._get_tracing_state():
+        return False
+    wanted = torch.is_grad_enabled()
+    parameters = [x for score in scores for x in score.parameters().values() if isinstance(x, Tensor)]
+    for x in (q, k, v, *parameters):
+        if type(x) not in _PLAIN or not x.is_cpu or (wanted and x.requires_grad) or is_functorch_wrapped_tensor(x):
+            return False
+    return True
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:

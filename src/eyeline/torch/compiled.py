@@ -17,6 +17,12 @@ from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
 
+def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
+    """The output alone, with q's leading axes; `asked` is what `Call` takes."""
+    result = torch.from_numpy(Call(*(_array(x) for x in (q, k, v)), **asked, checked=True).output())
+    return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
+
+
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """Output, lse, maxima in base 2, sums, then all that is read, as `passes.forward`."""
     seen, done = _call(q, k, v, request).look(request.read)

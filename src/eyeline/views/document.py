@@ -259,6 +259,7 @@ class Heads(TypedDict):
     punctuation_tokens: list[str]
     sink_tokens: int
     repeated_tokens: int
+    repeated_draws: int
     measures: list[MeasureEntry]
     labels: list[LabelEntry]
     heads: list[HeadEntry]

@@ -55,14 +55,15 @@ def conventions(document: Heads) -> list[str]:
     lines = [
         f"Means over all {count} tokens{_with(special)}, as Clark et al. (2019) have it: the share on the token "
         "before, which the first hasn't, is divided by n too. Entropy is in nats, distance in tokens.",
-        (f"special: on {listed(special)}; " if special else "special: this tokenizer adds no such tokens; ")
+        (f"special: on {listed(special)}; " if special else "special: this tokenizer adds no special tokens; ")
         + (f"punctuation: on {_few(signs)}" if signs else "punctuation: none in this text."),
     ]
     sink, repeated = document["sink_tokens"], document["repeated_tokens"]
     text = f"sink: what the first {sink} tokens give to the first (Gu et al. 2024)"
     text += ", fewer than their 64, so that it takes more to be named one. " if sink < 64 else ". "
     if repeated:
-        text += f"induction: what goes one past the earlier copy of {repeated} random tokens (Olsson et al. 2022)"
+        text += f"induction: what goes one past the earlier copy of {repeated} random tokens (Olsson et al. 2022), "
+        text += f"the mean of {document['repeated_draws']} draws"
         text += "." if document["causal"] else "; no head is named for it where tokens look both ways."
     lines.append(text)
     if math.log(count) <= 3.8:

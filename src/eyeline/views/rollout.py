@@ -17,6 +17,7 @@ from eyeline.views.terminal import note, say
 if TYPE_CHECKING:
     from rich.text import Text
 
+_ENDS = 0.9  # of all in the first token: the rest is too little to be read
 Words = Callable[[str], str]
 
 
@@ -46,6 +47,9 @@ def basis(document: Rollout, token: str) -> str:
     if aside:
         given = f", {percent(document['set_aside'])} of it all" if document["set_aside"] is not None else ""
         text += f" {aside} are set aside{given}; --special puts them back."
+    made = document["made_of"]
+    if made and made[0]["weight"] > _ENDS:
+        text += " Heads that use the first token as a sink lead everything there: --layer goes through fewer layers."
     return text + (
         " In each layer half of a vector stays, and half is what the mean of the heads gathered (Abnar and Zuidema "
         "2020); values and feed-forward layers aren't in it."

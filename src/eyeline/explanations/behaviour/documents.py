@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 from eyeline.explanations.behaviour.measures import MEASURES
 from eyeline.explanations.documents import model_entry, number, version
 from eyeline.views import document
-from eyeline.views.figure import ExtraError
 from eyeline.views.labels import printable
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def heads_document(found: Heads) -> document.Heads:
         "punctuation_tokens": _each(texts, kinds.punctuation.tolist()),
         "sink_tokens": found.sink_tokens,
         "repeated_tokens": found.repeated,
+        "repeated_draws": found.draws,
         "measures": [
             {"name": one.name, "unit": one.unit, "meaning": one.meaning, "source": one.source} for one in MEASURES
         ],
@@ -81,7 +81,7 @@ def heads_frame(found: Heads) -> DataFrame:
     try:
         from pandas import DataFrame
     except ImportError:
-        raise ExtraError("frame needs pandas, which isn't installed: pip install pandas") from None
+        raise ImportError("frame needs pandas, which isn't installed; pip install pandas") from None
     return DataFrame(
         {
             "layer": [layer + 1 for layer, row in enumerate(found.labels) for _ in row],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 _REPEATED = 50  # tokens of one copy in the test of induction
+_DRAWS = 8  # of such tokens: one alone may be unlike another by a third
 _SEED = 0
 
 
@@ -44,6 +45,7 @@ class Heads:
         labels: the names of the labels that apply, for each layer and head.
         sink_tokens: over how many tokens the sink was measured.
         repeated: the tokens of one copy in the test of induction; 0 if the model has no room for it.
+        draws: how many times such tokens were drawn.
     """
 
     model: str
@@ -57,6 +59,7 @@ class Heads:
     labels: tuple[tuple[tuple[str, ...], ...], ...]
     sink_tokens: int
     repeated: int
+    draws: int = _DRAWS
 
     @property
     def label(self) -> NDArray[np.str_]:
@@ -74,7 +77,7 @@ class Heads:
         """A pandas DataFrame with a row for each head: layer and head, counted from 1, label, labels, and the numbers.
 
         Raises:
-            ExtraError: if pandas isn't installed.
+            ImportError: if pandas isn't installed.
         """
         from eyeline.explanations.behaviour.documents import heads_frame
 
@@ -218,7 +221,7 @@ def _beginning(model: Model, whole: Tokens, first: int | None) -> Tokens:
 
 
 def _induction(model: Model, tokens: Tokens, causal: bool, found: list[dict[str, Array]]) -> int:
-    """Run random tokens, repeated, between the special tokens of a text, and add what that says to the numbers.
+    """Run random tokens, repeated, between the special tokens of a text, and add what they say to the numbers.
 
     Returns:
         How many tokens were repeated; 0 if there is room for less than two, and the numbers are NaN.
@@ -230,8 +233,11 @@ def _induction(model: Model, tokens: Tokens, causal: bool, found: list[dict[str,
             numbers["induction"] = np.full_like(numbers["entropy"], np.nan)
         return 0
     # Each token once, so that it has one earlier copy.
-    drawn = np.random.default_rng(_SEED).choice(model.config.vocabulary_size, length, replace=False).tolist()
-    ids = [*tokens.ids[:before], *drawn, *drawn, *tokens.ids[len(tokens) - after :]]
-    for numbers, layer in zip(found, model.layers([ids]), strict=True):
-        numbers["induction"] = measures.induction(layer, length, before, causal=causal)
+    rng = np.random.default_rng(_SEED)
+    draws = [rng.choice(model.config.vocabulary_size, length, replace=False).tolist() for _ in range(_DRAWS)]
+    around_them = tokens.ids[:before], tokens.ids[len(tokens) - after :]
+    ids = [[*around_them[0], *drawn, *drawn, *around_them[1]] for drawn in draws]
+    for numbers, layer in zip(found, model.layers(ids), strict=True):
+        each = measures.induction(layer, length, before, causal=causal)
+        numbers["induction"] = each.mean(axis=0, keepdims=True)
     return length
