@@ -172,7 +172,13 @@ def compare(
         ready.append((name, tokens, units, found))
     first, second = (_side(model, name, tokens, units, found, place, special) for name, tokens, units, found in ready)
     config = model.config
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
     cosines = numbers.cosine(first.vectors, second.vectors)
     return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special, config.causal)
 

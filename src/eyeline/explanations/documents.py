@@ -49,6 +49,7 @@ def model_entry(name: str, sizes: Mapping[str, int]) -> document.ModelEntry:
         "name": name,
         "layers": sizes["layers"],
         "heads": sizes["heads"],
+        "key_heads": sizes["key_heads"],
         "head_dim": sizes["head_dim"],
         "positions": sizes["positions"],
     }

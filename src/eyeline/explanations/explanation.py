@@ -238,7 +238,13 @@ def explain(
         runs.append(run_numbers(model, tokens.ids, units, found, place, variant, of_head))
         of_head = runs[0].steps.head if runs[0].steps else False
     config = model.config
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
     return Explanation(
         model.name,
         sizes,

@@ -9,6 +9,7 @@ class ModelEntry(TypedDict):
     name: str
     layers: int
     heads: int
+    key_heads: int
     head_dim: int
     positions: int
 

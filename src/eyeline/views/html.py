@@ -198,9 +198,8 @@ def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
 
 def _drawn(document: Explanation) -> str:
     """The steps, as the terminal draws them."""
-    from eyeline.views.steps import stepped_runs, steps
+    from eyeline.views.steps import steps
 
-    first = document["units"][document["question"]["units"][0]]
-    lines = steps(stepped_runs(document), len(first["tokens"]), Ink("utf-8", 100))
+    lines = steps(document, Ink("utf-8", 100))
     text = html.escape("\n".join(line.plain for line in lines))
     return f'<pre style="color:inherit;background:none;line-height:1.3">{text}</pre>'

@@ -15,7 +15,7 @@ from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, percent, seen
 from eyeline.views.matrix import matrix
 from eyeline.views.scale import shade_ceiling
-from eyeline.views.steps import stepped_runs, steps
+from eyeline.views.steps import steps
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -65,7 +65,7 @@ def explanation(document: Explanation, ink: Ink) -> Iterator[Text]:
         yield note(explained(document, document["generated"], ink.words), ink)
         yield say("", ink)
     if runs[0]["steps"] is not None:
-        yield from _stepped(document, ink)
+        yield from steps(document, ink)
     elif question["token"] is None:
         yield from _pictures(document, ink)
     else:
@@ -92,11 +92,6 @@ def say(text: str, ink: Ink) -> Text:
     from rich.text import Text
 
     return Text("\n".join(ink.wrapped(text, 0)), style="bold")
-
-
-def _stepped(document: Explanation, ink: Ink) -> list[Text]:
-    first = document["units"][document["question"]["units"][0]]
-    return steps(stepped_runs(document), len(first["tokens"]), ink)
 
 
 def _looked(document: Explanation, token: str, ink: Ink) -> Iterator[Text]:
