@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny import save_decoder
 
 import eyeline
 from eyeline import cli
@@ -105,8 +106,11 @@ def keys_of(value):
     return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
 
 
-def test_docs_name_every_key_and_no_other(say):
-    _, explained, _ = say("explain", FLIES, "--token", "flies", "--steps", "--mask", "causal", "--json")
+def test_docs_name_every_key_and_no_other(say, tmp_path):
+    folder = str(save_decoder(tmp_path))
+    _, explained, _ = say(
+        "explain", "time flies", "--model", folder, "--token", "time", "--steps", "--generate", "2", "--json"
+    )
     _, compared, _ = say("compare", FLIES, BANANA, "--token", "flies", "--json")
     documented = DOCS.read_text("utf-8")
     first, second = documented.split("## `eyeline.compare/1`")
@@ -120,9 +124,10 @@ def test_docs_name_every_key_and_no_other(say):
     assert keys_of(found) <= set(rows.findall(documented))
 
 
-def test_docs_name_the_columns_of_the_csv(say):
+def test_docs_name_the_columns_of_the_csv(say, tmp_path):
     documented = DOCS.read_text("utf-8").split("# What `--csv` prints")[1]
-    for extra in ([], ["--token", "flies"], ["--token", "flies", "--steps"]):
+    generate = ["--model", str(save_decoder(tmp_path)), "--generate", "1"]
+    for extra in ([], ["--token", "flies"], ["--token", "flies", "--steps"], generate):
         code, out, err = say("explain", FLIES, *extra, "--csv")
         assert (code, err) == (0, "")
         assert f"`{out.splitlines()[0]}`" in documented

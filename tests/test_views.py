@@ -184,12 +184,12 @@ def test_a_first_token_that_takes_most_leaves_the_others_readable():
     assert beyond
     assert ceiling == 0.09
     for width in (30, 80):
-        lines, fits = matrix(shares, units, False, ceiling, Ink("utf-8", width))
+        lines, fits = matrix(shares, units, None, ceiling, Ink("utf-8", width))
         assert fits == 4
         shades = {sign for line in lines for sign in line.plain if sign in "░▒▓█"}
         assert len(shades) >= 3
     looks = [
-        {"unit": place, "text": word, "weight": share, "share": share}
+        {"unit": place, "text": word, "weight": share, "share": share, "hidden": False}
         for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))
     ]
     lines, cut = bars([Chart("", looks)], units, [1], Ink("utf-8", 80))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,7 @@ Layer = Annotated[
     int | None, typer.Option(help="Layer, counted from 1 (0 is the embedding). Default: the last.", show_default=False)
 ]
 Head = Annotated[int | None, typer.Option(help="Head, counted from 1. Default: the mean of all.", show_default=False)]
-Special = Annotated[bool, typer.Option("--special", help="Show [CLS] and [SEP] among the words.")]
+Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
 ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
 
@@ -50,6 +51,16 @@ def explain(
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Through all layers: what the token's vector is made of.")
     ] = False,
+    generate: Annotated[
+        int | None, typer.Option(metavar="N", help="Go on with N tokens (a decoder).", show_default=False)
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Draw new tokens at random; 1 as trained.", show_default=False)
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw from the likeliest that have so much together.", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed draws the same.", show_default=False)] = None,
     model: ModelName = "minilm",
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
@@ -68,8 +79,16 @@ def explain(
     if rollout:
         from eyeline.explanations import rollout as roll
 
-        others = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv, "png": png}
-        for name in filter(others.get, others):
+        others: dict[str, object] = {
+            "head": head,
+            "steps": steps,
+            "mask": mask,
+            "no-scale": no_scale,
+            "csv": as_csv,
+            "png": png,
+        }
+        others |= {"generate": generate, "temperature": temperature, "top-p": top_p, "seed": seed}
+        for name in (name for name, value in others.items() if value is not None and value is not False):
             raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
         rolled = roll(
             written(text),
@@ -83,20 +102,27 @@ def explain(
         )
         say_json(rolled) if as_json else draw(rolled)
         return
-    found = ask(
-        written(text),
-        token,
-        nth=nth,
-        layer=layer,
-        head=head,
-        steps=steps,
-        pieces=pieces,
-        special=special,
-        mask="causal" if mask else None,
-        scale=1.0 if no_scale else None,
-        model=model,
-        progress=progress,
-    )
+    asked = written(text)
+    with Saying(asked) as saying:
+        found = ask(
+            asked,
+            token,
+            nth=nth,
+            layer=layer,
+            head=head,
+            steps=steps,
+            pieces=pieces,
+            special=special,
+            mask="causal" if mask else None,
+            scale=1.0 if no_scale else None,
+            generate=generate,
+            temperature=temperature,
+            top_p=top_p,
+            seed=seed,
+            model=model,
+            progress=progress,
+            said=saying,
+        )
     if png is not None:
         missing = found.save_png(png)
         if missing:
@@ -126,6 +152,30 @@ def written(text: str) -> str:
 def progress(line: str) -> None:
     """Say what is going on, where it can't mix with results."""
     print(line, file=sys.stderr, flush=True)
+
+
+class Saying:
+    """Shows new text as it comes, on a line of a terminal that is gone in the end; elsewhere nothing."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._shown = False
+
+    def __call__(self, more: str) -> None:
+        self._text += more
+        if sys.stderr.isatty():
+            from eyeline.views.labels import tail
+
+            self._shown = True
+            line = tail(self._text, get_terminal_size().columns - 1)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Saying:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def draw(found: Explanation | Comparison | Rollout) -> None:

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where, loaded, tokens_of, where
-from eyeline.explanations.units import Found, Unit, find, units_of
+from eyeline.explanations.running import hidden_units, look
+from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 
 if TYPE_CHECKING:
     from eyeline.models import Model, Tokens
@@ -31,6 +35,7 @@ class Side:
         found: the word that is compared.
         weights: what it gives to each unit, (U,).
         vectors: its vector at each layer, (layers + 1, width).
+        hidden: which units it may not look at, (U,); None where it may look at all.
     """
 
     name: str
@@ -40,6 +45,7 @@ class Side:
     found: Found
     weights: Array
     vectors: Array
+    hidden: NDArray[np.bool_] | None = None
 
     @property
     def words(self) -> list[str]:
@@ -63,7 +69,8 @@ class Comparison:
         where: the layer, and the head, None for the mean of all.
         cosines: of the word's two vectors at each layer, 0 (the embedding) to the last, (layers + 1,).
         sides: A and B.
-        special: whether special tokens are drawn.
+        special: whether special tokens, and a decoder's first, are drawn.
+        causal: whether the model's tokens look only back.
     """
 
     model: str
@@ -73,6 +80,7 @@ class Comparison:
     cosines: Array
     sides: tuple[Side, Side]
     special: bool
+    causal: bool = False
 
     @cached_property
     def document(self) -> document.Comparison:
@@ -132,7 +140,7 @@ def compare(
         nth_a, nth_b: as `nth`, for one sentence.
         layer: whose attention is shown, 1 to the model's layers; the last if not given.
         head: 1 to the model's heads; the mean over all if not given.
-        special: show special tokens among the words, not set aside.
+        special: show special tokens among the words, not set aside; with a decoder, the first word too.
         model: a name of the catalogue, a folder, or a loaded model.
         progress: called with a line of text at each step of fetching a model.
 
@@ -164,19 +172,26 @@ def compare(
         ready.append((name, tokens, units, found))
     first, second = (_side(model, name, tokens, units, found, place, special) for name, tokens, units, found in ready)
     config = model.config
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
     cosines = numbers.cosine(first.vectors, second.vectors)
-    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special)
+    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special, config.causal)
 
 
 def _side(
     model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Where, special: bool
 ) -> Side:
-    run = model.run([tokens.ids], weights=True)
-    weights = run.layers[place.layer - 1].weights
-    assert weights is not None
     queries = [position for unit in found.units for position in units[unit].tokens]
-    rows = numbers.from_tokens(weights[0], queries, units)
+    sight = look(model, tokens.ids, place.layer, queries)
+    assert sight.vectors is not None
+    rows = numbers.from_tokens(sight.weights, queries, units)
     row = rows.mean(axis=0) if place.head is None else rows[place.head - 1]
-    shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
-    return Side(name, tokens, tuple(units), shown, found, row, numbers.vectors(run, queries))
+    shown = shown_of(units, causal=model.config.causal, special=special, asked=found.units)
+    hidden = hidden_units(sight.layer.mask, sight.weights.shape, units)
+    unseen = None if hidden is None else np.asarray(hidden[list(found.units)].all(axis=0))
+    return Side(name, tokens, tuple(units), shown, found, row, sight.vectors, unseen)

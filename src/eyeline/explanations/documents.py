@@ -1,9 +1,7 @@
-"""Explanations and comparisons as plain data, JSON and CSV."""
+"""Explanations and comparisons as plain data and JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eyeline.explanations import numbers
-from eyeline.explanations.units import Unit
+from eyeline.explanations.units import Unit, units_of
 from eyeline.views import document
-from eyeline.views.labels import printable
 
 if TYPE_CHECKING:
     from eyeline.explanations.comparison import Comparison
-    from eyeline.explanations.explanation import Explanation, HeadSteps, RunNumbers
+    from eyeline.explanations.explanation import Explanation
+    from eyeline.explanations.generated import Generated
+    from eyeline.explanations.running import HeadSteps, RunNumbers
     from eyeline.models import Tokens
 
 Document = document.Explanation | document.Comparison | document.Rollout | document.Heads
@@ -50,6 +49,7 @@ def model_entry(name: str, sizes: Mapping[str, int]) -> document.ModelEntry:
         "name": name,
         "layers": sizes["layers"],
         "heads": sizes["heads"],
+        "key_heads": sizes["key_heads"],
         "head_dim": sizes["head_dim"],
         "positions": sizes["positions"],
     }
@@ -92,8 +92,10 @@ def unit_entries(units: Sequence[Unit], shown: Sequence[int]) -> list[document.U
     ]
 
 
-def looks(weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int]) -> list[document.Look]:
-    """What is given to each unit, and the share of those that are shown."""
+def looks(
+    weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None
+) -> list[document.Look]:
+    """What is given to each unit, and the share of those that are shown; `hidden` says which may not be looked at."""
     share = dict(zip(shown, numbers.shares(weights, shown), strict=True))
     return [
         {
@@ -101,19 +103,27 @@ def looks(weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int]) -
             "text": unit.text,
             "weight": number(weights[index]),
             "share": number(share[index]) if index in share else None,
+            "hidden": hidden is not None and bool(hidden[index]),
         }
         for index, unit in enumerate(units)
     ]
 
 
-def matrix_entry(weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int]) -> document.Matrix:
+def matrix_entry(
+    weights: numbers.Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None
+) -> document.Matrix:
     """What each unit gives to each, and what each that is shown gets of the others that are."""
     share = numbers.shares(weights[list(shown)], shown)
     received = [
         document.Received(unit=place, text=units[place].text, share=number(value))
         for place, value in zip(shown, share.mean(axis=0), strict=True)
     ]
-    return {"weights": rounded(weights), "shares": rounded(share), "received": received}
+    return {
+        "weights": rounded(weights),
+        "shares": rounded(share),
+        "hidden": None if hidden is None else hidden[np.ix_(shown, shown)].tolist(),
+        "received": received,
+    }
 
 
 def aside(weights: numbers.Array, shown: Sequence[int]) -> float:
@@ -132,6 +142,7 @@ def explanation_document(found: Explanation) -> document.Explanation:
         "schema": EXPLAIN,
         "version": version(),
         "model": model_entry(found.model, found.sizes),
+        "causal": found.causal,
         "text": found.tokens.text,
         "question": {
             "token": found.token.text if found.token else None,
@@ -141,21 +152,26 @@ def explanation_document(found: Explanation) -> document.Explanation:
             "head": found.where.head,
             "unit": "piece" if found.pieces else "word",
             "special": found.special,
+            "mask": found.mask,
         },
         "tokens": token_entries(found.tokens),
         "units": unit_entries(found.units, found.shown),
         "shown": list(found.shown),
         "runs": [_run(run, found) for run in found.runs],
+        "generated": None if found.generated is None else generated_entry(found, found.generated),
     }
 
 
 def _run(run: RunNumbers, found: Explanation) -> document.Run:
     units, shown = found.units, found.shown
+    hidden = None
+    if run.hidden is not None and found.token is not None:
+        hidden = run.hidden[list(found.token.units)].all(axis=0)
     return {
         "name": run.name,
         "mask": run.mask,
         "scale": number(run.scale),
-        "looks_at": None if run.weights is None else looks(run.weights, units, shown),
+        "looks_at": None if run.weights is None else looks(run.weights, units, shown, hidden),
         "set_aside": None if run.weights is None else aside(run.weights, shown),
         "hardest_heads": [
             {"layer": h.layer, "head": h.head, "unit": h.unit, "text": units[h.unit].text, "weight": number(h.weight)}
@@ -164,7 +180,7 @@ def _run(run: RunNumbers, found: Explanation) -> document.Run:
         or None,
         "moved": None if run.moved is None else cosine_entries(run.moved),
         "steps": None if run.steps is None else _steps(run.steps, token_entries(found.tokens)),
-        "matrix": matrix_entry(run.matrix, units, shown),
+        "matrix": matrix_entry(run.matrix, units, shown, run.hidden),
     }
 
 
@@ -175,6 +191,7 @@ def _steps(head: HeadSteps, tokens: Sequence[document.Token]) -> document.Steps:
     return {
         "layer": head.layer,
         "head": head.head,
+        "key_head": head.key_head,
         "chosen": head.chosen,
         "token": row,
         "text": tokens[row]["text"],
@@ -200,12 +217,46 @@ def _steps(head: HeadSteps, tokens: Sequence[document.Token]) -> document.Steps:
     }
 
 
+def generated_entry(found: Explanation, new: Generated) -> document.Generated:
+    """How the text went on, and whom the token that chose each new one looked at."""
+    pieces = {unit.tokens[0]: unit for unit in units_of(found.tokens, pieces=True)}
+
+    def piece(token: int) -> document.Piece:
+        unit = pieces[token]
+        return {"token": token, "text": unit.text, "joins_before": unit.joins[0], "joins_after": unit.joins[1]}
+
+    places = range(len(found.units))
+    behind = [min(unit.tokens) for unit in found.units]
+    return {
+        "count": new.count,
+        "temperature": new.temperature,
+        "top_p": new.top_p,
+        "seed": new.seed,
+        "prompt_tokens": new.prompt_tokens,
+        "prompt_end": new.prompt_end,
+        "ended": new.ended,
+        "steps": [
+            {
+                "new": piece(step.token),
+                "probability": number(step.probability),
+                "by": piece(step.token - 1),
+                "looks_at": looks(
+                    step.weights, found.units, found.shown, [behind[place] >= step.token for place in places]
+                ),
+                "set_aside": aside(step.weights, found.shown),
+            }
+            for step in new.steps
+        ],
+    }
+
+
 def comparison_document(found: Comparison) -> document.Comparison:
     """A comparison as plain data."""
     return {
         "schema": COMPARE,
         "version": version(),
         "model": model_entry(found.model, found.sizes),
+        "causal": found.causal,
         "question": {
             "token": found.token,
             "layer": found.where.layer,
@@ -223,7 +274,7 @@ def comparison_document(found: Comparison) -> document.Comparison:
                 "tokens": token_entries(side.tokens),
                 "units": unit_entries(side.units, side.shown),
                 "shown": list(side.shown),
-                "looks_at": looks(side.weights, side.units, side.shown),
+                "looks_at": looks(side.weights, side.units, side.shown, side.hidden),
                 "set_aside": aside(side.weights, side.shown),
             }
             for side in found.sides
@@ -235,46 +286,3 @@ def json_text(found: Document, ascii_only: bool = False) -> str:
     """A document as JSON, one line for each key at the top."""
     lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=ascii_only)}" for key, value in found.items()]
     return _RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", "{\n" + ",\n".join(lines) + "\n}")
-
-
-def csv_text(found: document.Explanation) -> str:
-    """The picture's numbers as CSV: steps if they were asked for, else who gives how much to whom."""
-    paper = io.StringIO()
-    writer = csv.writer(paper, lineterminator="\n")
-    units, question = found["units"], found["question"]
-    head = "mean" if question["head"] is None else question["head"]
-    if any(run["steps"] for run in found["runs"]):
-        columns = ("score", "scaled", "hidden", "weight", "value_length", "contribution_length")
-        writer.writerow(["run", "layer", "head", "query", "key_index", "key", *columns])
-        for run in found["runs"]:
-            steps = run["steps"]
-            assert steps is not None
-            for key in steps["keys"]:
-                values: dict[str, Any] = dict(key)
-                place = [
-                    run["name"],
-                    steps["layer"],
-                    steps["head"],
-                    printable(steps["text"]),
-                    key["token"],
-                    printable(key["text"]),
-                ]
-                writer.writerow(
-                    [*place, *(int(values[column]) if column == "hidden" else values[column] for column in columns)]
-                )
-        return paper.getvalue()
-    writer.writerow(["run", "layer", "head", "query_index", "query", "key_index", "key", "weight", "share"])
-    for run in found["runs"]:
-        start = [run["name"], question["layer"], head]
-        if run["looks_at"] is not None:
-            asker = [question["units"][0], printable(question["token"] or "")]
-            for look in run["looks_at"]:
-                share = "" if look["share"] is None else look["share"]
-                writer.writerow([*start, *asker, look["unit"], printable(look["text"]), look["weight"], share])
-            continue
-        places = {unit: place for place, unit in enumerate(found["shown"])}
-        for i, row in enumerate(run["matrix"]["weights"]):
-            for j, weight in enumerate(row):
-                share = run["matrix"]["shares"][places[i]][places[j]] if i in places and j in places else ""
-                writer.writerow([*start, i, printable(units[i]["text"]), j, printable(units[j]["text"]), weight, share])
-    return paper.getvalue()

@@ -4,69 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eyeline.explanations import numbers
-from eyeline.explanations.numbers import Array, HardHead
+from eyeline.explanations.generated import Generated, asked, check_room, generated, go_on
+from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where, loaded, seen_through, tokens_of, where
-from eyeline.explanations.units import Found, Unit, find, units_of
+from eyeline.explanations.running import HeadSteps, RunNumbers, Variant, run_numbers
+from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 from eyeline.masks import Mask
-from eyeline.reference import Steps
-from eyeline.reference import steps as reference_steps
 
 if TYPE_CHECKING:
-    from eyeline.models import Model, Run, Tokens
+    from eyeline.models import Model, Tokens
     from eyeline.views import document
     from eyeline.views.terminal import Drawing
-
-
-@dataclass(frozen=True)
-class HeadSteps:
-    """One head's attention, step by step, for one token.
-
-    Attributes:
-        layer, head: counted from 1.
-        chosen: "asked", or "hardest" if nobody did: the head that looks hardest at one word.
-        token: position of the token whose steps these are.
-        steps: every intermediate, for all tokens; row `token` is its own.
-    """
-
-    layer: int
-    head: int
-    chosen: Literal["asked", "hardest"]
-    token: int
-    steps: Steps
-
-
-@dataclass(frozen=True)
-class RunNumbers:
-    """The numbers of one run of the model: as trained, or with what was changed.
-
-    Attributes:
-        name: "as trained", "causal", "without ÷ √d" and so on.
-        mask: the mask's name, if there is one.
-        scale: what scores are multiplied by.
-        head_weights: what each head of the layer gives from unit to unit, (H, U, U); rows sum to 1.
-        matrix: the same for the head that was asked for, or the mean over heads, (U, U).
-        weights: what the token gives to each unit, (U,); None without a token.
-        hardest: the three heads that look hardest at one word, for the token.
-        moved: cosine of the token's vector with its own embedding at each layer, (layers + 1,).
-        steps: step by step, if it was asked for.
-    """
-
-    name: str
-    mask: str | None
-    scale: float
-    head_weights: Array
-    matrix: Array
-    weights: Array | None = None
-    hardest: tuple[HardHead, ...] = ()
-    moved: Array | None = None
-    steps: HeadSteps | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +39,10 @@ class Explanation:
         where: the layer, and the head, None for the mean of all.
         runs: the numbers, as trained, and then with what was changed (a mask, another scale), if anything was.
         pieces: whether units are pieces.
-        special: whether special tokens are drawn.
+        special: whether special tokens, and a decoder's first, are drawn.
+        causal: whether the model's tokens look only back, as trained.
+        mask: the name of the mask that was asked for; a causal one changes nothing where tokens look only back.
+        generated: how the text went on, if that was asked for; `tokens` and `units` are then of all of it.
     """
 
     model: str
@@ -96,6 +55,9 @@ class Explanation:
     runs: tuple[RunNumbers, ...]
     pieces: bool
     special: bool
+    causal: bool = False
+    mask: str | None = None
+    generated: Generated | None = None
 
     @property
     def words(self) -> list[str]:
@@ -143,7 +105,7 @@ class Explanation:
 
     def to_csv(self) -> str:
         """The picture's numbers as CSV, one line per pair of units, as `eyeline explain --csv` prints."""
-        from eyeline.explanations.documents import csv_text
+        from eyeline.explanations.tables import csv_text
 
         return csv_text(self.document)
 
@@ -198,8 +160,13 @@ def explain(
     special: bool = False,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
+    generate: int | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
     model: str | os.PathLike[str] | Model = "minilm",
     progress: Callable[[str], None] | None = None,
+    said: Callable[[str], None] | None = None,
 ) -> Explanation:
     """Which words a token looks at; or, without a token, who looks at whom.
 
@@ -211,11 +178,16 @@ def explain(
         head: 1 to the model's heads; the mean over all if not given.
         steps: also keep attention step by step, for `head`, or else for the head that looks hardest at one word.
         pieces: show the tokenizer's pieces, not words. Pieces add up to words over keys by sum, over queries by mean.
-        special: show special tokens ([CLS], [SEP]) among the words, not set aside.
+        special: show special tokens ([CLS], [SEP]) among the words, not set aside; with a decoder, the first word too.
         mask: "causal" (no looking ahead) or any mask: the model is run as trained and once more so.
         scale: what scores are multiplied by, such as 1.0 for no scaling: run as trained and once more so.
+        generate: how many tokens a decoder goes on with; words among them can be asked about too.
+        temperature: of the draw of new tokens; the likeliest is taken if not given.
+        top_p: draw from the likeliest that together have this probability only.
+        seed: of the draw: the same seed draws the same tokens.
         model: a name of the catalogue, a folder, or a loaded model.
         progress: called with a line of text at each step of fetching a model.
+        said: called with each bit of new text as it comes.
 
     Returns:
         `Explanation`, which prints itself, and draws itself in a notebook.
@@ -227,6 +199,8 @@ def explain(
     >>> seen = explain("time flies like an arrow", "flies")
     >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
     {'time': 0.32, 'flies': 0.27, 'like': 0.1, 'an': 0.1, 'arrow': 0.21}
+    >>> explain("The capital of France is", generate=1, model="smollm2").tokens.text
+    'The capital of France is Paris'
     """
     asked_mask, mask_name = seen_through(mask)
     if steps and token is None:
@@ -237,61 +211,52 @@ def explain(
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
+    wanted = asked(generate, temperature, top_p, seed)
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     model = loaded(model, progress)
     place = where(model, layer, head)
-    tokens = tokens_of(model, text)
+    prompt = tokens = tokens_of(model, text)
+    chosen: list[tuple[float, NDArray[Any]]] = []
+    if wanted is not None:
+        check_room(model, prompt, wanted.count)
+        tokens, chosen = go_on(model, prompt, place.layer, wanted, said)
     units = units_of(tokens, pieces)
-    found = None if token is None else find(token, nth, units, text, special)
-    shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
+    found = None if token is None else find(token, nth, units, tokens.text, special)
+    shown = shown_of(units, causal=model.config.causal, special=special, asked=found.units if found else ())
+    new = None if wanted is None else generated(model, prompt, tokens, chosen, units, place, wanted)
 
-    trained = 1 / model.config.head_dim**0.5
-    variants: list[tuple[str, Mask | None, str | None, float | None]] = [("as trained", None, None, None)]
-    if asked_mask is not None or scale is not None:
-        unscaled = [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
-        name = ", ".join([*([mask_name] if mask_name else []), *unscaled])
-        variants.append((name, asked_mask, mask_name, scale))
+    variants = [Variant()]
+    changed = None if model.config.causal and mask_name == "causal" else asked_mask
+    if changed is not None or scale is not None:
+        names = [*([mask_name] if changed is not None and mask_name else [])]
+        names += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
+        variants.append(Variant(", ".join(names), changed, None if changed is None else mask_name, scale))
     runs: list[RunNumbers] = []
-    steps_head = place.head
-    for name, run_mask, run_mask_name, run_scale in variants:
-        run = model.run([tokens.ids], mask=run_mask, scale=run_scale, weights=True)
-        result = _numbers(run, units, found, place, name, run_mask_name, trained if run_scale is None else run_scale)
-        if steps and found is not None:
-            steps_head = steps_head or result.hardest[0].head
-            layer_seen = run.layers[place.layer - 1]
-            q, k, v = (array[0, steps_head - 1] for array in (layer_seen.q, layer_seen.k, layer_seen.v))
-            worked = reference_steps(q, k, v, mask=run_mask, scale=run_scale)
-            chosen: Literal["asked", "hardest"] = "hardest" if place.head is None else "asked"
-            kept = HeadSteps(place.layer, steps_head, chosen, units[found.units[0]].tokens[0], worked)
-            result = replace(result, steps=kept)
-        runs.append(result)
+    of_head: int | bool = steps and (place.head or True)
+    for variant in variants:
+        runs.append(run_numbers(model, tokens.ids, units, found, place, variant, of_head))
+        of_head = runs[0].steps.head if runs[0].steps else False
     config = model.config
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
-    return Explanation(model.name, sizes, tokens, tuple(units), shown, found, place, tuple(runs), pieces, special)
-
-
-def _numbers(
-    run: Run, units: list[Unit], found: Found | None, place: Where, name: str, mask: str | None, scale: float
-) -> RunNumbers:
-    weights = run.layers[place.layer - 1].weights
-    assert weights is not None
-    by_head = numbers.by_unit(weights[0], units)
-    heads = slice(None) if place.head is None else slice(place.head - 1, place.head)
-    result = RunNumbers(name, mask, scale, by_head, by_head[heads].mean(axis=0))
-    if found is None:
-        return result
-    queries = [position for unit in found.units for position in units[unit].tokens]
-    rows = numbers.from_tokens(weights[0], queries, units)
-    words = [index for index, unit in enumerate(units) if not unit.extra]
-    states = numbers.vectors(run, queries)
-    return RunNumbers(
-        name,
-        mask,
-        scale,
-        by_head,
-        result.matrix,
-        rows[heads].mean(axis=0),
-        tuple(numbers.hardest_heads(rows, place.layer, words)),
-        numbers.cosine(states, states[0]),
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
+    return Explanation(
+        model.name,
+        sizes,
+        tokens,
+        tuple(units),
+        shown,
+        found,
+        place,
+        tuple(runs),
+        pieces,
+        special,
+        model.config.causal,
+        mask_name,
+        new,
     )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.explanations.units import Unit
-
-if TYPE_CHECKING:
-    from eyeline.models import Run
 
 Array = NDArray[np.float64]
 HARDEST = 3
@@ -79,11 +76,6 @@ def hardest_heads(rows: Array, layer: int, words: Sequence[int]) -> list[HardHea
     weight = kept.max(axis=1)
     order = np.argsort(-weight, kind="stable")[:HARDEST]
     return [HardHead(layer, int(head) + 1, words[int(best[head])], float(weight[head])) for head in order]
-
-
-def vectors(run: Run, tokens: Sequence[int]) -> Array:
-    """A token's vector at each layer, 0 (the embedding) to the last: the mean over its pieces. (layers + 1, width)."""
-    return np.stack([state[0, list(tokens)].astype(np.float64).mean(axis=0) for state in run.hidden_states])
 
 
 def cosine(a: Array, b: Array) -> Array:

@@ -170,7 +170,13 @@ def rollout(
         by_token = roll(model, tokens.ids, queries, after, causal)
         by_unit = np.array([by_token[list(unit.tokens)].sum() for unit in units])
     config = model.config
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
     return Rollout(model.name, sizes, tokens, tuple(units), shown, found, after, by_token, by_unit, pieces, special)
 
 

@@ -69,7 +69,8 @@ def _in_word(tokens: Tokens, place: int) -> bool:
 
 
 def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
-    """Where each piece lies in the text, with the marks (accents, joiners) after it that the tokenizer dropped."""
+    """Where each piece lies in the text: with the marks (accents, joiners) after it that the tokenizer dropped, and
+    without the spaces before it that the tokenizer made part of it."""
     starts = sorted({first for (first, _), special in zip(tokens.offsets, tokens.special, strict=True) if not special})
     spans = []
     for place, (first, last) in enumerate(tokens.offsets):
@@ -77,8 +78,31 @@ def _piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
         end = tokens.spans[number][1] if number is not None else last
         after = bisect.bisect_left(starts, last)
         limit = min(end, starts[after]) if after < len(starts) else end
-        spans.append((first, max(last, limit)))
+        last = max(last, limit)
+        piece = tokens.text[first:last]
+        spans.append((first + len(piece) - len(piece.lstrip()) if number is not None else first, last))
     return spans
+
+
+def shown_of(units: Sequence[Unit], *, causal: bool, special: bool, asked: Sequence[int] = ()) -> tuple[int, ...]:
+    """The places of the units that are drawn; the others are set aside, so that those between them can be read.
+
+    Set aside are special tokens and bare spaces and, where tokens look only back, the unit of the first token: whatever
+    it says, it takes what a head has no other use for, often more than half. Source: Xiao et al., "Efficient Streaming
+    Language Models with Attention Sinks" (2023). It stays if it is what is asked about, or no word would be left.
+
+    Args:
+        units: of the text.
+        causal: whether tokens look only back.
+        special: draw all.
+        asked: the units that the token that was asked about is made of.
+    """
+    if special:
+        return tuple(range(len(units)))
+    words = tuple(place for place, unit in enumerate(units) if not unit.extra)
+    if causal and 0 not in asked and words != (0,):
+        return tuple(place for place in words if place)
+    return words
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,12 @@ def _instead(folder: Path) -> str:
     return f"no model.safetensors; {_HERE}"
 
 
+#: Up to so many rows are multiplied by a part of a matrix at a time, and so many of them together, so that no product
+#: takes more multiplications than OpenBLAS does in the thread that asks: threads that wait for each other on a busy
+#: machine took twenty times as long.
+_FEW, _TOGETHER, _ALONE = 64, 16, 2**18
+
+
 class Matrix:
     """A matrix as a file holds it, in any of its types. Float32 is made of it when it is used, which takes a moment.
 
@@ -55,6 +61,22 @@ class Matrix:
 
     def __init__(self, stored: NDArray[Any]) -> None:
         self.stored = stored
+        self._used = False
+
+    def times(self, x: Array) -> Array:
+        """x·Wᵀ for x, (rows, columns). For few rows, float32 is made part by part the first time, and not kept."""
+        if len(x) > _FEW:
+            return np.asarray(x @ self.whole.T)
+        source = self.whole if self._used else self.stored
+        self._used = True
+        y = np.empty((len(x), len(source)), np.float32)
+        part = max(_ALONE // (min(len(x), _TOGETHER) * x.shape[1] or 1), 1)
+        for first in range(0, len(source), part):
+            some = _float32(source[first : first + part]).T
+            for row in range(0, len(x), _TOGETHER):
+                rows = slice(row, row + _TOGETHER)
+                np.matmul(x[rows], some, out=y[rows, first : first + part])
+        return y
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Array:
         """Some rows, float32. Only they ever leave the disk."""
@@ -62,7 +84,7 @@ class Matrix:
 
     @cached_property
     def whole(self) -> Array:
-        """The whole, float32, kept from its first use on; a view of the file if that is what the file holds."""
+        """The whole, float32, kept from then on; a view of the file if that is what the file holds."""
         return _float32(self.stored)
 
 

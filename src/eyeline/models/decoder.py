@@ -87,13 +87,14 @@ class Block:
         k = rotate(k if self.key_norm is None else self.key_norm(k), turn)
         if cache is not None:
             k, v = cache.append(k, v)
-        seen = observe(q, k, v, mask=self.looks_back(mask), scale=scale, read=read)
+        back = self.looks_back(mask)
+        seen = observe(q, k, v, mask=back, scale=scale, read=read)
         x = x + self.attended(join(seen.output))
         rows = x.reshape(-1, x.shape[-1])
         for first in range(0, len(rows), TOGETHER):
             some = rows[first : first + TOGETHER]
             some += self.feed_forward(self.feed_forward_norm(some))
-        return Layer(q, k, v, seen, x)
+        return Layer(q, k, v, seen, x, back)
 
     def looks_back(self, mask: Mask | None) -> Mask:
         """Where a token may look: back, as far as this layer's window, and where the mask lets it."""

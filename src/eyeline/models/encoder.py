@@ -73,7 +73,7 @@ class Block:
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
         x = self.attended_norm(x + self.attended(join(seen.output)))
         x = self.output_norm(x + self.output(self.activation(self.inner(x))))
-        return Layer(q, k, v, seen, x)
+        return Layer(q, k, v, seen, x, mask)
 
 
 @dataclass(frozen=True)

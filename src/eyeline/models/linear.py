@@ -16,7 +16,7 @@ class Linear:
 
     def __call__(self, x: Array) -> Array:
         # All tokens of all texts in one product.
-        y = x.reshape(-1, x.shape[-1]) @ self.weight.whole.T
+        y = self.weight.times(x.reshape(-1, x.shape[-1]))
         if self.bias is not None:
             y += self.bias
         return y.reshape(*x.shape[:-1], y.shape[-1])

@@ -14,6 +14,7 @@ from eyeline.masks import Lengths, Mask
 from eyeline.models.catalogue import CATALOGUE, find, unknown
 from eyeline.models.checkpoints import check_folder
 from eyeline.models.config import Config
+from eyeline.models.continuing import Continuation
 from eyeline.models.decoder import Decoder
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.errors import ModelError
@@ -67,6 +68,20 @@ class Model:
             return ""
         (checked,) = self._in_vocabulary(array[None])
         return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
+
+    def continuation(self, tokens: Tokens) -> Continuation:
+        """What takes the tokens that are generated after a text, one by one, and says what they are as text.
+
+        >>> model = load("smollm2")
+        >>> said = model.continuation(model.tokens("The capital of France is"))
+        >>> [said.add(id) for id in model.tokens(" in Việt Nam").ids]
+        [' in', ' Vi', '', 'ệ', 't', ' Nam']
+        """
+        return Continuation(self._tokenizer, tokens)
+
+    def embed(self, ids: ArrayLike) -> NDArray[np.float32]:
+        """Each token's first vector, before any layer: ids (B, N) → (B, N, width). Raises as `run`."""
+        return self._network.embed(self._checked(ids))
 
     def run(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.masks import Mask
 from eyeline.observation import Observation
 
 Array = NDArray[np.float32]
@@ -23,6 +24,7 @@ class Layer:
             before them too. G is fewer than H where several heads of queries share one.
         seen: the layer's attention, and what was read of it.
         state: each token's vector after the layer, (B, N, width).
+        mask: where its tokens may look; None for everywhere.
     """
 
     q: Array
@@ -30,6 +32,7 @@ class Layer:
     v: Array
     seen: Observation
     state: Array
+    mask: Mask | None = None
 
     @property
     def output(self) -> NDArray[Any]:

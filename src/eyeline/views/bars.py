@@ -20,11 +20,10 @@ _LONGEST = 48  # cells of a bar
 
 @dataclass(frozen=True)
 class Chart:
-    """One column of bars: its heading, whom is looked at, and whether a mask hid some of them."""
+    """One column of bars: its heading, and whom is looked at."""
 
     heading: str
     looks: Sequence[Look]
-    masked: bool = False
 
 
 def bars(charts: Sequence[Chart], units: Sequence[Unit], own: Sequence[int], ink: Ink) -> tuple[list[Text], bool]:
@@ -56,10 +55,10 @@ def bars(charts: Sequence[Chart], units: Sequence[Unit], own: Sequence[int], ink
         itself = shown[0][row]["unit"] in own
         line = Text(ink.own("• ") if itself else "  ", no_wrap=True, overflow="crop")
         line.append(ink.fit(label, label_cells), "bold cyan" if itself else "")
-        for number, (chart, looks) in enumerate(zip(charts, shown, strict=True)):
+        for number, looks in enumerate(shown):
             share = looks[row]["share"] or 0.0
             bar = ink.bar(share, ceiling, cells)
-            figure = ink.own("–") if chart.masked and not share else percent(share)
+            figure = ink.own("–") if looks[row]["hidden"] else percent(share)
             last = number == len(charts) - 1
             line.append("  ").append(ink.fit(bar, cells), "cyan" if number == 0 else "yellow")
             line.append(f"{figure:>{_NUMBER}}").append("" if last else " ")

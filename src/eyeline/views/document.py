@@ -9,6 +9,7 @@ class ModelEntry(TypedDict):
     name: str
     layers: int
     heads: int
+    key_heads: int
     head_dim: int
     positions: int
 
@@ -42,6 +43,7 @@ class Look(TypedDict):
     text: str
     weight: float
     share: float | None
+    hidden: bool
 
 
 class HardHead(TypedDict):
@@ -66,6 +68,7 @@ class Received(TypedDict):
 class Matrix(TypedDict):
     weights: list[list[float]]
     shares: list[list[float]]
+    hidden: list[list[bool]] | None
     received: list[Received]
 
 
@@ -83,6 +86,7 @@ class StepKey(TypedDict):
 class Steps(TypedDict):
     layer: int
     head: int
+    key_head: int
     chosen: str
     token: int
     text: str
@@ -115,18 +119,47 @@ class Question(TypedDict):
     head: int | None
     unit: str
     special: bool
+    mask: str | None
+
+
+class Piece(TypedDict):
+    token: int
+    text: str
+    joins_before: bool
+    joins_after: bool
+
+
+class NewToken(TypedDict):
+    new: Piece
+    probability: float
+    by: Piece
+    looks_at: list[Look]
+    set_aside: float
+
+
+class Generated(TypedDict):
+    count: int
+    temperature: float
+    top_p: float | None
+    seed: int | None
+    prompt_tokens: int
+    prompt_end: int
+    ended: bool
+    steps: list[NewToken]
 
 
 class Explanation(TypedDict):
     schema: str
     version: str
     model: ModelEntry
+    causal: bool
     text: str
     question: Question
     tokens: list[Token]
     units: list[Unit]
     shown: list[int]
     runs: list[Run]
+    generated: Generated | None
 
 
 class Side(TypedDict):
@@ -153,6 +186,7 @@ class Comparison(TypedDict):
     schema: str
     version: str
     model: ModelEntry
+    causal: bool
     question: CompareQuestion
     cosines: list[LayerCosine]
     sides: list[Side]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.views.document import Explanation, Run, Unit
 from eyeline.views.findings import changes, found, heading
-from eyeline.views.labels import excerpt, marked, percent, printable
+from eyeline.views.generated import labelled
+from eyeline.views.labels import excerpt, marked, named, percent, printable
 from eyeline.views.scale import shade_ceiling
 
 if TYPE_CHECKING:
@@ -66,14 +69,15 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
     empty = figures("png")
     import matplotlib
 
-    runs, units = document["runs"], document["units"]
+    runs, units = document["runs"], labelled(document)
     shown = [units[index] for index in document["shown"]]
     side = min(max(0.55 * len(shown) + 1.5, 4.5), 24)
     with matplotlib.rc_context({"font.family": fonts(), "axes.spines.top": False, "axes.spines.right": False}):
         figure = empty(side * len(runs) + 0.8, side + 0.7)
         before, inside, after = excerpt(printable(document["text"]), None, round(side * len(runs) * 8))
         sentences = [found(document, marked)] + ([changes(document, marked)] if len(runs) > 1 else [])
-        title = "\n".join([before + inside + after, heading(document), *sentences])
+        lines = [before + inside + after, heading(document), *sentences]
+        title = "\n".join(textwrap.fill(line, round(13 * side * len(runs))) for line in lines)
         figure.suptitle(title, fontsize=10).set_parse_math(False)
         heavy = [place for place, unit in enumerate(shown) if unit["start"] is None]
         ceiling, beyond = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
@@ -133,9 +137,12 @@ def fonts() -> list[str]:
 
 
 def _panel(panel: Axes, run: Run, shown: Sequence[Unit], ceiling: float) -> Any:
-    shares = run["matrix"]["shares"]
+    shares, hidden = run["matrix"]["shares"], run["matrix"]["hidden"]
     image = panel.imshow(shares, cmap="Blues", vmin=0, vmax=ceiling)
-    labels = ["-" * unit["joins_before"] + printable(unit["text"]) + "-" * unit["joins_after"] for unit in shown]
+    if hidden is not None:
+        # What may not be looked at is grey, not the white of nothing.
+        panel.imshow([[1.0 if unseen else math.nan for unseen in row] for row in hidden], cmap="Greys", vmin=0, vmax=8)
+    labels = ["-" * unit["joins_before"] + printable(named(unit["text"])) + "-" * unit["joins_after"] for unit in shown]
     size = min(10.0, max(3.0, 400 / len(labels)))
     places = range(len(labels))
     panel.set_xticks(places, labels, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
@@ -148,7 +155,7 @@ def _panel(panel: Axes, run: Run, shown: Sequence[Unit], ceiling: float) -> Any:
         for i, row in enumerate(shares):
             for j, share in enumerate(row):
                 ink = "white" if share > 0.6 * ceiling else "black"
-                figure = "–" if run["mask"] and not share else percent(share)
+                figure = "–" if hidden and hidden[i][j] else percent(share)
                 panel.text(j, i, figure, ha="center", va="center", fontsize=8, color=ink)
     return image
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from eyeline.views.document import Comparison, Explanation, LayerCosine, Look, Run, Unit
-from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names
+from eyeline.views.document import Comparison, Explanation, Generated, LayerCosine, Look, Run, Unit
+from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names, unchanged
+from eyeline.views.generated import HEADING, explained, labelled, new_span, piece, top
 from eyeline.views.ink import Ink
-from eyeline.views.labels import excerpt, percent, printable, seen
+from eyeline.views.labels import excerpt, named, percent, printable, seen
 from eyeline.views.scale import bar_ceiling, shade_ceiling
 
 # Colours that show on white and on black; the text takes the page's own.
 _COLOURS = ("45,140,200", "215,140,30")
 _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
+
+_HIDDEN = '<div style="opacity:.5">–</div>'
 
 
 def words(text: str) -> str:
@@ -23,12 +26,15 @@ def words(text: str) -> str:
 
 def explanation_html(document: Explanation) -> str:
     """An explanation as a piece of HTML."""
-    question, units, runs = document["question"], document["units"], document["runs"]
+    question, units, runs = document["question"], labelled(document), document["runs"]
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
     parts = [
-        _title(document["text"], (spans[0][0], spans[-1][1]) if spans else None),
+        _title(document["text"], (spans[0][0], spans[-1][1]) if spans else new_span(document)),
         small(html.escape(heading(document))),
+        *([small(html.escape(same))] if (same := unchanged(document)) else []),
     ]
+    if document["generated"] is not None:
+        parts += _generated(document, document["generated"])
     if runs[0]["steps"] is not None:
         parts.append(_drawn(document))
     elif question["token"] is None:
@@ -38,14 +44,14 @@ def explanation_html(document: Explanation) -> str:
         for number, run in enumerate(runs):
             parts.append(
                 strong(_run_name("Who looks at whom", run, runs))
-                + matrix(run["matrix"]["shares"], shown, ceiling, _COLOURS[number])
+                + matrix(run["matrix"]["shares"], shown, ceiling, _COLOURS[number], run["matrix"]["hidden"])
             )
-        parts.append(small(html.escape(basis(document, ""))))
+        parts.append(small(basis(document, "", words)))
     else:
         name = words(question["token"])
         parts.append(strong(f"{name} looks at"))
         charts = [(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
-        parts += [bars(charts, units, question["units"]), small(basis(document, name))]
+        parts += [bars(charts, units, question["units"]), small(basis(document, name, words))]
     if runs[0]["steps"] is None:
         parts.append(strong(found(document, words)))
         parts += [strong(changes(document, words))] if len(runs) > 1 else []
@@ -73,7 +79,7 @@ def comparison_html(document: Comparison) -> str:
         parts.append(bars([("", side["looks_at"])], side["units"], side["token_units"]))
         if side["set_aside"]:
             parts.append(
-                small(f"{html.escape(set_aside_names(side['units']))}, set aside, took {percent(side['set_aside'])}.")
+                small(f"{set_aside_names(side['units'], words)}, set aside, took {percent(side['set_aside'])}.")
             )
     parts += [strong(line) for line in compared(document, words)]
     return box(parts)
@@ -125,23 +131,53 @@ def bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], ow
             width = 240 * min(share / ceiling, 1)
             edge = "border-right:3px double currentColor" if share > ceiling * 1.0001 else ""
             bar = f"width:{width:.0f}px;height:1em;background:rgb({_COLOURS[number]});{edge}"
-            cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', percent(share).replace("<", "&lt;")]
+            figure = _HIDDEN if looks[place]["hidden"] else percent(share).replace("<", "&lt;")
+            cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', figure]
         rows.append(row(cells))
     return table(rows)
 
 
 def _label(unit: Unit) -> str:
-    return "-" * unit["joins_before"] + words(unit["text"]) + "-" * unit["joins_after"]
+    return "-" * unit["joins_before"] + words(named(unit["text"])) + "-" * unit["joins_after"]
 
 
-def matrix(shares: Sequence[Sequence[float]], shown: Sequence[Unit], ceiling: float, colour: str = _COLOURS[0]) -> str:
-    """A table of who gives how much to whom, shaded."""
+def matrix(
+    shares: Sequence[Sequence[float]],
+    shown: Sequence[Unit],
+    ceiling: float,
+    colour: str = _COLOURS[0],
+    hidden: Sequence[Sequence[bool]] | None = None,
+) -> str:
+    """A table of who gives how much to whom, shaded; a dash is where one may not look."""
     rows = [row(["", *map(_label, shown)])]
-    for unit, given in zip(shown, shares, strict=True):
+    for unit, given, dark in zip(shown, shares, hidden or [[False] * len(shown)] * len(shown), strict=True):
         fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in given]
-        numbers = [percent(share).replace("<", "&lt;") if len(shown) <= 24 else "" for share in given]
+        numbers = [
+            _HIDDEN if unseen else percent(share).replace("<", "&lt;") if len(shown) <= 24 else ""
+            for share, unseen in zip(given, dark, strict=True)
+        ]
         rows.append(row([_label(unit), *numbers], fills))
     return f'<div style="overflow-x:auto">{table(rows)}</div>'
+
+
+def _generated(document: Explanation, found: Generated) -> list[str]:
+    """How the text went on, a row for each new token."""
+    rows = [row(["new", "", "probability", "before", '<div style="text-align:left">looked at</div>'])]
+    for step in found["steps"]:
+        bar = f"width:{80 * step['probability']:.0f}px;height:1em;background:rgb({_COLOURS[0]})"
+        seen_most = [f"{_label(document['units'][look['unit']])} {percent(look['share'] or 0.0)}" for look in top(step)]
+        rows.append(
+            row(
+                [
+                    f"<b>{piece(step['new'], words)}</b>",
+                    f'<div style="width:80px"><div style="{bar}"></div></div>',
+                    percent(step["probability"]).replace("<", "&lt;"),
+                    piece(step["by"], words),
+                    f'<div style="text-align:left">{"&ensp; ".join(seen_most)}</div>',
+                ]
+            )
+        )
+    return [strong(HEADING), table(rows), small(explained(document, found, words))]
 
 
 def _heads(run: Run, name: str, layer: int, own: Sequence[int]) -> str:
@@ -162,9 +198,8 @@ def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
 
 def _drawn(document: Explanation) -> str:
     """The steps, as the terminal draws them."""
-    from eyeline.views.steps import stepped_runs, steps
+    from eyeline.views.steps import steps
 
-    first = document["units"][document["question"]["units"][0]]
-    lines = steps(stepped_runs(document), len(first["tokens"]), Ink("utf-8", 100))
+    lines = steps(document, Ink("utf-8", 100))
     text = html.escape("\n".join(line.plain for line in lines))
     return f'<pre style="color:inherit;background:none;line-height:1.3">{text}</pre>'

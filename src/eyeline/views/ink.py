@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eyeline.views.document import Unit
-from eyeline.views.labels import MARK, marked, printable
+from eyeline.views.labels import MARK, marked, named, printable
 
 _PLAIN = {
     "→": "->",
@@ -72,7 +72,7 @@ class Ink:
 
     def label(self, unit: Unit) -> str:
         """The label of a bar or a row; hyphens show where a piece was cut from its word."""
-        return "-" * unit["joins_before"] + self.words(unit["text"]) + "-" * unit["joins_after"]
+        return "-" * unit["joins_before"] + self.words(named(unit["text"])) + "-" * unit["joins_after"]
 
     def bar(self, share: float, ceiling: float, cells: int) -> str:
         """A bar of `cells` cells for a share of `ceiling`; one that is longer ends in a mark that it was cut."""

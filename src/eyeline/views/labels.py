@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -28,6 +29,32 @@ def _picture(match: re.Match[str]) -> str:
     if code == 0x7F:
         return "␡"
     return chr(0x2400 + code) if code < 0x20 else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def named(text: str) -> str:
+    """A word, or a token, as it is labelled: without spaces around it; quoted if there is nothing else in it.
+
+    >>> named(" Paris"), named("\\n")
+    ('Paris', '"\\\\n"')
+    """
+    return text.strip() or json.dumps(text, ensure_ascii=False)
+
+
+def tail(text: str, cells: int) -> str:
+    """The end of a text, printable, in so many cells of a terminal at most.
+
+    >>> tail("The capital of France is Paris", 8)
+    '…s Paris'
+    """
+    from rich.cells import cell_len
+
+    safe = printable(text)
+    if cell_len(safe) <= cells:
+        return safe
+    first = max(len(safe) - cells, 0)
+    while cell_len(safe[first:]) >= cells:
+        first += 1
+    return "…" + safe[first:]
 
 
 def marked(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,18 @@ from eyeline.views.labels import percent
 if TYPE_CHECKING:
     from rich.text import Text
 
+Hidden = Sequence[Sequence[bool]]
+
 
 def matrix(
-    shares: Sequence[Sequence[float]], units: Sequence[Unit], masked: bool, ceiling: float, ink: Ink
+    shares: Sequence[Sequence[float]], units: Sequence[Unit], hidden: Hidden | None, ceiling: float, ink: Ink
 ) -> tuple[list[Text], int]:
     """Rows of shaded cells. Cells hold numbers where there is room, else two signs of shade, else one.
 
     Args:
         shares: units × units, each row sums to 1.
         units: the words, in reading order.
-        masked: whether a share of 0 means that it may not be seen.
+        hidden: which may not be looked at; None if all may.
         ceiling: the share of full shade, from `shade_ceiling`.
         ink: how to draw.
 
@@ -35,13 +38,13 @@ def matrix(
     room = ink.width - left - 2
     wide = max(ink.widest(labels) + 2, 7)
     if wide * count <= room:
-        return _numbers(shares, numbered, labels, left, wide, masked, ceiling, ink), count
+        return _numbers(shares, numbered, labels, left, wide, hidden, ceiling, ink), count
     if 7 * count <= room:
         heads = [str(number) for number in range(1, count + 1)]
-        return _numbers(shares, numbered, heads, left, 7, masked, ceiling, ink), count
+        return _numbers(shares, numbered, heads, left, 7, hidden, ceiling, ink), count
     cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
     fits = min(count, max(room // cell, 1))
-    return _shades(shares, numbered, left, cell, fits, ceiling, ink), fits
+    return _shades(shares, numbered, left, cell, fits, hidden, ceiling, ink), fits
 
 
 def _numbers(
@@ -50,7 +53,7 @@ def _numbers(
     heads: Sequence[str],
     left: int,
     cell: int,
-    masked: bool,
+    hidden: Hidden | None,
     ceiling: float,
     ink: Ink,
 ) -> list[Text]:
@@ -59,25 +62,37 @@ def _numbers(
     lines = [
         Text("  " + " " * left + "".join(ink.fit(head, cell, right=True) for head in heads), style="dim", no_wrap=True)
     ]
-    for label, row in zip(rows, shares, strict=True):
+    for label, row, dark in zip(rows, shares, hidden or [()] * len(shares), strict=True):
         line = Text("  " + ink.fit(label, left), no_wrap=True, overflow="crop")
-        for share in row:
+        for share, unseen in itertools.zip_longest(row, dark):
             shade = ink.shade(share, ceiling)
-            figure = ink.own("–") if masked and not share else percent(share)
-            line.append(" " * (cell - 7)).append(f"{shade * 2:>3}", "cyan").append(f"{figure:>4}")
+            line.append(" " * (cell - 7)).append(f"{shade * 2:>3}", "cyan")
+            line.append(f"{ink.own('–'):>4}", "dim") if unseen else line.append(f"{percent(share):>4}")
         lines.append(line)
     return lines
 
 
 def _shades(
-    shares: Sequence[Sequence[float]], rows: Sequence[str], left: int, cell: int, fits: int, ceiling: float, ink: Ink
+    shares: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    left: int,
+    cell: int,
+    fits: int,
+    hidden: Hidden | None,
+    ceiling: float,
+    ink: Ink,
 ) -> list[Text]:
     from rich.text import Text
 
     step = 1 if cell == 3 else 5
     ticks = "".join(str(number).rjust(cell * step) for number in range(step, fits + 1, step))
     lines = [Text("  " + " " * left + ticks, style="dim", no_wrap=True, overflow="crop")]
-    for label, row in zip(rows[:fits], shares, strict=False):
-        cells = "".join((ink.shade(share, ceiling) * min(cell, 2)).rjust(cell) for share in row[:fits])
-        lines.append(Text("  " + ink.fit(label, left), no_wrap=True, overflow="crop").append(cells, "cyan"))
+    for label, row, dark in zip(rows[:fits], shares, hidden or [()] * len(shares), strict=False):
+        line = Text("  " + ink.fit(label, left), no_wrap=True, overflow="crop")
+        for share, unseen in itertools.islice(itertools.zip_longest(row, dark), fits):
+            if unseen:
+                line.append(ink.own("–").rjust(cell), "dim")
+            else:
+                line.append((ink.shade(share, ceiling) * min(cell, 2)).rjust(cell), "cyan")
+        lines.append(line)
     return lines

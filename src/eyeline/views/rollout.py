@@ -75,7 +75,7 @@ def rollout(document: Rollout, ink: Ink) -> Iterator[Text]:
         shown = [units[index] for index in document["shown"]]
         heavy = [place for place, unit in enumerate(shown) if unit["set_aside"] or unit["start"] is None]
         ceiling, _ = shade_ceiling([document["matrix"]["shares"]], heavy)
-        lines, fits = matrix(document["matrix"]["shares"], shown, False, ceiling, ink)
+        lines, fits = matrix(document["matrix"]["shares"], shown, document["matrix"]["hidden"], ceiling, ink)
         yield from lines
         yield say("", ink)
         yield note(f"{basis(document, '')} {ink.shade_legend(ceiling)}", ink)

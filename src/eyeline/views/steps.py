@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eyeline.views.document import Explanation, StepKey, Steps
 from eyeline.views.ink import Ink
+from eyeline.views.labels import named
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -15,24 +16,22 @@ if TYPE_CHECKING:
 _WHOLE = 64  # cells of a line from which on there is room for all columns
 
 
-def steps(runs: Sequence[tuple[str, Steps]], pieces: int, ink: Ink) -> list[Text]:
+def steps(document: Explanation, ink: Ink) -> list[Text]:
     """A table for each run, one line per token that is looked at, then what the columns mean.
 
     Args:
-        runs: the runs' names and numbers.
-        pieces: how many pieces the word was cut into; the tables are of the first.
+        document: an explanation with steps.
         ink: how to draw.
     """
     from rich.text import Text
 
+    runs = stepped_runs(document)
     first = runs[0][1]
     places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
-    words = ink.words(first["text"])
+    words = ink.words(named(first["text"]))
     lines = [Text(ink.own(f"How head {first['head']} of layer {first['layer']} rewrites {words}"), style="bold")]
-    if first["chosen"] == "hardest":
-        lines += _notes("the head of its layer that looks hardest at one word; --head takes another", ink)
-    if pieces > 1:
-        lines += _notes(f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another", ink)
+    for remark in _remarks(document, first, words):
+        lines += _notes(remark, ink)
     several = len(runs) > 1
     for name, found in runs:
         lines += [Text(), *([Text(ink.own(name), style="bold")] if several else []), *_table(found, places, ink)]
@@ -49,6 +48,21 @@ def steps(runs: Sequence[tuple[str, Steps]], pieces: int, ink: Ink) -> list[Text
 def stepped_runs(document: Explanation) -> list[tuple[str, Steps]]:
     """The runs of an explanation that hold steps, by name."""
     return [(run["name"], run["steps"]) for run in document["runs"] if run["steps"] is not None]
+
+
+def _remarks(document: Explanation, found: Steps, words: str) -> Iterator[str]:
+    """What there is to know of the head and its token before the numbers."""
+    if found["chosen"] == "hardest":
+        yield "the head of its layer that looks hardest at one word; --head takes another"
+    pieces = len(document["units"][document["question"]["units"][0]]["tokens"])
+    if pieces > 1:
+        yield f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another"
+    together = document["model"]["heads"] // document["model"]["key_heads"]
+    if together > 1:
+        last = together * found["key_head"]
+        yield f"heads {last - together + 1} to {last} share their keys and values"
+    if document["causal"]:
+        yield "q and k are as they are compared: turned by their places (rotary positions)"
 
 
 def _notes(text: str, ink: Ink) -> list[Text]:
@@ -70,7 +84,7 @@ def _heads(found: Steps) -> tuple[str, ...]:
 def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
     from rich.text import Text
 
-    labels = [ink.words(key["text"]) for key in found["keys"]]
+    labels = [ink.words(named(key["text"])) for key in found["keys"]]
     left = min(max(ink.widest(labels), 5), ink.width - 2 - 8 * len(places))
     column = min((ink.width - left - 2) // len(places), 10)
     ceiling = max(key["contribution_length"] for key in found["keys"]) or 1.0

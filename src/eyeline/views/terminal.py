@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.bars import Chart, bars, cosines
 from eyeline.views.document import Comparison, Explanation, Run, Side
-from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names
+from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names, unchanged
+from eyeline.views.generated import explained, labelled, new_span, new_tokens
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, percent, seen
 from eyeline.views.matrix import matrix
 from eyeline.views.scale import shade_ceiling
-from eyeline.views.steps import stepped_runs, steps
+from eyeline.views.steps import steps
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.text import Text
+
+_PLUS = " + is new."
 
 
 class Drawing:
@@ -52,11 +55,17 @@ def explanation(document: Explanation, ink: Ink) -> Iterator[Text]:
     """The lines of an explanation: the question, the picture, and what it says in one sentence."""
     question, units, runs = document["question"], document["units"], document["runs"]
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
-    yield _title(document["text"], (spans[0][0], spans[-1][1]) if spans else None, "", ink)
+    yield _title(document["text"], (spans[0][0], spans[-1][1]) if spans else new_span(document), "", ink)
     yield note(heading(document), ink, indent=0)
+    if same := unchanged(document):
+        yield note(same, ink, indent=0)
     yield say("", ink)
+    if document["generated"] is not None:
+        yield from new_tokens(document, document["generated"], ink)
+        yield note(explained(document, document["generated"], ink.words), ink)
+        yield say("", ink)
     if runs[0]["steps"] is not None:
-        yield from _stepped(document, ink)
+        yield from steps(document, ink)
     elif question["token"] is None:
         yield from _pictures(document, ink)
     else:
@@ -85,21 +94,16 @@ def say(text: str, ink: Ink) -> Text:
     return Text("\n".join(ink.wrapped(text, 0)), style="bold")
 
 
-def _stepped(document: Explanation, ink: Ink) -> list[Text]:
-    first = document["units"][document["question"]["units"][0]]
-    return steps(stepped_runs(document), len(first["tokens"]), ink)
-
-
 def _looked(document: Explanation, token: str, ink: Ink) -> Iterator[Text]:
-    question, units, runs = document["question"], document["units"], document["runs"]
+    question, units, runs = document["question"], labelled(document), document["runs"]
     own, name = question["units"], ink.words(token)
-    charts = [
-        Chart(run["name"] if len(runs) > 1 else "", run["looks_at"] or [], run["mask"] is not None) for run in runs
-    ]
+    charts = [Chart(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
     yield say(f"{name} looks at", ink)
     lines, cut = bars(charts, units, own, ink)
     yield from lines
-    yield note(basis(document, name) + (" A bar that ends in » is longer than it is drawn." if cut else ""), ink)
+    signs = _PLUS if document["generated"] is not None else ""
+    signs += " A bar that ends in » is longer than it is drawn." if cut else ""
+    yield note(basis(document, name, ink.words) + signs, ink)
     yield say("", ink)
     yield say(found(document, ink.words), ink)
     if len(runs) > 1:
@@ -148,17 +152,18 @@ def _beside(blocks: Sequence[Sequence[Text]], cells: int, ink: Ink) -> Iterator[
 
 
 def _pictures(document: Explanation, ink: Ink) -> Iterator[Text]:
-    units, runs = document["units"], document["runs"]
+    units, runs = labelled(document), document["runs"]
     shown = [units[index] for index in document["shown"]]
     heavy = [place for place, unit in enumerate(shown) if unit["set_aside"] or unit["start"] is None]
     ceiling, _ = shade_ceiling([run["matrix"]["shares"] for run in runs], heavy)
     fits = len(shown)
     for run in runs:
         yield say("Who looks at whom" + (f": {run['name']}" if len(runs) > 1 else ""), ink)
-        lines, fits = matrix(run["matrix"]["shares"], shown, run["mask"] is not None, ceiling, ink)
+        lines, fits = matrix(run["matrix"]["shares"], shown, run["matrix"]["hidden"], ceiling, ink)
         yield from lines
         yield say("", ink)
-    yield note(f"{basis(document, '')} {ink.shade_legend(ceiling)}", ink)
+    signs = _PLUS if document["generated"] is not None else ""
+    yield note(f"{basis(document, '', ink.words)}{signs} {ink.shade_legend(ceiling)}", ink)
     if fits < len(shown):
         yield note(f"{fits} of {len(shown)} words fit here: a wider terminal, --png or --json shows all.", ink)
     yield say("", ink)
@@ -185,7 +190,7 @@ def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
     yield say(f"{name} looks at", ink)
     yield from _sides(sides, ink)
     parts = [
-        f"In {side['name']}, {set_aside_names(side['units'])} took {percent(side['set_aside'])}."
+        f"In {side['name']}, {set_aside_names(side['units'], ink.words)} took {percent(side['set_aside'])}."
         for side in sides
         if side["set_aside"]
     ]

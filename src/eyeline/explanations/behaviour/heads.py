@@ -196,7 +196,13 @@ def heads(
         tuple(apply(defined, {name: float(values[layer, head]) for name, values in table.items()}) for head in row)
         for layer, row in enumerate([range(config.heads)] * config.layers)
     )
-    sizes = {"layers": config.layers, "heads": config.heads, "head_dim": config.head_dim, "positions": config.positions}
+    sizes = {
+        "layers": config.layers,
+        "heads": config.heads,
+        "key_heads": config.key_heads,
+        "head_dim": config.head_dim,
+        "positions": config.positions,
+    }
     sink_tokens = min(len(tokens), measures.SINK_TOKENS)
     return Heads(model.name, sizes, causal, tokens, len(whole), kinds, table, defined, labels, sink_tokens, repeated)
 

@@ -1,0 +1,102 @@
+"""How a text went on: each new token, how likely it was, and whom the token that chose it looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from eyeline.views.document import Explanation, Generated, Look, NewToken, Piece, Unit
+from eyeline.views.findings import Words, set_aside_names
+from eyeline.views.ink import Ink
+from eyeline.views.labels import named, percent, printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+HEADING = "The new tokens, and whom the token before each looked at"
+_BAR = 8  # cells of a probability of 1
+MOST = 4  # words that are named at most
+
+
+def labelled(document: Explanation) -> list[Unit]:
+    """The units as pictures show them: those with anything new in them begin with a +."""
+    units, found = document["units"], document["generated"]
+    if found is None:
+        return units
+    first = found["prompt_tokens"]
+    return [_as_new(unit) if unit["tokens"][-1] >= first else unit for unit in units]
+
+
+def _as_new(unit: Unit) -> Unit:
+    return {**unit, "text": "+" + "-" * unit["joins_before"] + named(unit["text"]), "joins_before": False}
+
+
+def new_span(document: Explanation) -> tuple[int, int] | None:
+    """Where in the text the new part is, if there is one."""
+    found = document["generated"]
+    return None if found is None else (found["prompt_end"], len(document["text"]))
+
+
+def top(step: NewToken, most: int = MOST) -> list[Look]:
+    """The words that were looked at most, largest first, what rounds to nothing left out."""
+    ordered = sorted(step["looks_at"], key=lambda look: -(look["share"] or 0.0))
+    return [look for look in ordered[:most] if (look["share"] or 0.0) >= 0.005]
+
+
+def piece(one: Piece, words: Words) -> str:
+    """A token as it is labelled: hyphens show where it was cut from its word."""
+    return "-" * one["joins_before"] + words(named(one["text"])) + "-" * one["joins_after"]
+
+
+def choice(found: Generated) -> str:
+    """How the new tokens were chosen."""
+    if not found["temperature"]:
+        return "The likeliest token is taken each time."
+    top_p = "" if found["top_p"] is None else f" from the likeliest that have {found['top_p']:g} together"
+    seed = "" if found["seed"] is None else f", seed {found['seed']}"
+    return f"Tokens are drawn at temperature {found['temperature']:g}{top_p}{seed}."
+
+
+def explained(document: Explanation, found: Generated, words: Words = printable) -> str:
+    """What the numbers of the new tokens are of."""
+    aside = set_aside_names(document["units"], words)
+    given = f"what the token before gives to the {document['question']['unit']}s" if aside else "all that it gives"
+    text = f"{choice(found)} The first % is the token's probability, the others are of {given}."
+    if aside:
+        taken = [step["set_aside"] for step in found["steps"]]
+        text += f" {aside}, set aside, took {percent(sum(taken) / len(taken))} on average."
+    if found["ended"]:
+        text += " The last token ends a text."
+    return text
+
+
+def new_tokens(document: Explanation, found: Generated, ink: Ink) -> Iterator[Text]:
+    """A line for each new token, then what the numbers are of."""
+    from rich.text import Text
+
+    steps = found["steps"]
+    new, by = ([piece(step[key], ink.words) for step in steps] for key in ("new", "by"))
+    left, middle = max(ink.widest(new), 3), max(ink.widest(by), 6)
+    yield Text(HEADING, style="bold")
+    heads = f"  {'new':{left}}  {'probability':{_BAR + 5}}  {'before':{middle}}  looked at"
+    yield Text(heads[: ink.width].rstrip(), style="dim", no_wrap=True)
+    for label, before, step in zip(new, by, steps, strict=True):
+        line = Text("  ", no_wrap=True, overflow="crop").append(ink.fit(label, left), "bold cyan").append("  ")
+        line.append(ink.fit(ink.bar(step["probability"], 1.0, _BAR), _BAR), "cyan")
+        line.append(f"{percent(step['probability']):>5}").append("  " + ink.fit(before, middle), "dim").append("  ")
+        yield _looks(line, top(step), document["units"], ink)
+
+
+def _looks(line: Text, looks: Sequence[Look], units: Sequence[Unit], ink: Ink) -> Text:
+    """The words that were looked at, as many as there is room for; the first in any case."""
+    from rich.cells import cell_len
+
+    for number, look in enumerate(looks):
+        label = ink.label(units[look["unit"]])
+        figure = f" {percent(look['share'] or 0.0)}"
+        room = ink.width - line.cell_len - len(figure) - 2 * bool(number)
+        if number and cell_len(label) > room:
+            break
+        line.append("  " * bool(number)).append(ink.fit(label, min(cell_len(label), max(room, 1))))
+        line.append(figure, "cyan")
+    return line
