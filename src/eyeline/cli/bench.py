@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.explain import progress
+from eyeline.cli.results import progress
 
 app = typer.Typer(
     help="Measure attention on this machine, beside torch if it is installed. Ctrl-C stops.",

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, Head, Layer, ModelName, Special, draw, progress, say_json, written
+from eyeline.cli.explain import AsJson, Head, Layer, ModelName, Special, written
+from eyeline.cli.results import draw, progress, say_json
 
 TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
 TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]

@@ -6,12 +6,11 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from eyeline.explanations import Comparison, Explanation, Heads, Rollout
+from eyeline.cli.results import check_results, draw, progress, save_png, say_csv, say_json
 
 Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
 Layer = Annotated[
@@ -72,10 +71,7 @@ def explain(
     from eyeline.explanations import QuestionError
     from eyeline.explanations import explain as ask
 
-    if as_json and as_csv:
-        raise QuestionError("--json and --csv can't go together; choose one")
-    if png is not None and png.suffix.lower() != ".png":
-        raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
+    check_results(as_json, as_csv, png)
     if rollout:
         from eyeline.explanations import rollout as roll
 
@@ -124,15 +120,11 @@ def explain(
             said=saying,
         )
     if png is not None:
-        missing = found.save_png(png)
-        if missing:
-            progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
-        progress(f"wrote {png}")
+        save_png(found, png)
     if as_json:
         say_json(found)
     elif as_csv:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(found.to_csv().encode())
+        say_csv(found)
     else:
         draw(found)
 
@@ -147,11 +139,6 @@ def written(text: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")
     except UnicodeDecodeError as error:
         raise QuestionError(f"text must be UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from None
-
-
-def progress(line: str) -> None:
-    """Say what is going on, where it can't mix with results."""
-    print(line, file=sys.stderr, flush=True)
 
 
 class Saying:
@@ -176,15 +163,3 @@ class Saying:
     def __exit__(self, *_: object) -> None:
         if self._shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def draw(found: Explanation | Comparison | Rollout) -> None:
-    """Print what was found as the terminal can show it."""
-    from rich.console import Console
-
-    Console(highlight=False).print(found)
-
-
-def say_json(found: Explanation | Comparison | Heads | Rollout) -> None:
-    """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
-    print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))

@@ -13,7 +13,8 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, ModelName, progress, say_json, written
+from eyeline.cli.explain import AsJson, ModelName, written
+from eyeline.cli.results import check_results, draw, progress, save_png, say_csv, say_json
 
 Text = Annotated[
     str,
@@ -72,41 +73,25 @@ def heads(
     ] = None,
 ) -> None:
     """Show what every head does: how broadly and how far it looks, at what, and a word for that."""
-    from rich.console import Console
-
-    from eyeline.explanations import QuestionError
     from eyeline.explanations import heads as ask
     from eyeline.explanations.question import loaded, where
     from eyeline.views.heads import heads as drawn
     from eyeline.views.terminal import Drawing
 
-    if as_json and as_csv:
-        raise QuestionError("--json and --csv can't go together; choose one")
-    if png is not None:
-        if png.suffix.lower() != ".png":
-            raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
-        from eyeline.views.figure import figures
-
-        figures("png")  # what is missing is said before the run, not after it
+    check_results(as_json, as_csv, png)
     whole = text_or_file(text)
     ready = loaded(model, progress)
     where(ready, layer, None)
     with _layers(ready.config.layers) as layer_done:
         found = ask(whole, first=first, model=ready, layer_done=layer_done)
     if png is not None:
-        missing = found.save_png(png)
-        if missing:
-            progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
-        progress(f"wrote {png}")
+        save_png(found, png)
     if as_json:
         say_json(found)
     elif as_csv:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(found.to_csv().encode())
+        say_csv(found)
     else:
-        Console(highlight=False).print(
-            Drawing(lambda ink: drawn(found.document, ink, sort=sort, layer=layer, label=label))
-        )
+        draw(Drawing(lambda ink: drawn(found.document, ink, sort=sort, layer=layer, label=label)))
 
 
 def text_or_file(given: str) -> str:

@@ -6,15 +6,16 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, Where, loaded, tokens_of, where
+from eyeline.explanations.question import QuestionError, Where, loaded, sizes_of, tokens_of, where
 from eyeline.explanations.running import hidden_units, look
+from eyeline.explanations.shown import Shown
 from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """The same word in two sentences. Made by `compare`; print it to see it.
 
     Attributes:
@@ -89,27 +90,15 @@ class Comparison:
 
         return comparison_document(self)
 
-    def to_json(self, *, ascii_only: bool = False) -> str:
-        """The JSON that `eyeline compare --json` prints; with `ascii_only`, other characters as escapes."""
-        from eyeline.explanations.documents import json_text
-
-        return json_text(self.document, ascii_only)
-
     def __repr__(self) -> str:
         from eyeline.views.findings import compared
 
         return f"<Comparison of {self.token!r} in two texts: {' '.join(compared(self.document))}>"
 
-    def __str__(self) -> str:
-        return self.__rich__().plain()
-
     def __rich__(self) -> Drawing:
         from eyeline.views.terminal import Drawing, comparison
 
         return Drawing(lambda ink: comparison(self.document, ink))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # IPython in a terminal
 
     def _repr_html_(self) -> str:
         from eyeline.views.html import comparison_html
@@ -172,13 +161,7 @@ def compare(
         ready.append((name, tokens, units, found))
     first, second = (_side(model, name, tokens, units, found, place, special) for name, tokens, units, found in ready)
     config = model.config
-    sizes = {
-        "layers": config.layers,
-        "heads": config.heads,
-        "key_heads": config.key_heads,
-        "head_dim": config.head_dim,
-        "positions": config.positions,
-    }
+    sizes = sizes_of(model)
     cosines = numbers.cosine(first.vectors, second.vectors)
     return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special, config.causal)
 

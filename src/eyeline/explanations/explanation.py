@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from eyeline.explanations import numbers
 from eyeline.explanations.generated import Generated, asked, check_room, generated, go_on
 from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, Where, loaded, seen_through, tokens_of, where
+from eyeline.explanations.question import QuestionError, Where, loaded, seen_through, sizes_of, tokens_of, where
 from eyeline.explanations.running import HeadSteps, RunNumbers, Variant, run_numbers
+from eyeline.explanations.shown import Shown
 from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
 from eyeline.masks import Mask
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Shown):
     """Which tokens of a sentence look at which. Made by `explain`; print it to see it.
 
     Attributes:
@@ -97,12 +98,6 @@ class Explanation:
 
         return explanation_document(self)
 
-    def to_json(self, *, ascii_only: bool = False) -> str:
-        """The JSON that `eyeline explain --json` prints; with `ascii_only`, other characters as escapes."""
-        from eyeline.explanations.documents import json_text
-
-        return json_text(self.document, ascii_only)
-
     def to_csv(self) -> str:
         """The picture's numbers as CSV, one line per pair of units, as `eyeline explain --csv` prints."""
         from eyeline.explanations.tables import csv_text
@@ -131,16 +126,10 @@ class Explanation:
 
         return f"<Explanation of {self.tokens.text[:60]!r}: {heading(self.document)} · {found(self.document)}>"
 
-    def __str__(self) -> str:
-        return self.__rich__().plain()
-
     def __rich__(self) -> Drawing:
         from eyeline.views.terminal import Drawing, explanation
 
         return Drawing(lambda ink: explanation(self.document, ink))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # IPython in a terminal
 
     def _repr_html_(self) -> str:
         from eyeline.views.html import explanation_html
@@ -237,14 +226,7 @@ def explain(
     for variant in variants:
         runs.append(run_numbers(model, tokens.ids, units, found, place, variant, of_head))
         of_head = runs[0].steps.head if runs[0].steps else False
-    config = model.config
-    sizes = {
-        "layers": config.layers,
-        "heads": config.heads,
-        "key_heads": config.key_heads,
-        "head_dim": config.head_dim,
-        "positions": config.positions,
-    }
+    sizes = sizes_of(model)
     return Explanation(
         model.name,
         sizes,

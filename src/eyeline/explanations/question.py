@@ -50,6 +50,12 @@ def loaded(model: str | os.PathLike[str] | Model, progress: Callable[[str], None
     return model
 
 
+def sizes_of(model: Model) -> dict[str, int]:
+    """What an answer says of its model's size."""
+    names = ("layers", "heads", "key_heads", "head_dim", "positions")
+    return {name: getattr(model.config, name) for name in names}
+
+
 def where(model: Model, layer: int | None, head: int | None) -> Where:
     """The layer and head that were asked for, checked: the last layer and the mean of its heads by default."""
     layers, heads = model.config.layers, model.config.heads

@@ -12,14 +12,15 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eyeline.attention import observe
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, loaded, tokens_of, where
+from eyeline.explanations.question import QuestionError, loaded, sizes_of, tokens_of, where
+from eyeline.explanations.shown import Shown
 from eyeline.explanations.units import Found, Unit, find, units_of
 from eyeline.masks import Causal
 from eyeline.readouts import Received, Weights
@@ -34,7 +35,7 @@ MOST = 2048
 
 
 @dataclass(frozen=True)
-class Rollout:
+class Rollout(Shown):
     """What a token's vector is made of, through all layers. Made by `rollout`; print it to see it.
 
     Attributes:
@@ -81,28 +82,16 @@ class Rollout:
 
         return rollout_document(self)
 
-    def to_json(self, *, ascii_only: bool = False) -> str:
-        """The JSON that `eyeline explain --rollout --json` prints; with `ascii_only`, other characters as escapes."""
-        from eyeline.explanations.documents import json_text
-
-        return json_text(self.document, ascii_only)
-
     def __repr__(self) -> str:
         from eyeline.views.rollout import found, heading
 
         return f"<Rollout of {self.tokens.text[:60]!r}: {heading(self.document)} · {found(self.document)}>"
-
-    def __str__(self) -> str:
-        return self.__rich__().plain()
 
     def __rich__(self) -> Drawing:
         from eyeline.views.rollout import rollout
         from eyeline.views.terminal import Drawing
 
         return Drawing(lambda ink: rollout(self.document, ink))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # IPython in a terminal
 
     def _repr_html_(self) -> str:
         from eyeline.views.rollout_html import rollout_html
@@ -169,14 +158,7 @@ def rollout(
         queries = [position for unit in found.units for position in units[unit].tokens]
         by_token = roll(model, tokens.ids, queries, after, causal)
         by_unit = np.array([by_token[list(unit.tokens)].sum() for unit in units])
-    config = model.config
-    sizes = {
-        "layers": config.layers,
-        "heads": config.heads,
-        "key_heads": config.key_heads,
-        "head_dim": config.head_dim,
-        "positions": config.positions,
-    }
+    sizes = sizes_of(model)
     return Rollout(model.name, sizes, tokens, tuple(units), shown, found, after, by_token, by_unit, pieces, special)
 
 

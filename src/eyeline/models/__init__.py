@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.models.errors import ModelError
 from eyeline.models.generating import Step
-from eyeline.models.model import Model, load
+from eyeline.models.loading import load
+from eyeline.models.model import Model
 from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens
 

@@ -1,9 +1,8 @@
-"""A model that can be run: a tokenizer and a network, from a folder or from the catalogue."""
+"""A model that can be run: a tokenizer and a network."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Lengths, Mask
-from eyeline.models.catalogue import CATALOGUE, find, unknown
-from eyeline.models.checkpoints import check_folder
 from eyeline.models.config import Config
 from eyeline.models.continuing import Continuation
 from eyeline.models.decoder import Decoder
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.errors import ModelError
 from eyeline.models.generating import Choice, Step, check_count, generate
-from eyeline.models.network import Network, read_network
+from eyeline.models.network import Network
 from eyeline.models.run import Layer, Run
-from eyeline.models.tokens import Tokens, read_tokenizer, tokenize
+from eyeline.models.tokens import Tokens, tokenize
 from eyeline.readouts import Readout, Weights
 
 
@@ -56,6 +53,7 @@ class Model:
     def text(self, ids: ArrayLike) -> str:
         """Token ids, (N,), as text, special tokens as they are spelled. Where a character is cut short there is a �.
 
+        >>> from eyeline.models import load
         >>> model = load("smollm2")
         >>> model.text(model.tokens("Café, 1969").ids[:-2])
         'Café, 19'
@@ -72,6 +70,7 @@ class Model:
     def continuation(self, tokens: Tokens) -> Continuation:
         """What takes the tokens that are generated after a text, one by one, and says what they are as text.
 
+        >>> from eyeline.models import load
         >>> model = load("smollm2")
         >>> said = model.continuation(model.tokens("The capital of France is"))
         >>> [said.add(id) for id in model.tokens(" in Việt Nam").ids]
@@ -139,6 +138,7 @@ class Model:
             ModelError, ValueError: as `run`; and as `eyeline.observe` for `read`.
 
         >>> from eyeline import Entropy
+        >>> from eyeline.models import load
         >>> model = load("minilm")
         >>> seen = model.layers([model.tokens("Time flies!").ids], read=Entropy())
         >>> [round(layer.seen.entropy.mean().item(), 1) for layer in seen]
@@ -198,6 +198,7 @@ class Model:
             ModelError: if the model is an encoder, or has too few positions for ids.
             ValueError: if ids, count or one of the others isn't what it should be.
 
+        >>> from eyeline.models import load
         >>> model = load("smollm2")
         >>> steps = list(model.generate(model.tokens("The capital of France is").ids, 2))
         >>> model.text([step.id for step in steps]), round(steps[0].probability, 2)
@@ -262,52 +263,3 @@ class Model:
                 f"ids must be from 0 to {size - 1}, got {low if low < 0 else high}; use this model's own tokens()"
             )
         return array.astype(np.int64)
-
-
-def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], None] | None = None) -> Model:
-    """A model by its name in the catalogue or by its folder. A known one that isn't here yet is fetched, once.
-
-    Args:
-        name: a name of the catalogue ("minilm"), or a folder with config.json, model.safetensors and tokenizer.json.
-        progress: called with a line of text at each step of a fetch.
-
-    Returns:
-        The model, ready to run.
-
-    Raises:
-        ModelError: if the name is unknown, it can't be fetched, or a file is missing, damaged or of another model.
-
-    >>> model = load("minilm")
-    >>> tokens = model.tokens("Time flies!")
-    >>> tokens.pieces
-    ['[CLS]', 'time', 'flies', '!', '[SEP]']
-    >>> run = model.run([tokens.ids], weights=True)
-    >>> run.hidden_states[-1].shape, run.layers[-1].weights.shape
-    ((1, 5, 384), (1, 12, 5, 5))
-    """
-    folder = _folder(name, progress)
-    check_folder(folder)
-    config, network = read_network(folder)
-    tokenizer = read_tokenizer(folder / "tokenizer.json", config.vocabulary_size)
-    return Model(os.fspath(name), config, folder, network, tokenizer)
-
-
-def _folder(name: str | os.PathLike[str], progress: Callable[[str], None] | None) -> Path:
-    if isinstance(name, str) and name in CATALOGUE:
-        found = find(CATALOGUE[name])
-        if found is None:
-            from eyeline.models.fetching import fetch
-
-            return fetch(CATALOGUE[name], progress)
-        if found.fault is not None:
-            raise ModelError(
-                f"{name} in {found.folder} ({found.where}) is damaged: {found.fault}; "
-                f"`eyeline models get {name}` fetches it anew"
-            )
-        return found.folder
-    if not isinstance(name, (str, os.PathLike)):
-        raise ModelError(f"name must be a model's name or the path of its folder, got {name!r}")
-    path = os.path.expanduser(os.fspath(name))
-    if os.path.basename(path) == path and not os.path.exists(path):
-        raise ModelError(unknown(path))
-    return Path(path)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from eyeline.explanations.behaviour import measures
 from eyeline.explanations.behaviour.kinds import Kinds, around, cut, kinds_of
 from eyeline.explanations.behaviour.labels import Label, apply, labels_for
-from eyeline.explanations.question import QuestionError, loaded, tokens_of_any_length, too_long
+from eyeline.explanations.question import QuestionError, loaded, sizes_of, tokens_of_any_length, too_long
+from eyeline.explanations.shown import Shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,7 +31,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True)
-class Heads:
+class Heads(Shown):
     """What every head of a model does with a text. Made by `heads`; print it to see it.
 
     Attributes:
@@ -83,12 +84,6 @@ class Heads:
 
         return heads_frame(self)
 
-    def to_json(self, *, ascii_only: bool = False) -> str:
-        """The JSON that `eyeline heads --json` prints; with `ascii_only`, other characters as escapes."""
-        from eyeline.explanations.documents import json_text
-
-        return json_text(self.document, ascii_only)
-
     def to_csv(self) -> str:
         """A line for each head, as `eyeline heads --csv` prints."""
         from eyeline.explanations.behaviour.documents import heads_csv
@@ -117,17 +112,11 @@ class Heads:
 
         return f"<Heads over {self.tokens.text[:60]!r}: {heading(self.document)} · {found(self.document)}>"
 
-    def __str__(self) -> str:
-        return self.__rich__().plain()
-
     def __rich__(self) -> Drawing:
         from eyeline.views.heads import heads
         from eyeline.views.terminal import Drawing
 
         return Drawing(lambda ink: heads(self.document, ink))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # IPython in a terminal
 
     def _repr_html_(self) -> str:
         from eyeline.views.heads_html import heads_html
@@ -196,13 +185,7 @@ def heads(
         tuple(apply(defined, {name: float(values[layer, head]) for name, values in table.items()}) for head in row)
         for layer, row in enumerate([range(config.heads)] * config.layers)
     )
-    sizes = {
-        "layers": config.layers,
-        "heads": config.heads,
-        "key_heads": config.key_heads,
-        "head_dim": config.head_dim,
-        "positions": config.positions,
-    }
+    sizes = sizes_of(model)
     sink_tokens = min(len(tokens), measures.SINK_TOKENS)
     return Heads(model.name, sizes, causal, tokens, len(whole), kinds, table, defined, labels, sink_tokens, repeated)
 

@@ -1,0 +1,63 @@
+"""How commands give their results: drawn, or as JSON, CSV or a PNG file; and how they say what goes on meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from eyeline.explanations import Explanation, Heads
+    from eyeline.explanations.shown import Shown
+
+
+def progress(line: str) -> None:
+    """Say what is going on, where it can't mix with results."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def check_results(as_json: bool, as_csv: bool, png: Path | None) -> None:
+    """Refuse, before anything is run, what can't be given.
+
+    Raises:
+        QuestionError: if both JSON and CSV are asked for, or a picture under a name that isn't a PNG file's.
+        ExtraError: if a picture is asked for and matplotlib isn't installed.
+    """
+    from eyeline.explanations import QuestionError
+
+    if as_json and as_csv:
+        raise QuestionError("--json and --csv can't go together; choose one")
+    if png is not None:
+        if png.suffix.lower() != ".png":
+            raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
+        from eyeline.views.figure import figures
+
+        figures("png")
+
+
+def save_png(found: Explanation | Heads, png: Path) -> None:
+    """Draw to a PNG file, and say so."""
+    missing = found.save_png(png)
+    if missing:
+        progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
+    progress(f"wrote {png}")
+
+
+def say_csv(found: Explanation | Heads) -> None:
+    """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(found.to_csv().encode())
+
+
+def say_json(found: Shown) -> None:
+    """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
+    print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
+
+
+def draw(found: RenderableType) -> None:
+    """Print what was found as the terminal can show it."""
+    from rich.console import Console
+
+    Console(highlight=False).print(found)
