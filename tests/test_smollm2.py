@@ -103,7 +103,7 @@ def test_hidden_states_weights_and_logits_are_transformers(smollm2, twin):
 
 def test_the_last_of_many_tokens_is_no_less_exact(smollm2, twin):
     # Held against float64: where rotary angles are large, float32 programs differ among themselves.
-    ids = np.random.default_rng(0).integers(17, 49152, (1, 512))
+    ids = np.random.default_rng(0).integers(17, 49152, (1, 128))
     kind = transformers.AutoModelForCausalLM
     exact = kind.from_pretrained(smollm2.source, dtype=torch.float64, attn_implementation="sdpa").eval()
     with torch.no_grad():
