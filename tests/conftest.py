@@ -47,3 +47,16 @@ def kernels():
         list(pool.map(compile_apart, missing))
     for kind in kinds:
         library.kernel(*kind)
+
+
+@pytest.fixture
+def say(capsys):
+    """The command in this process: exit code, stdout, stderr."""
+    from eyeline import cli
+
+    def call(*arguments):
+        code = cli.main(list(arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call

@@ -13,7 +13,7 @@ from bench import cases, peers, table
 from bench.measure import compared, measure
 from bench.peers import matrix, rules
 from bench.problem import Problem
-from eyeline import cli, reference
+from eyeline import reference
 from eyeline.bench import growth, peak, short, turns
 from eyeline.masks import Causal, Window
 
@@ -125,18 +125,6 @@ def test_a_peer_that_is_missing_is_left_out_and_said_so(monkeypatch):
     assert said == ["JAX is left out: jax isn't installed"]
 
 
-@pytest.fixture
-def say(capsys):
-    """The command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        code = cli.main(["bench", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
-
-
 TINY = [
     short.Task("forward", 2, 16, 8),
     short.Task("causal", 2, 16, 8, mask=Causal()),
@@ -151,7 +139,7 @@ def test_the_command_prints_a_line_for_each_task(say, monkeypatch, installed):
     monkeypatch.setattr(short, "TASKS", TINY)
     if not installed:
         monkeypatch.setattr(short, "find_spec", lambda name: None)
-    code, out, err = say()
+    code, out, err = say("bench")
     assert code == 0
     assert f"measuring decoding, 5 of {len(TINY)}" in err
     head, lines = (part.splitlines() for part in out.split("\n\n"))
@@ -175,7 +163,7 @@ def test_what_is_measured_is_right(task):
 def test_growth_is_drawn_in_the_terminal_and_to_a_file(say, monkeypatch, tmp_path):
     monkeypatch.setattr(growth, "SHORTEST", 8)
     picture = tmp_path / "growth.png"
-    code, out, err = say("growth", "--longest", "40", "--figure", str(picture))
+    code, out, err = say("bench", "growth", "--longest", "40", "--figure", str(picture))
     assert code == 0
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert [line.split()[1] for line in err.splitlines() if line.startswith("measuring")] == ["8", "16", "32"]
@@ -194,7 +182,7 @@ def test_growth_is_drawn_in_the_terminal_and_to_a_file(say, monkeypatch, tmp_pat
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_measured(say, arguments, line):
-    code, out, err = say(*arguments)
+    code, out, err = say("bench", *arguments)
     assert (code, out) == (2, "")
     assert err == f"eyeline: {line}\n"
 
@@ -207,7 +195,7 @@ def test_ctrl_c_leaves_what_was_measured(say, monkeypatch):
 
     monkeypatch.setattr(short, "TASKS", TINY)
     monkeypatch.setattr(short, "measured", interrupted)
-    code, out, _ = say()
+    code, out, _ = say("bench")
     assert code == 130
     assert out.splitlines()[-1].split()[:2] == ["forward", "2,"]
 

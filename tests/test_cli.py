@@ -29,18 +29,6 @@ def run(*arguments, **options):
     )
 
 
-@pytest.fixture
-def say(capsys):
-    """The command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        code = cli.main(list(arguments))
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
-
-
 def test_the_main_job_in_a_process_of_its_own():
     ran = run("explain", FLIES, "--token", "flies")
     assert (ran.returncode, ran.stderr) == (0, b"")

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from test_cli import run, say  # noqa: F401
 from test_views import drawn, read
 from tiny import END, save_decoder
 
@@ -219,7 +218,7 @@ def test_wrong_questions_say_what_to_do(tiny, wrong, message):
     assert "\n" not in str(caught.value)
 
 
-def test_an_encoder_does_not_go_on(say):  # noqa: F811
+def test_an_encoder_does_not_go_on(say):
     code, out, err = say("explain", "time flies", "--generate", "2")
     assert (code, out) == (2, "")
     assert err == (
@@ -228,7 +227,7 @@ def test_an_encoder_does_not_go_on(say):  # noqa: F811
     )
 
 
-def test_the_command_equals_the_library(folder, say):  # noqa: F811
+def test_the_command_equals_the_library(folder, say):
     options = ["--generate", "4", "--temperature", "0.8", "--top-p", "0.9", "--seed", "2"]
     code, out, err = say("explain", TEXT, "--model", str(folder), *options, "--json")
     assert (code, err) == (0, "")
@@ -237,7 +236,7 @@ def test_the_command_equals_the_library(folder, say):  # noqa: F811
     assert say("explain", TEXT, "--model", str(folder), "--seed", "2")[0] == 2
 
 
-def test_an_interrupt_leaves_quietly(folder, say, monkeypatch):  # noqa: F811
+def test_an_interrupt_leaves_quietly(folder, say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 

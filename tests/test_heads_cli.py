@@ -20,18 +20,6 @@ from tests.test_cli import run
 TEXT = "Time flies like an arrow; fruit flies like a banana. "
 
 
-@pytest.fixture
-def say(capsys):
-    """The command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        code = cli.main(list(arguments))
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
-
-
 @pytest.fixture(scope="module")
 def minilm():
     return load()

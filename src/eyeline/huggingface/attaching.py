@@ -84,14 +84,9 @@ def _check(root: PreTrainedModel) -> None:
             "config.output_attentions must be False, got True, which transformers has for eager attention alone; ask a "
             "single call for output_attentions=True, or read what you want to know with eyeline.watch"
         )
-    apart = sorted(
-        {type(part).__name__ for part in root.modules() if isinstance(part, PreTrainedModel) and not _reached(part)}
-    )
+    parts = (part for part in root.modules() if isinstance(part, PreTrainedModel))
+    apart = sorted({type(part).__name__ for part in parts if not part._can_set_attn_implementation()})
     if apart:
         warnings.warn(
             f"{', '.join(apart)} in {name} computes attention by itself; Eyeline can't reach it there", stacklevel=3
         )
-
-
-def _reached(part: PreTrainedModel) -> bool:
-    return bool(part._can_set_attn_implementation())
