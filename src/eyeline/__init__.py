@@ -1,7 +1,8 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads`, `rollout` and `view`, for texts.
-Importing this package costs NumPy alone: kernels, models and views load when they are first asked for.
+Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts, which
+`view` shows on a page. Importing this package costs NumPy alone: kernels, models and views load when they are first
+asked for.
 """
 
 from __future__ import annotations
