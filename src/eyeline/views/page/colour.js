@@ -1,0 +1,58 @@
+// Colours of numbers: one scale from nothing to most, of one hue and steadily darker (or, on dark, lighter), so that it
+// reads the same whatever colours an eye can tell apart; and one from less to more, orange over neutral to blue.
+
+// Stops in OKLab: lightness, green to red, blue to yellow. Source of the space: Björn Ottosson, "A perceptual color space
+// for image processing" (2020).
+const STOPS = {
+  light: [[0.985, 0.0, 0.0], [0.88, -0.03, -0.055], [0.7, -0.035, -0.12], [0.48, -0.015, -0.16], [0.27, 0.01, -0.11]],
+  dark: [[0.2, 0.0, -0.01], [0.36, -0.01, -0.1], [0.56, -0.03, -0.14], [0.77, -0.04, -0.09], [0.97, -0.01, 0.01]],
+};
+const DIVERGING = {
+  light: [[0.5, 0.1, 0.105], [0.76, 0.06, 0.08], [0.985, 0, 0], [0.72, -0.035, -0.11], [0.44, -0.015, -0.16]],
+  dark: [[0.8, 0.07, 0.12], [0.52, 0.075, 0.085], [0.22, 0, 0], [0.52, -0.025, -0.14], [0.8, -0.05, -0.08]],
+};
+
+const curve = (linear) =>
+  Math.round(255 * Math.min(Math.max(linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055, 0), 1));
+
+const rgb = ([L, a, b]) => {
+  const l = (L + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (L - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (L - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    curve(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    curve(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    curve(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ];
+};
+
+const table = (stops) =>
+  Array.from({ length: 256 }, (_, step) => {
+    const place = (step / 255) * (stops.length - 1);
+    const at = Math.min(Math.floor(place), stops.length - 2);
+    return rgb(stops[at].map((value, axis) => value + (place - at) * (stops[at + 1][axis] - value)));
+  });
+
+const TABLES = Object.fromEntries(
+  ["light", "dark"].map((theme) => [theme, { most: table(STOPS[theme]), both: table(DIVERGING[theme]) }]),
+);
+
+const nearest = (share) => Math.min(Math.max(Math.round(share * 255), 0), 255);
+
+/** The 256 colours, [red, green, blue] each, from nothing to most. */
+export const ramp = (dark) => TABLES[dark ? "dark" : "light"].most;
+
+/** The colour of a share of the most, 0 to 1, as CSS writes it. */
+export const shade = (share, dark) => `rgb(${ramp(dark)[nearest(share)].join(" ")})`;
+
+/** The 256 colours from −1 to 1, the middle neutral. */
+export const diverging = (dark) => TABLES[dark ? "dark" : "light"].both;
+
+/** The colour of a number from −1 to 1. */
+export const tint = (value, dark) => `rgb(${diverging(dark)[nearest((value + 1) / 2)].join(" ")})`;
+
+/** Whether text on this colour has to be light. */
+export const needsLight = ([red, green, blue]) => {
+  const [r, g, b] = [red, green, blue].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.18;
+};

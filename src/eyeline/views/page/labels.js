@@ -1,0 +1,31 @@
+// Words as typed, made safe and straight for where they are drawn; and how numbers are written.
+
+const SPACES = /[\t-\r\x1c-\x1f\x85\u2028\u2029]+/g;
+const CONTROLS = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+const pictured = (character) => {
+  const code = character.charCodeAt(0);
+  if (code === 0x7f) return "␡";
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+};
+
+/** Text as typed, but for what would steer the line it stands in: controls become pictures of themselves. */
+export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, pictured);
+
+/** A word as it is labelled: without spaces around it; quoted if there is nothing else in it. */
+export const named = (text) => printable(text.trim()) || JSON.stringify(text);
+
+/** A share in whole per cent; what isn't nothing is never shown as 0%. */
+export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
+
+/** A number in few digits, as a table shows it, with a true minus sign. */
+export const figure = (value, digits = 3) => {
+  if (value === -Infinity) return "−∞";
+  if (value === Infinity) return "∞";
+  if (Number.isNaN(value)) return "–";
+  const text = Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 10 ** -digits / 2)
+    ? value.toExponential(1)
+    : value.toFixed(digits);
+  return text.replace("-", "−");
+};

@@ -1,0 +1,143 @@
+// The page: a frame with views, over the model object of whichever host shows it.
+
+import { createCompare } from "./compare.js";
+import { button, choice, element } from "./dom.js";
+import { createMatrix } from "./matrix.js";
+import { createOverview } from "./overview.js";
+import { Page } from "./page.js";
+import { createPickers, neighbour } from "./pickers.js";
+import { createSentence } from "./sentence.js";
+import { createSteps } from "./steps.js";
+import { LANGUAGES } from "./words.js";
+
+const VIEWS = {
+  sentence: createSentence,
+  overview: createOverview,
+  matrix: createMatrix,
+  steps: createSteps,
+  compare: createCompare,
+};
+
+const tabs = (page) => {
+  const list = element("div", { class: "tabs", role: "tablist" });
+  const names = Object.keys(VIEWS);
+  const update = () => {
+    const focused = list.contains(document.activeElement);
+    list.setAttribute("aria-label", page.say("view"));
+    list.replaceChildren(
+      ...names.map((name) => {
+        const chosen = page.state.view === name;
+        return button(page.say(`view.${name}`), () => page.set({ view: name }), {
+          role: "tab",
+          id: `${page.id}-tab-${name}`,
+          "aria-selected": String(chosen),
+          "aria-controls": `${page.id}-view`,
+          tabindex: chosen ? 0 : -1,
+        });
+      }),
+    );
+    if (focused) list.querySelector("[aria-selected=true]").focus();
+  };
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    page.set({ view: names[(names.indexOf(page.state.view) + step + names.length) % names.length] });
+  });
+  return { element: list, update };
+};
+
+const tools = (page) => {
+  const row = element("div", { class: "tools" });
+  const update = () => {
+    row.replaceChildren(
+      choice(page.say("language"), LANGUAGES, page.language, (language) => page.set({ language })),
+      choice(
+        page.say("theme"),
+        [["", page.say("theme.own")], ["light", page.say("theme.light")], ["dark", page.say("theme.dark")]],
+        page.state.theme ?? "",
+        (theme) => page.set({ theme: theme || null }),
+      ),
+    );
+  };
+  return { element: row, update };
+};
+
+// Keys that work everywhere in the page, where no field takes what is typed.
+const pressed = (page, event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  const { state, trace } = page;
+  const chosen = {
+    "[": { layer: state.layer - 1 },
+    "]": { layer: state.layer + 1 },
+    "{": { head: neighbour(state.head, -1, trace.heads) },
+    "}": { head: neighbour(state.head, 1, trace.heads) },
+    ...Object.fromEntries(Object.keys(VIEWS).map((view, at) => [String(at + 1), { view }])),
+  }[event.key];
+  if (!chosen) return;
+  event.preventDefault();
+  page.set(chosen);
+};
+
+const render = ({ model, el }) => {
+  const live = element("p", { class: "unseen", "aria-live": "polite" });
+  const page = new Page(model, (text) => {
+    live.textContent = text;
+  });
+  const [frame, trouble] = [element("div", { class: "eyeline" }), element("p", { class: "trouble", role: "alert", hidden: true })];
+  const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
+  const parts = [tabs(page), tools(page), createPickers(page)];
+  const [bar, toolbar, pickers] = parts.map((part) => part.element);
+  frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
+  el.append(frame);
+
+  let view = null;
+  const failed = (error) => {
+    trouble.textContent = page.say("failed", { reason: error.message });
+    trouble.hidden = false;
+  };
+  const show = async () => {
+    if (view?.name !== page.state.view) {
+      view?.part.destroy?.();
+      view = { name: page.state.view, part: VIEWS[page.state.view](page) };
+      panel.replaceChildren(view.part.element);
+    }
+    panel.setAttribute("aria-labelledby", `${page.id}-tab-${view.name}`);
+    try {
+      await view.part.update();
+      trouble.hidden = true;
+    } catch (error) {
+      failed(error);
+    }
+  };
+  const update = () => {
+    frame.lang = page.language;
+    frame.dataset.theme = page.dark ? "dark" : "light";
+    for (const part of parts) part.update();
+    if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);
+    show();
+  };
+  const forget = page.listen(update);
+  const themed = () => update();
+  page.night.addEventListener("change", themed);
+  frame.addEventListener("keydown", (event) => pressed(page, event));
+  const arrived = () => {
+    const words = decodeURIComponent(location.hash.slice(1));
+    if (words !== page.words.replaceAll(" ", "&")) page.restore(words);
+  };
+  if (model.get("address")) {
+    addEventListener("hashchange", arrived);
+    page.restore(decodeURIComponent(location.hash.slice(1)));
+  } else {
+    update();
+  }
+  return () => {
+    forget();
+    page.night.removeEventListener("change", themed);
+    removeEventListener("hashchange", arrived);
+    view?.part.destroy?.();
+  };
+};
+
+export default { render };
