@@ -54,7 +54,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "layers": layers,
     }
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    with whole(Path(os.path.abspath(path))) as beside:
+    with whole(Path(path)) as beside:
         save_file(contiguous, beside, {_KEY: json.dumps(about, allow_nan=False)})
 
 

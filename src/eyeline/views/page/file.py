@@ -81,7 +81,7 @@ or a later one.</p>
 def save(page: Page, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
     """Write the file; see `Page.save`."""
     data = page_file(page, half=half, values=values)
-    with whole(Path(os.path.abspath(path))) as beside:
+    with whole(Path(path)) as beside:
         beside.write_bytes(data)
 
 
