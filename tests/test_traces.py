@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import Blocks, weights_of
+from answers import Blocks, weights_of
 from strategies import masks, sizes
 from tiny import save_decoder
 
