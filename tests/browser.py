@@ -136,6 +136,7 @@ class Opener:
             options: as for opening an address.
         """
         from eyeline.traces import Trace
+
         from eyeline.views.page import Page
 
         traces = [traces] if isinstance(traces, Trace) else traces

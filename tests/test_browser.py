@@ -27,7 +27,8 @@ def test_a_fault_is_noticed(open_page, tmp_path, markup, fault):
 
 
 def test_a_page_that_keeps_to_itself_is_let_be(open_page, tmp_path):
-    (tmp_path / "page.html").write_text("<!doctype html><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>é", "utf-8")
+    markup = "<!doctype html><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>é"
+    (tmp_path / "page.html").write_text(markup, "utf-8")
     page = open_page(tmp_path / "page.html", words="view=matrix layer=2", dark=True, language="vi")
     assert page.evaluate("[location.hash, navigator.language, matchMedia('(prefers-color-scheme: dark)').matches]") == [
         "#view=matrix&layer=2",
