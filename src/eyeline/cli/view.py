@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,7 +30,7 @@ def view(
         str | None, typer.Option(help="A name that `eyeline models` lists, or a folder. Default: minilm.")
     ] = None,
     mask: Annotated[
-        MaskName | None, typer.Option(help="Run with this mask: causal may not look ahead.", show_default=False)
+        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
     ] = None,
     layer: Annotated[
         int | None, typer.Option(help="Open at this layer, counted from 1. Default: the last.", show_default=False)
@@ -60,8 +60,10 @@ def view(
     named = source.model or model or "minilm"
     with listen(port) as listening:
         ready: dict[str, Model] = {}
-        trace = _first(source, named, mask is not None, ready)
-        page = Page([trace], _state(trace, layer, head, token, nth))
+        traces = _first(source, named, mask is not None, ready)
+        # With a mask, it is the second, as it was asked for.
+        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth)}
+        page = Page(traces, state)
         session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
         print(address(listening), flush=True)
         progress("Ctrl-C ends it")
@@ -71,46 +73,47 @@ def view(
         serve(session, listening)
 
 
-def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> Trace:
-    """The trace that the page opens with: of a folder's first file, if that can be shown."""
+def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+    """What the page opens with: of a folder its first file, if that can be shown."""
     from eyeline.cli import mistake
     from eyeline.explanations import QuestionError
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import open_trace
 
+    if source.file is not None and source.file.kind == "trace" and causal:
+        raise QuestionError("a trace and --mask can't go together, for it was run already; leave out one of them")
     file = source.file or next(iter(source.files), None)
     try:
         if file is not None and file.kind == "trace":
-            if causal and source.file is not None:
-                raise QuestionError("a trace and --mask can't go together, for it was run already; leave out one of them")
-            return open_trace(file.path)
+            return [open_trace(file.path)]
         text = source.text if file is None else file.text()
         assert text is not None
         return _recorded(text, model, causal, ready)
     except Exception as error:
         line = mistake(error)
-        if source.file is not None or file is None or line is None:
+        if not source.files or line is None:
             raise
-        progress(f"{file.name} can't be shown: {line}")
+        progress(f"{source.files[0].name} can't be shown: {line}")
         return _recorded(EXAMPLE, model, causal, ready)
 
 
-def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> Trace:
-    """A text, run; the model is kept among those that are ready."""
+def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+    """A text, run as trained, and with the mask; the model is kept among those that are ready."""
     from eyeline.explanations.question import loaded
     from eyeline.traces import record
 
     if model not in ready:
         ready[model] = loaded(model, progress)
-    chosen, done = ready[model], 0
-    with layers_shown(chosen.config.layers) as layer_done:
+    chosen, runs, done = ready[model], 1 + causal, 0
+    with layers_shown(runs * chosen.config.layers) as layer_done:
 
         def next_layer(line: str) -> None:
             nonlocal done
             done += 1
-            layer_done(done, chosen.config.layers)
+            layer_done(done, runs * chosen.config.layers)
 
-        return record(text, model=chosen, mask="causal" if causal else None, progress=next_layer)
+        masks: list[Literal["causal"] | None] = [None, "causal"]
+        return [record(text, model=chosen, mask=mask, progress=next_layer) for mask in masks[:runs]]
 
 
 def _state(

@@ -13,7 +13,7 @@ from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import Refusal
 from eyeline.serving.requests import Asked
 from eyeline.serving.source import File
-from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, open_trace, record
+from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, record
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Session:
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
         """What the page says to a request. Raises Refusal if it can't."""
-        if request.get("trace") in self._forgotten:
+        place = request.get("trace")
+        if isinstance(place, (int, float)) and place in self._forgotten:
             raise Refusal(410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew")
         try:
             return self.page.answer(request)
@@ -86,6 +87,8 @@ class Session:
     def _trace(self, asked: Asked, job: Job) -> Trace:
         file = None if asked.file is None else self.files[asked.file]
         if file is not None and file.kind == "trace":
+            from eyeline.traces import open_trace
+
             file.check()
             return open_trace(file.path)
         text = asked.text if file is None else file.text()
