@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention import observe
-from eyeline.caches import write_whole
+from eyeline.caches import whole
 from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.views.labels import printable
 from eyeline.views.page.joining import joined, style
@@ -79,7 +79,9 @@ or a later one.</p>
 
 def save(page: Page, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
     """Write the file; see `Page.save`."""
-    write_whole(Path(os.path.abspath(path)), page_file(page, half=half, values=values))
+    data = page_file(page, half=half, values=values)
+    with whole(Path(os.path.abspath(path))) as beside:
+        beside.write_bytes(data)
 
 
 def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> bytes:
