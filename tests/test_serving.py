@@ -476,8 +476,8 @@ def test_other_methods_are_refused(shared, request_):
 
 
 def test_what_is_no_http_is_refused_and_the_server_goes_on(shared):
-    for data in (b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nHost" + b"a" * 100_000, b"\x00" * 100):
-        assert shared.raw(data).startswith((b"HTTP/1.1 400 ", b""))
+    for data in (b"GET\r\n\r\n", b"\x16\x03\x01\x02\r\n\r\n", b"GET / HTTP/1.1\r\nHost" + b"a" * 100_000):
+        assert shared.raw(data).startswith(b"HTTP/1.1 400 ")
     assert shared.ask("GET", "/api/header")[0] == 200
 
 
@@ -512,9 +512,7 @@ def test_a_text_is_run_as_the_library_runs_it(own, model):
         of = dict(zip(reply["arrays"], arrays, strict=True))
         for name, array in (("q", expected.layers[2].q[0]), ("lse", expected.layers[2].lse[0])):
             np.testing.assert_array_equal(np.frombuffer(of[name], np.float32), array.ravel())
-    assert [one["name"] for one in own.ask("GET", "/api/header")[2]["traces"]] == ["as trained"] * 2 + [
-        "without ÷ √d"
-    ]
+    assert [one["name"] for one in own.ask("GET", "/api/header")[2]["traces"]] == ["as trained"] * 2 + ["without ÷ √d"]
 
 
 @pytest.mark.parametrize(

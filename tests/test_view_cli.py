@@ -360,5 +360,7 @@ def test_a_browser_for_terminals_is_left_alone(monkeypatch, tmp_path):
 
     opened_by(monkeypatch, Window)
     assert asked == ["http://127.0.0.1:1/"]
-    opened_by(monkeypatch, lambda: webbrowser.GenericBrowser([sys.executable, "-c", f"open({str(tmp_path / 'x')!r}, 'w')"]))
+    opened_by(
+        monkeypatch, lambda: webbrowser.GenericBrowser([sys.executable, "-c", f"open({str(tmp_path / 'x')!r}, 'w')"])
+    )
     assert not (tmp_path / "x").exists()

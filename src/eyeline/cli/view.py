@@ -50,11 +50,11 @@ def view(
     """Show attention in the browser, and take new sentences there. Nothing leaves this machine; Ctrl-C ends it."""
     from eyeline.explanations import QuestionError
     from eyeline.models.catalogue import CATALOGUE
-    from eyeline.serving import Session, listen, serve, source_of
+    from eyeline.serving import Session, Source, listen, serve, source_of
     from eyeline.serving.running import address
     from eyeline.views.page import Page
 
-    source = source_of(written(text) if text == "-" else text)
+    source = Source(text=written(text)) if text == "-" else source_of(text)
     if source.model is not None and model is not None:
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
@@ -116,9 +116,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> l
         return [record(text, model=chosen, mask=mask, progress=next_layer) for mask in masks[:runs]]
 
 
-def _state(
-    trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None
-) -> dict[str, Any]:
+def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
     """What the page opens with."""
     from eyeline.explanations import QuestionError
     from eyeline.explanations.question import counted

@@ -4,9 +4,9 @@
 explanations and the rooms that it may import, starlette and uvicorn; the command loads it when it is asked for.
 
 Who may ask: the page itself, in a browser on this machine. A page of elsewhere is kept out by what the browser says of
-it (`guard`): its name in Host, where it is from in Origin. There is no key in the address: it would stand in the list of
-processes for as long as the browser that was opened with it runs, and so promise more than it keeps against others who are
-logged in to the same machine. They can see what is shown here, and can make the models run; give them no file to see.
+it (`guard`): its name in Host, where it is from in Origin. There is no key in the address: it would stand in the list
+of processes for as long as the browser that was opened with it runs, and so keep out nobody who is logged in to the
+same machine. They can see what is shown here, and make the models run; `eyeline explain --html` serves nothing.
 """
 
 from __future__ import annotations

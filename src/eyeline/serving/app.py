@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from eyeline.serving.framing import framed
 from eyeline.serving.guard import Guard
-from eyeline.serving.refusal import Refusal, as_json
+from eyeline.serving.refusal import RefusalError, as_json
 from eyeline.serving.requests import asked_of, read
 from eyeline.views.page import joining
 
@@ -77,7 +77,7 @@ def app_of(session: Session, port: int) -> ASGIApp:
     ]
     app = Starlette(
         routes=routes,
-        exception_handlers={Refusal: _refused, HTTPException: _no_such, Exception: _ours},  # type: ignore[dict-item]
+        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _ours},  # type: ignore[dict-item]
     )
     app.router.redirect_slashes = False
     return Guard(app, port)
@@ -90,20 +90,20 @@ def _always(text: str, media_type: str) -> Callable[[Request], Awaitable[Respons
     return reply
 
 
-async def _refused(request: Request, refusal: Refusal) -> Response:
+async def _refused(request: Request, refusal: RefusalError) -> Response:
     return refusal.response()
 
 
 async def _no_such(request: Request, error: HTTPException) -> Response:
     path = request.url.path[:80]
     if error.status_code == 405:
-        refusal = Refusal(405, "method", f"method must be one that {path!r} knows, got {request.method}")
+        refusal = RefusalError(405, "method", f"method must be one that {path!r} knows, got {request.method}")
     else:
-        refusal = Refusal(error.status_code, "path", f"path must be one that this server has, got {path!r}")
+        refusal = RefusalError(error.status_code, "path", f"path must be one that this server has, got {path!r}")
     response = refusal.response()
     response.headers.update(error.headers or {})
     return response
 
 
 async def _ours(request: Request, error: Exception) -> Response:
-    return Refusal(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()
+    return RefusalError(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()

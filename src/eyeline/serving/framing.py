@@ -1,7 +1,7 @@
 """A reply and its arrays as one run of bytes.
 
-The length of the JSON (uint32, little-endian), the JSON, whose "lengths" are the bytes of each array, and the arrays; each
-begins at a multiple of 8 bytes, so that a browser can look at them where they lie.
+The length of the JSON (uint32, little-endian), the JSON, whose "lengths" are the bytes of each array, and the arrays.
+Each begins at a multiple of 8 bytes, so that a browser can look at it where it lies.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ def framed(reply: Mapping[str, Any], arrays: Sequence[memoryview]) -> bytes:
     """A reply and its arrays, framed.
 
     >>> framed({"id": 7}, [memoryview(b"abc")])
-    b'\\x18\\x00\\x00\\x00{"id": 7, "lengths": [3]}\\x00\\x00\\x00\\x00abc\\x00\\x00\\x00\\x00\\x00'
+    b'\\x19\\x00\\x00\\x00{"id": 7, "lengths": [3]}\\x00\\x00\\x00abc\\x00\\x00\\x00\\x00\\x00'
     """
     text = json.dumps({**reply, "lengths": [array.nbytes for array in arrays]}, allow_nan=False).encode("ascii")
-    parts: list[bytes | memoryview] = []
-    for part in (struct.pack("<I", len(text)) + text, *arrays):
-        length = part.nbytes if isinstance(part, memoryview) else len(part)
-        parts += [part, bytes(-length % _STEP)]
+    parts: list[memoryview] = []
+    for part in (memoryview(struct.pack("<I", len(text)) + text), *arrays):
+        parts += [part, memoryview(bytes(-part.nbytes % _STEP))]
     return b"".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eyeline.serving.refusal import Refusal
+from eyeline.serving.refusal import RefusalError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LARGEST = 2 << 20
 #: Requests that change nothing.
 READS = ("GET", "HEAD")
-# Only what comes from here is loaded, and nothing inline is run: a text that got into the page as HTML would do nothing.
+# Only what comes from here is loaded, and nothing inline is run: a text that were read as HTML would do nothing.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -57,7 +57,7 @@ class Guard:
 
         try:
             self._check(scope)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             await refusal.response()(scope, receive, sealed)
         else:
             await self._app(scope, receive, sealed)
@@ -70,20 +70,20 @@ class Guard:
         host = sent(b"host")
         # A name of someone else's may be made to lead to this machine, and their page would then read what is here.
         if host not in self._hosts:
-            raise Refusal(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
+            raise RefusalError(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
         if scope["method"] in READS:
             return
         origin = sent(b"origin")
         if origin != f"http://{host}":
-            raise Refusal(403, "Origin", f"Origin must be http://{host}, got {origin!r}; ask from the page itself")
+            raise RefusalError(403, "Origin", f"Origin must be http://{host}, got {origin!r}; ask from the page itself")
         kind = (sent(b"content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise Refusal(415, "Content-Type", f"Content-Type must be application/json, got {kind!r}")
+            raise RefusalError(415, "Content-Type", f"Content-Type must be application/json, got {kind!r}")
         length = sent(b"content-length") or "0"
         if not (length.isascii() and length.isdigit() and len(length) <= 20 and int(length) <= LARGEST):
             raise too_large()
 
 
-def too_large() -> Refusal:
+def too_large() -> RefusalError:
     """What is said of a body that is too long."""
-    return Refusal(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")
+    return RefusalError(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eyeline.serving.refusal import Refusal
+from eyeline.serving.refusal import RefusalError
 from eyeline.traces import Cancelled
 
 #: So many that are over are remembered.
@@ -36,7 +36,7 @@ class Job:
         self._stop = threading.Event()
 
     def say(self, line: str) -> None:
-        """Note what goes on. Raises Cancelled if the job is to stop, as fetching a model can be stopped no other way."""
+        """Note what goes on. Raises Cancelled if the job is to stop: fetching a model can be stopped no other way."""
         if self._stop.is_set():
             raise Cancelled
         self.line = line
@@ -90,13 +90,13 @@ class Jobs:
         """Begin a piece of work, which gives what is reported of it when it is done.
 
         Raises:
-            Refusal: 409 while another runs: two models at once would take each other's processors and memory.
+            RefusalError: 409 while another runs: two models at once would take each other's processors and memory.
         """
         with self._lock:
             running = next((job for job in self._jobs.values() if job.state == "running"), None)
             if running is not None:
                 message = "another text is being run; wait for it, or cancel it"
-                raise Refusal(409, "text", message, job=running.number)
+                raise RefusalError(409, "text", message, job=running.number)
             for number in list(self._jobs)[: 1 - REMEMBERED]:
                 del self._jobs[number]
             self._count += 1
@@ -106,10 +106,10 @@ class Jobs:
         return job
 
     def job(self, number: str) -> Job:
-        """A job by its number, as it stands in a path. Raises Refusal, 404, if there is none, or it was forgotten."""
+        """A job by its number, as it stands in a path. Raises RefusalError, 404, if there is none (any more)."""
         found = next((job for job in self._jobs.values() if str(job.number) == number), None)
         if found is None:
-            raise Refusal(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
+            raise RefusalError(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
         return found
 
     def close(self, seconds: float = 5.0) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """A request that isn't granted.
 
     Args:

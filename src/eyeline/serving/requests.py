@@ -1,4 +1,4 @@
-"""What a browser sends, read and checked: types of our own, or a `Refusal` that says which argument is wrong."""
+"""What a browser sends, read and checked: types of our own, or a `RefusalError` that says which argument is wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.serving.guard import LARGEST, too_large
-from eyeline.serving.refusal import Refusal
+from eyeline.serving.refusal import RefusalError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -43,7 +43,7 @@ def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> As
         files: how many files there are.
 
     Raises:
-        Refusal: 400, of what isn't so.
+        RefusalError: 400, of what isn't so.
     """
     known = ("text", "file", "model", "mask", "scale")
     for name in sent:
@@ -52,7 +52,7 @@ def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> As
     text, file, scale = sent.get("text"), sent.get("file"), sent.get("scale")
     model, mask = sent.get("model", next(iter(models))), sent.get("mask")
     if (text is None) == (file is None):
-        raise Refusal(400, "text", "text must be given, or file, and not both")
+        raise RefusalError(400, "text", "text must be given, or file, and not both")
     if text is not None and not isinstance(text, str):
         raise _wrong("text", "be a string", text)
     if file is not None and not (_is_whole(file) and 0 <= file < files):
@@ -72,7 +72,7 @@ async def read(request: Request) -> dict[str, Any]:
     """The JSON object that a request holds.
 
     Raises:
-        Refusal: 413 as soon as there is too much of it, declared or not; 400 if it isn't an object in JSON.
+        RefusalError: 413 as soon as there is too much of it, declared or not; 400 if it isn't an object in JSON.
     """
     parts, size = [], 0
     async for part in request.stream():
@@ -84,7 +84,7 @@ async def read(request: Request) -> dict[str, Any]:
         found = json.loads(b"".join(parts).decode(), parse_constant=_finite, parse_float=_finite, parse_int=_short)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Refusal(400, "body", f"body must be JSON in UTF-8; {reason}") from None
+        raise RefusalError(400, "body", f"body must be JSON in UTF-8; {reason}") from None
     if not isinstance(found, dict):
         raise _wrong("body", "be a JSON object", found)
     return found
@@ -107,8 +107,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong(argument: str, rule: str, value: object) -> Refusal:
+def _wrong(argument: str, rule: str, value: object) -> RefusalError:
     """A 400 of what an argument must do; of a long value, its beginning."""
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     shown = kinds.get(type(value)) or repr(value)
-    return Refusal(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")
+    return RefusalError(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from eyeline.explanations import QuestionError
 from eyeline.models import ModelError, load
 from eyeline.serving.jobs import Job, Jobs
-from eyeline.serving.refusal import Refusal
+from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import Asked
 from eyeline.serving.source import File
-from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, record
+from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, open_trace, record
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
@@ -59,17 +59,19 @@ class Session:
         return {**header, "can": {**header["can"], **can}}
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """What the page says to a request. Raises Refusal if it can't."""
+        """What the page says to a request. Raises RefusalError if it can't."""
         place = request.get("trace")
         if isinstance(place, (int, float)) and place in self._forgotten:
-            raise Refusal(410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew")
+            raise RefusalError(
+                410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew"
+            )
         try:
             return self.page.answer(request)
         except RequestError as error:
-            raise Refusal(400, error.argument, error.message) from None
+            raise RefusalError(400, error.argument, error.message) from None
 
     def start(self, asked: Asked) -> Job:
-        """Begin to run a text, or to open a file. Raises Refusal while another is run."""
+        """Begin to run a text, or to open a file. Raises RefusalError while another is run."""
         return self.jobs.start(lambda job: self._run(asked, job))
 
     def close(self) -> None:
@@ -87,8 +89,6 @@ class Session:
     def _trace(self, asked: Asked, job: Job) -> Trace:
         file = None if asked.file is None else self.files[asked.file]
         if file is not None and file.kind == "trace":
-            from eyeline.traces import open_trace
-
             file.check()
             return open_trace(file.path)
         text = asked.text if file is None else file.text()
@@ -112,7 +112,7 @@ class Session:
         return self._ready[name]
 
     def _make_room(self, newest: int) -> None:
-        """Forget the oldest traces where all are more than are kept; their entries in the header stay in their places."""
+        """Forget the oldest traces where there are more than are kept; their entries in the header stay."""
         traces = self.page.traces
         sizes = [bytes_of(trace) for trace in traces]
         for place in range(newest):

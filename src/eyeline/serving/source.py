@@ -57,7 +57,9 @@ class File:
     def check(self) -> None:
         """Whether it is still a file of the folder that was named. Raises QuestionError if it isn't."""
         if self.folder is not None and not _lies_in(self.path, self.folder):
-            raise QuestionError(f"{self.path} must be a file of {self.folder}, got none; start again to see what is there")
+            raise QuestionError(
+                f"{self.path} must be a file of {self.folder}, got none; start again to see what is there"
+            )
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Source:
 
 
 def source_of(given: str | None) -> Source:
-    """What was given: what exists is a path, and anything else a text, unless it looks like a path.
+    """What was given: what exists is a path, anything else a text unless it looks like a path; an example if nothing.
 
     Raises:
         QuestionError: if it looks like a path where there is nothing, or is a folder with nothing to show.
@@ -99,14 +101,14 @@ def source_of(given: str | None) -> Source:
         return Source(file=File(path.name, path, _kind(path) or "text"))
     if _LOOKS_LIKE_A_PATH.fullmatch(given):
         raise QuestionError(
-            f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the path, "
-            f"or give what is meant as a sentence through stdin: echo ... | eyeline view -"
+            f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the "
+            f"path, or give what is meant as a sentence through stdin: echo ... | eyeline view -"
         )
     return Source(text=given)
 
 
 def _files(folder: Path) -> tuple[File, ...]:
-    """The texts and traces that lie in a folder itself, by name; none that is hidden, or a link that leads out of it."""
+    """The texts and traces that lie in the folder itself, by name; none that is hidden, or a link out of it."""
     found = []
     for path in sorted(folder.iterdir(), key=_natural):
         kind = _kind(path)
@@ -133,4 +135,4 @@ def _lies_in(path: Path, folder: Path) -> bool:
 def _natural(path: Path) -> list[tuple[bool, int, str]]:
     """Names in the order that people expect: 2.txt before 10.txt."""
     parts = re.findall(r"\d+|\D+", path.name.casefold())
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
