@@ -1,5 +1,6 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
+import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
 import { createMatrix } from "./matrix.js";
@@ -90,14 +91,15 @@ const render = ({ model, el }) => {
   const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const parts = [tabs(page), tools(page), createPickers(page)];
-  const [bar, toolbar, pickers] = parts.map((part) => part.element);
-  frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
+  const parts = [tabs(page), tools(page), createPickers(page), ...(page.header.can.run ? [createAsking(page)] : [])];
+  const [bar, toolbar, pickers, asking] = parts.map((part) => part.element);
+  frame.append(element("header", { class: "bar" }, bar, toolbar), asking ?? "", pickers, trouble, panel, live);
   el.append(frame);
 
   let view = null;
   const failed = (error) => {
-    trouble.textContent = page.say("failed", { reason: error.message });
+    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
+    trouble.textContent = page.say("failed", { reason });
     trouble.hidden = false;
   };
   const show = async () => {

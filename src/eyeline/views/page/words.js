@@ -48,6 +48,26 @@ const WORDS = {
   // Taking it away
 
   // Asking for new texts
+  "asking.text": ["Type a sentence", "Gõ một câu"],
+  "asking.run": ["Run", "Chạy"],
+  "asking.keys": ["Ctrl+Enter", "Ctrl+Enter"],
+  "asking.cancel": ["Cancel", "Hủy"],
+  "asking.model": ["Model", "Mô hình"],
+  "asking.causal": ["no looking ahead", "không nhìn về sau"],
+  "asking.unscaled": ["without ÷ √d", "không chia cho √d"],
+  "asking.file": ["File", "Tệp"],
+  "asking.open": ["Open", "Mở"],
+  "asking.begun": ["{model}: getting ready · {seconds} s", "{model}: đang chuẩn bị · {seconds} giây"],
+  "asking.line": ["{model}: {line} · {seconds} s", "{model}: {line} · {seconds} giây"],
+  "asking.layer": ["{model}: layer {layer} of {count} · {seconds} s", "{model}: tầng {layer} trên {count} · {seconds} giây"],
+  "asking.done": ["The new text is shown.", "Đã hiện văn bản mới."],
+  "asking.cancelled": ["Cancelled.", "Đã hủy."],
+  "asking.failed": ["Not run: {reason}", "Không chạy được: {reason}"],
+  "asking.other": ["Cancel that one", "Hủy văn bản đó"],
+  "server.gone": [
+    "the server doesn't answer. Run eyeline view again, and open the address that it prints.",
+    "máy chủ không trả lời. Hãy chạy lại eyeline view và mở địa chỉ được in ra.",
+  ],
 
   // Keys
   "keys": ["Keys", "Phím tắt"],
