@@ -75,6 +75,10 @@ const boxed = (part, x, y) => {
 const drawn = (part, x, y) => {
   if (part.nodeType === Node.TEXT_NODE) return written(part, x, y);
   if (part.nodeType !== Node.ELEMENT_NODE || part.matches("[hidden], .unseen, input, .pager")) return "";
+  if (part.localName === "canvas") {
+    const { left, top, width, height } = part.getBoundingClientRect();
+    return `<image x="${round(left - x)}" y="${round(top - y)}" width="${round(width)}" height="${round(height)}" href="${part.toDataURL()}"/>`;
+  }
   if (part.localName === "svg") {
     const { left, top } = part.getBoundingClientRect();
     return `<g transform="translate(${round(left - x)} ${round(top - y)})">${part.innerHTML}</g>`;

@@ -100,6 +100,34 @@ const WORDS = {
   "find.none": ["not there", "không có"],
 
   // Overview
+  "order": ["Order", "Thứ tự"],
+  "order.place": ["by layer and head", "theo tầng và đầu chú ý"],
+  "order.entropy": ["entropy, sharpest first", "entropy, tập trung nhất trước"],
+  "order.distance": ["distance, farthest first", "khoảng cách, xa nhất trước"],
+  "order.aside": ["share set aside, largest first", "phần để riêng, nhiều nhất trước"],
+  "overview.corner": ["", ""],
+  "overview.layer": ["layer {layer}", "tầng {layer}"],
+  "overview.head": [
+    "Layer {layer}, head {head}: entropy {entropy} nats, distance {distance} tokens, {aside} on what is set aside",
+    "Tầng {layer}, đầu chú ý {head}: entropy {entropy} nat, khoảng cách {distance} token, {aside} cho phần để riêng",
+  ],
+  "overview.head.cross": [
+    "Layer {layer}, head {head}: entropy {entropy} nats, {aside} on what is set aside",
+    "Tầng {layer}, đầu chú ý {head}: entropy {entropy} nat, {aside} cho phần để riêng",
+  ],
+  "overview.hint": [
+    "Every head is a small picture: its rows look, its columns are looked at. Click one to open it.",
+    "Mỗi đầu chú ý là một hình nhỏ: hàng là bên nhìn, cột là bên được nhìn. Bấm vào để mở.",
+  ],
+  "overview.basis": [
+    "Each picture has its own scale, from nothing to its largest weight.",
+    "Mỗi hình có thang màu riêng, từ không đến trọng số lớn nhất của nó.",
+  ],
+  "overview.below.entropy": ["Below each: its entropy in nats; at 0 a token looks at one token only.", "Bên dưới: entropy, tính bằng nat; ở mức 0, mỗi token chỉ nhìn một token."],
+  "overview.below.distance": ["Below each: layer.head, and how far it looks on average, in tokens.", "Bên dưới: tầng.đầu, và khoảng cách nhìn trung bình, tính bằng token."],
+  "overview.below.aside": ["Below each: layer.head, and the share that goes to what is set aside.", "Bên dưới: tầng.đầu, và tỉ lệ dành cho phần để riêng."],
+  "overview.before": ["The heads before", "Các đầu chú ý trước"],
+  "overview.after": ["The heads after", "Các đầu chú ý sau"],
 
   // Matrix
 
