@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli import bench, compare, doctor, explain, heads, models
+from eyeline.cli import bench, compare, doctor, explain, heads, models, view
 
 app = typer.Typer(
     help="Which tokens does a word look at, and why? Self-attention, explained for your own sentence.",
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
 app.command("heads")(heads.heads)
+app.command("view")(view.view)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.doctor)

@@ -1,5 +1,6 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
+import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
 import { createMatrix } from "./matrix.js";
@@ -8,6 +9,7 @@ import { Page } from "./page.js";
 import { createPickers, neighbour } from "./pickers.js";
 import { createSentence } from "./sentence.js";
 import { createSteps } from "./steps.js";
+import { onHostTheme } from "./theme.js";
 import { LANGUAGES } from "./words.js";
 
 const VIEWS = {
@@ -85,16 +87,19 @@ const render = ({ model, el }) => {
   const page = new Page(model, (text) => {
     live.textContent = text;
   });
-  const [frame, trouble] = [element("div", { class: "eyeline" }), element("p", { class: "trouble", role: "alert", hidden: true })];
+  // JupyterLab would take the page's keys for its own commands.
+  const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
+  const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const parts = [tabs(page), tools(page), createPickers(page)];
-  const [bar, toolbar, pickers] = parts.map((part) => part.element);
-  frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
+  const parts = [tabs(page), tools(page), createPickers(page), ...(page.header.can.run ? [createAsking(page)] : [])];
+  const [bar, toolbar, pickers, asking] = parts.map((part) => part.element);
+  frame.append(element("header", { class: "bar" }, bar, toolbar), asking ?? "", pickers, trouble, panel, live);
   el.append(frame);
 
   let view = null;
   const failed = (error) => {
-    trouble.textContent = page.say("failed", { reason: error.message });
+    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
+    trouble.textContent = page.say("failed", { reason });
     trouble.hidden = false;
   };
   const show = async () => {
@@ -116,11 +121,14 @@ const render = ({ model, el }) => {
     frame.dataset.theme = page.dark ? "dark" : "light";
     for (const part of parts) part.update();
     if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);
+    else if (model.set && model.get("words") !== page.words) {
+      model.set("words", page.words);
+      model.save_changes();
+    }
     show();
   };
   const forget = page.listen(update);
-  const themed = () => update();
-  page.night.addEventListener("change", themed);
+  const calm = onHostTheme(() => update());
   frame.addEventListener("keydown", (event) => pressed(page, event));
   const arrived = () => {
     const words = decodeURIComponent(location.hash.slice(1));
@@ -130,11 +138,11 @@ const render = ({ model, el }) => {
     addEventListener("hashchange", arrived);
     page.restore(decodeURIComponent(location.hash.slice(1)));
   } else {
-    update();
+    page.restore(model.get("words") ?? "");
   }
   return () => {
     forget();
-    page.night.removeEventListener("change", themed);
+    calm();
     removeEventListener("hashchange", arrived);
     view?.part.destroy?.();
   };
