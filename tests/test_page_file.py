@@ -17,7 +17,7 @@ from eyeline.models import load
 from eyeline.traces import Trace, TraceError, record
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file
-from eyeline.views.page.joining import HERE, joined, style
+from eyeline.views.page.joining import HERE, bare, joined, style
 
 TEXT = "time flies like an arrow"
 
@@ -113,7 +113,7 @@ def test_nothing_runs_but_the_two_scripts_of_the_policy(sentence):
 
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
-    assert blocks.bytes("module").decode() == joined("file.js")
+    assert blocks.bytes("module").decode() == bare(joined("file.js"))
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"]["picture"] = False
@@ -228,6 +228,14 @@ def test_modules_are_joined_in_the_order_in_which_they_need_one_another(folder):
     hosted = joined("host.js", folder)
     assert re.findall(r"^const __(\w+) = ", hosted, re.MULTILINE) == ["a", "b", "main", "host"]
     assert hosted.endswith("__host.start(__main.main);\n")
+
+
+def test_only_comments_on_lines_of_their_own_are_left_out():
+    text = "// one\n/** Two\n * lines * and / more.\n */\nconst a = 1; // stays\n  // gone\nconst b = `/** ${a} */`;\n"
+    assert bare(text) == "const a = 1; // stays\nconst b = `/** ${a} */`;\n"
+    for path in HERE.glob("*.js"):  # what begins a line within a text over several lines would be taken for one
+        lines = path.read_text("utf-8").splitlines()
+        assert [line for line in lines if line.count("`") % 2] == [], path.name
 
 
 @pytest.mark.parametrize(

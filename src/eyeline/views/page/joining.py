@@ -14,6 +14,7 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', 
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
@@ -38,6 +39,11 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     parts = [f"const __{name[:-3]} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
     ending = "export default __main.main;" if host is None else f"__{host[:-3]}.start(__main.main);"
     return "".join(parts) + ending + "\n"
+
+
+def bare(module: str) -> str:
+    """A module without the comments that have lines of their own, for a file that should be small."""
+    return _COMMENT.sub("", module)
 
 
 def style(folder: Path = HERE) -> str:
