@@ -184,6 +184,11 @@ def test_a_model_is_afterwards_as_it_was():
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
 
+def test_a_view_of_texts_says_how_such_models_are_recorded():
+    with pytest.raises(TraceError, match="record them with"):
+        el.view("time flies", model=bert())
+
+
 def test_our_own_models_take_no_tokenizer():
     with pytest.raises(TraceError, match="tokenizer and target must be left out"):
         record("time flies", tokenizer=object())
