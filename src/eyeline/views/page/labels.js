@@ -16,6 +16,9 @@ export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, p
 /** A word as it is labelled: without spaces around it; quoted if there is nothing else in it. */
 export const named = (text) => printable(text.trim()) || JSON.stringify(text);
 
+/** What a word or a piece is labelled with: a piece has a hyphen where its word goes on. */
+export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${named(text)}${after ? "-" : ""}`;
+
 /** A share in whole per cent; what isn't nothing is never shown as 0%. */
 export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 

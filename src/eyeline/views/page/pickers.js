@@ -42,7 +42,7 @@ export const createPickers = (page) => {
               { class: "stepper" },
               element("span", { class: "caption", "aria-hidden": "true" }, page.say("trace")),
               choice(page.say("trace"), page.traces.map((one) => [one.index, page.called(one)]), state.trace, (value) =>
-                page.set({ trace: Number(value), token: null, clipped: [], removed: [], box: null }),
+                page.set({ trace: Number(value), token: null, clipped: [], removed: [], key: null, box: null }),
               ),
             ),
           ]
