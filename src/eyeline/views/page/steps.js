@@ -230,7 +230,7 @@ export const createSteps = (page) => {
     element: root,
     update,
     numbers: () => (walk ? numbersOfSteps(walk) : { name: "steps", columns: [], rows: [] }),
-    picture: () => (walk ? pictureOfSteps(page, walk, shown) : ""),
+    picture: () => (walk ? pictureOfSteps(page, walk, shown, room.colour) : ""),
     destroy: () => canvases.clear(),
   };
 };

@@ -49,7 +49,7 @@ const columnsOf = ({ page, walk }) => {
     ["4", "q·k", page.say("steps.score.why")],
     ["5", scaleName(walk), whySo],
     ["6", page.say("steps.mask"), page.say(hidden ? "steps.mask.why" : "steps.mask.none")],
-    ["7", "eˣ", page.say("steps.exp.why", { top: figure(now.top, 3) })],
+    ["7", "eˣ", now.sum === 0 ? page.say("steps.exp.none") : page.say("steps.exp.why", { top: figure(now.top, 3) })],
     ["", page.say("steps.softmax"), page.say("steps.softmax.why")],
   ];
 };

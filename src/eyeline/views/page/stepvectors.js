@@ -43,8 +43,8 @@ const row = (label, content, number, attributes = {}) =>
   element("div", { ...attributes, class: `row ${attributes.class ?? ""}` }, element("div", { class: "label" }, label), content, number);
 
 // Makes of a strip something that arrow keys read coordinate by coordinate.
-const read = (room, space, name) => ({
-  tabindex: 0, role: "slider", "aria-label": name, "aria-valuemin": 1, "aria-valuemax": room.reading[space].of, "data-focus": `${space}-${name}`,
+const read = (room, space, name, focus) => ({
+  tabindex: 0, role: "slider", "aria-label": name, "aria-valuemin": 1, "aria-valuemax": room.reading[space].of, "data-focus": focus,
 });
 
 // Above strips: the colour scale, and which coordinate the numbers beside them are of.
@@ -62,7 +62,7 @@ export const queryStep = (room) => {
     heads(room, end),
     row(
       word(walk.word, "query"),
-      strip(canvases, { space: "match", values: query, end, dark: page.dark, name, attributes: { ...read(room, "match", name), "data-tells": "query" } }),
+      strip(canvases, { space: "match", values: query, end, dark: page.dark, name, attributes: read(room, "match", name, "query-strip") }),
       room.tell("match", (at) => query[at]),
     ),
   );
@@ -123,7 +123,7 @@ export const productsStep = (room, j) => {
     line([element("span", { class: "sign" }, "×"), other], strip(canvases, { ...common, values: key, end: ends.keys, name: page.say("steps.key.of", { word: walk.label(j) }) }), key),
     line(
       [element("span", { class: "sign" }, "="), page.say("steps.product")],
-      bars(canvases, { ...common, values, name: page.say("steps.products"), attributes: { ...read(room, "match", page.say("steps.products")), "data-tells": "product" } }),
+      bars(canvases, { ...common, values, name: page.say("steps.products"), attributes: read(room, "match", page.say("steps.products"), "products-strip") }),
       values,
     ),
     line([element("span", { class: "sign" }, "Σ"), page.say("steps.so.far")], climb(canvases, { ...common, values: sums, name: page.say("steps.so.far") }), sums),
@@ -200,7 +200,7 @@ export const valuesStep = (room) => {
         element("span", {}, page.say("steps.taken"), legend(page, ends.taken)), room.which("pass")),
       rows,
       room.rest(),
-      sum(now.output, [element("span", { class: "sign" }, "Σ"), page.say("steps.output")], "total", { ...read(room, "pass", name), "data-tells": "output" }),
+      sum(now.output, [element("span", { class: "sign" }, "Σ"), page.say("steps.output")], "total", read(room, "pass", name, "output-strip")),
       walk.changed ? sum(before.output, page.say("steps.before"), "ghost") : null,
     ),
     element("p", { class: "sum" }, ...outcome(room)),

@@ -105,6 +105,7 @@ const WORDS = {
   "steps.mask.why": ["Where the query may not look, the score becomes −∞.", "Nơi truy vấn không được nhìn, điểm thành −∞."],
   "steps.mask.none": ["Nothing is hidden from this query.", "Không có gì bị che với truy vấn này."],
   "steps.exp.why": ["e to the power of x − {top}: the largest is taken off, so that numbers stay small.", "e mũ (x − {top}): trừ đi số lớn nhất để các số không quá lớn."],
+  "steps.exp.none": ["Nothing is left, so there is nothing to add up.", "Không còn gì để cộng lại."],
   "steps.softmax": ["÷ sum: weight", "÷ tổng: trọng số"],
   "steps.softmax.why": ["Each as a share of their sum.", "Mỗi số là một phần của tổng."],
   "steps.taken.out": ["taken out", "đã bỏ ra"],
