@@ -118,6 +118,6 @@ export const scoresStep = (room) => {
         element("tfoot", {}, sum),
       ),
     ),
-    now.sum === 0 ? element("p", { class: "missing" }, page.say("steps.nothing", { word: walk.word })) : null,
+    now.sum === 0 ? element("p", { class: "missing" }, phrase(page.say("steps.nothing"), { word: element("bdi", { class: "word query" }, walk.word) })) : null,
   );
 };

@@ -47,10 +47,17 @@ export const wordline = ({ units, chosen, name, focus, choose, kind = "" }) => {
   return list;
 };
 
-/** Build anew what is in an element, the focus staying on the part of the same `data-focus`. */
+/**
+ * Build anew what is in an element, the focus staying on the part of the same `data-focus`, or of the same label in the
+ * same group.
+ */
 export const refocused = (root, build) => {
-  const focused = root.contains(document.activeElement) ? document.activeElement.closest("[data-focus]")?.dataset.focus : null;
+  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  const focused = active?.closest("[data-focus]")?.dataset.focus;
+  const label = active?.getAttribute("aria-label");
   build();
   const part = focused && root.querySelector(`[data-focus="${focused}"]`);
-  if (part) (part.matches("[tabindex], input, button, select") ? part : part.querySelector("[tabindex='0']"))?.focus({ preventScroll: true });
+  if (!part) return;
+  const same = part === active || !label ? null : [...part.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === label);
+  (part.matches("[tabindex], input, button, select, summary") ? part : (same ?? part.querySelector("[tabindex='0']")))?.focus({ preventScroll: true });
 };

@@ -138,6 +138,41 @@ const WORDS = {
   "steps.before": ["before", "trước đó"],
 
   // Compare
+  "compare.first": ["First", "Thứ nhất"],
+  "compare.second": ["Second", "Thứ hai"],
+  "compare.second.less": ["Second − first", "Thứ hai − thứ nhất"],
+  "compare.word": ["{side}: the word whose looks are compared", "{side}: từ được so sánh"],
+  "compare.itself": ["itself", "chính nó"],
+  "compare.nothing": ["nothing", "không từ nào"],
+  "compare.taken": ["{word} ({share})", "{word} ({share})"],
+  "compare.and": ["{first} and {second}", "{first} và {second}"],
+  "compare.said": [
+    "In the first, {word} takes most from {first}; in the second, from {second}.",
+    "Ở bên thứ nhất, {word} lấy nhiều nhất từ {first}; ở bên thứ hai, từ {second}.",
+  ],
+  "compare.said.two": [
+    "In the first, {word} takes most from {first}; in the second, {other} takes most from {second}.",
+    "Ở bên thứ nhất, {word} lấy nhiều nhất từ {first}; ở bên thứ hai, {other} lấy nhiều nhất từ {second}.",
+  ],
+  "compare.unmatched": ["The second text is compared at another word than {word}; any can be chosen.", "Văn bản thứ hai được so ở một từ khác {word}; có thể chọn từ bất kỳ."],
+  "compare.furthest": ["The largest difference is at {word}: {points} percentage points from the first to the second.", "Chênh lệch lớn nhất là ở {word}: {points} điểm phần trăm từ bên thứ nhất sang bên thứ hai."],
+  "compare.shares": ["Whom the word looks at on either side, as shares of what it gives to the words shown", "Từ này nhìn vào đâu ở mỗi bên, tính theo phần dành cho các từ được hiện"],
+  "compare.looked.at": ["looks at", "nhìn vào"],
+  "compare.difference": ["difference", "chênh lệch"],
+  "compare.more": ["And {count} more, with less.", "Và {count} từ nữa, ít hơn."],
+  "compare.aside": [
+    "Shares of what is given to the words shown, which is {first} of all in the first and {second} in the second; the rest goes to what is set aside.",
+    "Tính trên phần dành cho các từ được hiện: {first} của tất cả ở bên thứ nhất, {second} ở bên thứ hai; phần còn lại thuộc về phần để riêng.",
+  ],
+  "compare.pictures": ["From every word to every word", "Từ mọi từ đến mọi từ"],
+  "compare.scale": ["Weights, in both from 0 to {most}; a row looks at the columns.", "Trọng số, cả hai từ 0 đến {most}; hàng nhìn vào cột."],
+  "compare.cut": ["Long texts are drawn around the chosen word.", "Văn bản dài được vẽ quanh từ đã chọn."],
+  "compare.no.difference": ["The texts differ, so there is no difference of their pictures.", "Hai văn bản khác nhau nên không có hình chênh lệch."],
+  "compare.grid": ["{name}: weights of {rows} rows on {columns} columns. Arrow keys read them.", "{name}: trọng số của {rows} hàng trên {columns} cột. Dùng phím mũi tên để đọc."],
+  "compare.hover": ["Point at a cell, or go along with arrow keys, to read its weight.", "Trỏ vào một ô, hoặc dùng phím mũi tên, để đọc trọng số."],
+  "compare.cell": ["{side}: {query} → {key}: {value}", "{side}: {query} → {key}: {value}"],
+  "compare.cell.both": ["{query} → {key}: first {first}, second {second}, difference {difference}", "{query} → {key}: thứ nhất {first}, thứ hai {second}, chênh lệch {difference}"],
+  "compare.hidden": ["not allowed", "không được phép"],
 
   // Taking it away
 
