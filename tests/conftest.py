@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -60,3 +61,24 @@ def say(capsys):
         return code, out, err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The one browser of all tests."""
+    with browser.launched() as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(chromium, tmp_path):
+    """Opens addresses in fresh contexts of the browser. At the end: no request left a page, no error, no warning."""
+    opener = browser.Opener(chromium, tmp_path)
+    yield opener
+    opener.close()
+
+
+@pytest.fixture
+def page_of(open_page):
+    """The Playwright page that shows the exported file of traces, opened offline, and watched likewise."""
+    return open_page.page_of

@@ -1,0 +1,158 @@
+"""A real browser, Debian's chromium: what it takes to open pages in it, and a watch on all that a page does there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+LACKING = f"these tests need a browser on PATH, one of {', '.join(NAMES)}: apt-get install chromium"
+
+
+def executable() -> str:
+    """The browser on PATH. Where there is none, a test fails in CI, and is skipped elsewhere."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(LACKING)
+    return found
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Any]:
+    """The browser, headless. While it runs, this thread has a running event loop: no asyncio.run in it."""
+    path = executable()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Containers seldom allow its sandbox, and the pages are our own.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watch:
+    """What the pages of a browser's context did that a page of ours must not do.
+
+    Args:
+        context: the context.
+        address: the page's own address, which it may ask for.
+        within: beginnings of further addresses that it may ask for: those of a server that it was opened from.
+        ours: which console messages count; all if not given.
+    """
+
+    def __init__(
+        self, context: Any, address: str, within: tuple[str, ...] = (), ours: Callable[[Any], bool] | None = None
+    ):
+        self.faults: list[str] = []
+        self._ours = ours or (lambda message: True)
+        self._address = address.partition("#")[0]
+        self._within = ("data:", "blob:", *within)
+        context.on("request", lambda request: self._asked(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._asked(socket.url)))
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self.faults.append(f"an error: {error.error}"))
+        context.on("dialog", self._dialog)
+
+    def _asked(self, address: str) -> None:
+        if address.partition("#")[0] != self._address and not address.startswith(self._within):
+            self.faults.append(f"a request: {address:.200}")
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning", "assert") and self._ours(message):
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.faults.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def check(self) -> None:
+        """Fail if there was anything."""
+        assert not self.faults, "the page did what it must not:\n" + "\n".join(self.faults)
+
+
+class Opener:
+    """Opens addresses, each in a context of its own, and remembers what they did."""
+
+    def __init__(self, browser: Any, folder: Path):
+        self._browser = browser
+        self._folder = folder
+        self._watches: list[Watch] = []
+        self._contexts: list[Any] = []
+
+    def __call__(
+        self,
+        address: str | Path,
+        *,
+        words: str = "",
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        language: str = "en-US",
+        within: tuple[str, ...] = (),
+        ours: Callable[[Any], bool] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The Playwright page that shows an address.
+
+        Args:
+            address: of a server, or a file.
+            words: the state to open in, as the page's address has it: "view=matrix layer=2".
+            width, height: of the window.
+            dark: whether the system is dark.
+            language: the reader's.
+            within: as for `Watch`: a file is opened offline, and may ask for nothing.
+            ours: as for `Watch`.
+            options: further ones of Playwright's new_context.
+        """
+        address = address.as_uri() if isinstance(address, Path) else address
+        context = self._browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            locale=language,
+            offline=address.startswith("file:"),
+            reduced_motion="reduce",
+            **options,
+        )
+        self._contexts.append(context)
+        self._watches.append(Watch(context, address, within, ours))
+        page = context.new_page()
+        page.goto(f"{address}#{words.replace(' ', '&')}" if words else address)
+        return page
+
+    def page_of(self, traces: Any, *, half: bool = False, **options: Any) -> Any:
+        """The Playwright page that shows an exported file, opened offline.
+
+        Args:
+            traces: a `Trace`, several, or the page (`eyeline.view`) of some.
+            half: as for `Page.save`.
+            options: as for opening an address.
+        """
+        from eyeline.traces import Trace
+
+        from eyeline.views.page import Page
+
+        traces = [traces] if isinstance(traces, Trace) else traces
+        page = traces if isinstance(traces, Page) else Page(traces)
+        path = self._folder / f"page-{len(self._watches)}.html"
+        page.save(path, half=half)
+        return self(path, **options)
+
+    def close(self) -> None:
+        """Close all, then fail if any did what it must not."""
+        for context in self._contexts:
+            context.close()
+        self._contexts.clear()
+        for watch in self._watches:
+            watch.check()
+
+    def forget(self) -> None:
+        """Hold nothing against the pages that were opened."""
+        self._watches.clear()
