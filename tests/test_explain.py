@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline.explanations import QuestionError
-from eyeline.explanations.units import find, units_of
+from eyeline.explanations.units import find
 from eyeline.models import load
+from eyeline.models.units import units_of
 
 FLIES = "time flies like an arrow"
 TYPED = [

@@ -18,8 +18,8 @@ from tiny import END, save_decoder
 import eyeline as el
 from eyeline import cli
 from eyeline.explanations import QuestionError
-from eyeline.explanations.units import units_of
 from eyeline.models import load
+from eyeline.models.units import units_of
 
 TEXT = "the cat and an owl"
 

@@ -1,7 +1,8 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts.
-Importing this package costs NumPy alone: kernels, models and views load when they are first asked for.
+Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts, which
+`view` shows on a page. Importing this package costs NumPy alone: kernels, models and views load when they are first
+asked for.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
+from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.explanations import compare, explain, heads, rollout
     from eyeline.huggingface import watch
+    from eyeline.traces import record
+    from eyeline.views.page import view
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "Alibi",
     "Bias",
@@ -53,8 +57,10 @@ __all__ = [
     "get_threads",
     "heads",
     "observe",
+    "record",
     "rollout",
     "set_threads",
+    "view",
     "watch",
 ]
 
@@ -66,11 +72,13 @@ _LATER = {
     "compare": "explanations",
     "explain": "explanations",
     "heads": "explanations",
+    "record": "traces",
     "rollout": "explanations",
+    "view": "views.page",
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.
-_ROOMS = ("huggingface", "models", "reference", "torch")
+_ROOMS = ("huggingface", "models", "reference", "torch", "traces")
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eyeline.explanations import numbers
-from eyeline.explanations.units import Unit, units_of
+from eyeline.models.units import Unit, units_of
+from eyeline.version import VERSION
 from eyeline.views import document
 
 if TYPE_CHECKING:
@@ -34,13 +35,6 @@ def number(value: float) -> float:
 def rounded(values: Any) -> list[Any]:
     """An array as lists of such numbers."""
     return [rounded(row) if np.ndim(row) else number(row) for row in values]
-
-
-def version() -> str:
-    """Of this package."""
-    import eyeline
-
-    return eyeline.__version__
 
 
 def model_entry(name: str, sizes: Mapping[str, int]) -> document.ModelEntry:
@@ -140,7 +134,7 @@ def explanation_document(found: Explanation) -> document.Explanation:
     """An explanation as plain data."""
     return {
         "schema": EXPLAIN,
-        "version": version(),
+        "version": VERSION,
         "model": model_entry(found.model, found.sizes),
         "causal": found.causal,
         "text": found.tokens.text,
@@ -254,7 +248,7 @@ def comparison_document(found: Comparison) -> document.Comparison:
     """A comparison as plain data."""
     return {
         "schema": COMPARE,
-        "version": version(),
+        "version": VERSION,
         "model": model_entry(found.model, found.sizes),
         "causal": found.causal,
         "question": {

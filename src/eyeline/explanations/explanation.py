@@ -17,8 +17,9 @@ from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where, loaded, seen_through, sizes_of, tokens_of, where
 from eyeline.explanations.running import HeadSteps, RunNumbers, Variant, run_numbers
 from eyeline.explanations.shown import Shown
-from eyeline.explanations.units import Found, Unit, find, shown_of, units_of
+from eyeline.explanations.units import Found, find
 from eyeline.masks import Mask
+from eyeline.models.units import Unit, shown_of, units_of
 
 if TYPE_CHECKING:
     from eyeline.models import Model, Tokens

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, Where
-from eyeline.explanations.units import Unit
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.generating import Choice
+from eyeline.models.units import Unit
 from eyeline.readouts import Weights
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.explanations.units import Unit
+from eyeline.models.units import Unit
 
 Array = NDArray[np.float64]
 HARDEST = 3

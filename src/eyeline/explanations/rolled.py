@@ -21,8 +21,9 @@ from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array
 from eyeline.explanations.question import QuestionError, loaded, sizes_of, tokens_of, where
 from eyeline.explanations.shown import Shown
-from eyeline.explanations.units import Found, Unit, find, units_of
+from eyeline.explanations.units import Found, find
 from eyeline.masks import Causal
+from eyeline.models.units import Unit, units_of
 from eyeline.readouts import Received, Weights
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eyeline.explanations.documents import aside, looks, matrix_entry, model_entry, token_entries, unit_entries, version
+from eyeline.explanations.documents import aside, looks, matrix_entry, model_entry, token_entries, unit_entries
+from eyeline.version import VERSION
 from eyeline.views import document
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def rollout_document(found: Rollout) -> document.Rollout:
     units, shown, one = found.units, found.shown, found.token is not None
     return {
         "schema": SCHEMA,
-        "version": version(),
+        "version": VERSION,
         "model": model_entry(found.model, found.sizes),
         "text": found.tokens.text,
         "question": {

@@ -13,8 +13,9 @@ from eyeline.attention import observe
 from eyeline.explanations import numbers
 from eyeline.explanations.numbers import Array, HardHead
 from eyeline.explanations.question import Where
-from eyeline.explanations.units import Found, Unit, shown_of
+from eyeline.explanations.units import Found
 from eyeline.masks import Mask
+from eyeline.models.units import Unit, shown_of
 from eyeline.readouts import Weights
 from eyeline.reference import Steps
 from eyeline.reference import steps as reference_steps

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from eyeline.explanations.behaviour.measures import MEASURES
-from eyeline.explanations.documents import model_entry, number, version
+from eyeline.explanations.documents import model_entry, number
+from eyeline.version import VERSION
 from eyeline.views import document
 from eyeline.views.labels import printable
 
@@ -27,7 +28,7 @@ def heads_document(found: Heads) -> document.Heads:
     texts = [tokens.text[first:last].strip() for first, last in tokens.offsets]
     return {
         "schema": SCHEMA,
-        "version": version(),
+        "version": VERSION,
         "model": model_entry(found.model, found.sizes),
         "causal": found.causal,
         "text": tokens.text,

@@ -1,0 +1,16 @@
+"""What a run leaves: queries, keys and log-sum-exps of every layer, from which any weight can be had again, exactly.
+
+`record` runs a model over a text and keeps a `Trace`: its token lines, of each layer q, k, v, lse and mask, and a few
+measures of every head, in memory that grows with the text. `Trace.weights` and `Trace.pooled` give any part of the
+weights back; `Trace.save` and `open_trace` keep one in a file. This room imports models and the rooms below it;
+safetensors loads inside functions.
+"""
+
+from __future__ import annotations
+
+from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.line import Line
+from eyeline.traces.recording import record, record_tokens
+from eyeline.traces.trace import LayerTrace, Sizes, Trace
+
+__all__ = ["Cancelled", "LayerTrace", "Line", "Sizes", "Trace", "TraceError", "record", "record_tokens"]

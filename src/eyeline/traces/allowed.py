@@ -1,0 +1,80 @@
+"""Where the queries of a layer may look, as a trace keeps it: in a word or intervals, in booleans only if it must."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Causal, Dense, Intervals, Mask, Problem
+from eyeline.masks.functions import booleans
+from eyeline.masks.lowered import from_booleans
+
+Kind = Literal["all", "causal", "bounds", "bits"]
+
+
+@dataclass(frozen=True, eq=False)
+class Allowed:
+    """Where queries may look at keys.
+
+    Attributes:
+        kind: "all"; "causal", query i at keys up to i; "bounds", at key j where lo ≤ j < hi for some of K intervals;
+            "bits", where one is 1.
+        array: the intervals, int32 (H or 1, N or 1, K, 2), or the bits, uint8 (H or 1, N, M). None for the first two.
+    """
+
+    kind: Kind
+    array: NDArray[Any] | None = None
+
+    def of_head(self, head: int) -> NDArray[Any] | None:
+        """The intervals, (N or 1, K, 2), or the bits, (N, M), of one head."""
+        return None if self.array is None else self.array[head if len(self.array) > 1 else 0]
+
+    def mask(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> Mask | None:
+        """The mask of one head, of some queries and the keys [first, last), counted from the first of them."""
+        array, (first, last) = self.of_head(head), keys
+        if self.kind == "all":
+            return None
+        if self.kind == "bits":
+            assert array is not None
+            return Dense(array[queries, first:last].astype(bool))
+        if self.kind == "causal":
+            bounds = np.stack([np.zeros_like(queries), queries + 1], axis=-1)[:, None]
+        else:
+            assert array is not None
+            bounds = array if len(array) == 1 else array[queries]
+        return Intervals(np.clip(bounds, first, last) - first)
+
+    def over_heads(self) -> Mask | None:
+        """The mask of all heads at once, where they stand as batch elements of one head each."""
+        if self.kind == "all":
+            return None
+        if self.kind == "causal":
+            return Causal()
+        assert self.array is not None
+        return Intervals(self.array) if self.kind == "bounds" else Dense(self.array[:, None].astype(bool))
+
+
+def allowed(mask: Mask | None, heads: int, queries: int, keys: int) -> Allowed:
+    """A mask as a trace keeps it."""
+    if mask is None:
+        return Allowed("all")
+    problem = Problem((1,), heads, queries, keys)
+    lowered = mask.lower(problem)
+    if lowered.allowed is not None or lowered.functions:
+        bits = booleans(lowered, problem)
+        lowered = from_booleans(bits, keys)
+        if lowered.allowed is not None:
+            whole = np.broadcast_to(bits[0], (bits.shape[1], queries, keys))
+            return Allowed("bits", np.ascontiguousarray(whole, np.uint8))
+    bounds = lowered.bounds[0]
+    if bounds.shape[2] == 1:
+        first, last = bounds[..., 0, 0], bounds[..., 0, 1]
+        if (first == 0).all():
+            if (last == keys).all():
+                return Allowed("all")
+            if queries == keys and last.shape[1] == queries and (last == np.arange(1, keys + 1)).all():
+                return Allowed("causal")
+    return Allowed("bounds", bounds)

@@ -1,0 +1,128 @@
+"""A line of tokens, as a trace keeps it: the text, its tokens, its words, and which are set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from eyeline.models import Tokens
+from eyeline.models.units import piece_spans, shown_of, units_of
+from eyeline.traces.errors import TraceError
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the text, or a special token or a bare space.
+
+    Attributes:
+        tokens: [first, last) of its tokens.
+        span: [first, last) in the text, in characters; None for a special token.
+    """
+
+    tokens: Span
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text cut into tokens.
+
+    Attributes:
+        text: as typed.
+        ids: what the model was given; -1 where tokens are a user's own words.
+        pieces: how the tokenizer spells each token.
+        spans: [first, last) of each token in the text, in characters; None for a special token.
+        words: in reading order; together they are all the tokens.
+        aside: the places among the words of those that are set aside unless they are asked for: special tokens, bare
+            spaces, and where tokens look only back, the first word.
+        prompt: how many tokens were given, where the others were generated; None if all were given.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    spans: tuple[Span | None, ...]
+    words: tuple[Word, ...]
+    aside: tuple[int, ...]
+    prompt: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def tokens_aside(self) -> list[int]:
+        """The positions of the tokens of the words that are set aside."""
+        return [token for place in self.aside for token in range(*self.words[place].tokens)]
+
+    def entry(self) -> dict[str, Any]:
+        """The line as the page's header has it: places in UTF-16 units of the text, as JavaScript counts, -1 for none.
+
+        >>> of_words(["🦜", "flies"]).entry()["words"]
+        [[0, 1, 0, 2], [1, 2, 3, 8]]
+        """
+        place = [0, *accumulate(1 + (character > "\uffff") for character in self.text)]
+
+        def places(span: Span | None) -> list[int]:
+            return [-1, -1] if span is None else [place[span[0]], place[span[1]]]
+
+        spans = [places(span) for span in self.spans]
+        return {
+            "text": self.text,
+            "ids": list(self.ids),
+            "pieces": list(self.pieces),
+            "starts": [start for start, _ in spans],
+            "ends": [end for _, end in spans],
+            "words": [[*word.tokens, *places(word.span)] for word in self.words],
+            "aside": list(self.aside),
+            "prompt": self.prompt,
+        }
+
+
+def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Line:
+    """The line of a model's tokens.
+
+    Args:
+        tokens: as `Model.tokens` gives them.
+        causal: whether the tokens look only back: the first word is then set aside.
+        prompt: how many of them were given, if the others were generated.
+    """
+    units = units_of(tokens, pieces=False)
+    shown = set(shown_of(units, causal=causal, special=False))
+    spans = piece_spans(tokens)
+    return Line(
+        tokens.text,
+        tuple(map(int, tokens.ids)),
+        tuple(tokens.pieces),
+        tuple(None if special else span for span, special in zip(spans, tokens.special, strict=True)),
+        tuple(Word((unit.tokens[0], unit.tokens[-1] + 1), unit.span) for unit in units),
+        tuple(place for place in range(len(units)) if place not in shown),
+        prompt,
+    )
+
+
+def of_words(words: Sequence[str], name: str = "queries") -> Line:
+    """A line of a user's own words, each one token, with a space between two.
+
+    >>> of_words(["a", "rose"]).text
+    'a rose'
+    """
+    if isinstance(words, str) or not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        raise TraceError(f'{name} must be a list of strings, one per token, got {words!r:.60}; such as ["a", "rose"]')
+    try:
+        " ".join(words).encode()
+    except UnicodeEncodeError as error:
+        raise TraceError(f"{name} must be valid Unicode, got {error.object[error.start]!r} in one") from None
+    ends = list(accumulate(len(word) + 1 for word in words))
+    spans = [(end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True)]
+    return Line(
+        " ".join(words),
+        (-1,) * len(words),
+        tuple(words),
+        tuple(spans),
+        tuple(Word((place, place + 1), span) for place, span in enumerate(spans)),
+        (),
+    )

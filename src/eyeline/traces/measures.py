@@ -1,0 +1,77 @@
+"""A few numbers and a small picture of every head, read while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.observation import Observation
+from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout
+from eyeline.traces.line import Line
+
+Array = NDArray[Any]
+#: The most rows and columns of a head's small picture.
+PICTURE = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Of every head of every layer: means over the queries that may look at anything, and a picture of its weights.
+
+    Attributes:
+        entropy: (L, H), in nats.
+        distance: (L, H), |i - j| in tokens; None where queries and keys are different lines.
+        aside: (L, H), the share that goes to tokens that are set aside.
+        pictures: uint8, (L, H, R, C), R and C at most 32: the mean weight of a cell is most·(byte/255)².
+        most: (L, H), the largest mean weight of a cell.
+    """
+
+    entropy: Array
+    distance: Array | None
+    aside: Array
+    pictures: Array
+    most: Array
+
+
+def asked(queries: Line, keys: Line | None) -> list[Readout]:
+    """What is to be read of each layer for its measures."""
+    across = queries if keys is None else keys
+    groups = np.full(len(across), -1)
+    groups[across.tokens_aside] = 0
+    read: list[Readout] = [
+        Entropy(),
+        Onto(groups, 1),
+        Pooled(min(len(queries), PICTURE), min(len(across), PICTURE)),
+    ]
+    return [*read, Distance()] if keys is None else read
+
+
+def measures(layers: Sequence[Observation]) -> Measures:
+    """The measures of all layers, of what was seen of each, (H, …) or (1, H, …)."""
+    pictures = np.stack([_heads(seen.pooled, 3) for seen in layers])
+    most = pictures.max(axis=(2, 3))
+    shares = pictures / np.where(most > 0, most, 1)[..., None, None]
+    distances = [_mean(seen, seen.distance) for seen in layers if seen.distance is not None]
+    return Measures(
+        np.stack([_mean(seen, seen.entropy) for seen in layers]),
+        np.stack(distances) if distances else None,
+        np.stack([_mean(seen, None if seen.onto is None else seen.onto[..., 0]) for seen in layers]),
+        np.round(255 * np.sqrt(shares)).astype(np.uint8),
+        most.astype(np.float32),
+    )
+
+
+def _heads(values: Array | None, axes: int) -> Array:
+    assert values is not None
+    return values.reshape(values.shape[-axes:])
+
+
+def _mean(seen: Observation, values: Array | None) -> Array:
+    """The mean over the queries that may look at anything, (H,)."""
+    looking = _heads(seen.lse, 2) > -np.inf
+    total = np.where(looking, _heads(values, 2), 0).sum(axis=1, dtype=np.float64)
+    return np.asarray(total / np.maximum(looking.sum(axis=1), 1), np.float32)

@@ -1,0 +1,220 @@
+"""The trace of a run, and any part of its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.attention import observe
+from eyeline.readouts import Pooled, Weights
+from eyeline.readouts.rectangle import Which
+from eyeline.traces.allowed import Allowed
+from eyeline.traces.errors import TraceError
+from eyeline.traces.line import Line
+from eyeline.traces.measures import Measures
+
+Array = NDArray[Any]
+Kind = Literal["encoder", "decoder", "cross"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A model's name, and its sizes.
+
+    Attributes:
+        name: what it was asked for by.
+        layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
+            were not kept.
+    """
+
+    name: str
+    layers: int
+    heads: int
+    key_heads: int
+    head_dim: int
+    value_dim: int
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTrace:
+    """What is kept of one layer.
+
+    Attributes:
+        q: float32, (H, N, D). k: (G, M, D). v: (G, M, E), or None if values were not kept.
+        lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
+        scale: what q·k is multiplied by.
+        allowed: where queries may look.
+    """
+
+    q: Array
+    k: Array
+    v: Array | None
+    lse: Array
+    scale: float
+    allowed: Allowed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    """What a run leaves: enough to have any of its weights again, exactly, as exp(scale·q·k - lse). Made by `record`.
+
+    Layers and heads are counted from 0.
+
+    Attributes:
+        name: how the run differs: "as trained", "causal", "without ÷ √d", or which part of a model it is of.
+        model: the model's name and sizes.
+        kind: "encoder", "decoder" (tokens look only back) or "cross" (queries and keys are different lines).
+        queries: the tokens that look.
+        keys: the tokens that are looked at; None if they are the same.
+        layers: what is kept of each.
+        measures: of every head.
+    """
+
+    name: str
+    model: Sizes
+    kind: Kind
+    queries: Line
+    keys: Line | None
+    layers: tuple[LayerTrace, ...]
+    measures: Measures
+
+    def __repr__(self) -> str:
+        N, M = len(self.queries), len(self.across)
+        tokens = f"{N} tokens" if self.keys is None else f"{N} × {M} tokens"
+        size = f"{self.model.layers} × {self.model.heads} heads"
+        return f"<Trace of {self.queries.text[:40]!r}: {self.model.name}, {self.name}, {size}, {tokens}>"
+
+    @property
+    def across(self) -> Line:
+        """The tokens that are looked at."""
+        return self.queries if self.keys is None else self.keys
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values were kept."""
+        return all(layer.v is not None for layer in self.layers)
+
+    def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
+        """A rectangle of one head's weights, exactly, in memory of its own size.
+
+        Args:
+            layer, head: counted from 0.
+            queries: which rows: a position, a slice or several positions; all if not given.
+            keys: which columns, likewise.
+
+        Returns:
+            float32, (rows, columns).
+
+        Raises:
+            TraceError: if there is no such layer, head or position.
+
+        >>> from eyeline.traces import record
+        >>> trace = record("time flies like an arrow")
+        >>> trace.weights(5, 0, 2).round(2)
+        array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
+        """
+        part, group = self.layer(layer), self._group(head)
+        asked = Weights(queries, keys)
+        try:
+            rows, columns = asked.rows(len(self.queries)), asked.columns(len(self.across))
+        except ValueError as error:
+            raise TraceError(str(error)) from None
+        if not rows.size or not columns.size:
+            return np.zeros((len(rows), len(columns)), np.float32)
+        first, last = int(columns.min()), int(columns.max()) + 1
+        seen = observe(
+            part.q[head][rows],
+            part.k[group, first:last],
+            _nothing(last - first),
+            mask=part.allowed.mask(head, rows, (first, last)),
+            scale=part.scale,
+            lse=part.lse[head][rows],
+            read=Weights(keys=columns - first),
+        )
+        assert seen.weights is not None
+        return seen.weights
+
+    def pooled(
+        self,
+        layer: int,
+        head: int,
+        queries: tuple[int, int] | None = None,
+        keys: tuple[int, int] | None = None,
+        rows: int = 32,
+        columns: int = 32,
+    ) -> Array:
+        """One head's weights, or a region of them, as a small picture, exactly, in memory that grows with the tokens.
+
+        Args:
+            layer, head: counted from 0.
+            queries: [first, last) of the queries; all if not given.
+            keys: [first, last) of the keys, likewise.
+            rows: the picture's height, at most as many as there are queries in the region.
+            columns: its width, likewise.
+
+        Returns:
+            float32, (rows, columns): the mean weight of each cell, where what is hidden counts as 0. Row r of R shows
+            the queries from r·n//R to (r+1)·n//R of n, and so do the columns of the keys.
+
+        Raises:
+            TraceError: if there is no such layer, head or region, or the picture is larger than it.
+        """
+        part, group = self.layer(layer), self._group(head)
+        top, bottom = _range("queries", queries, len(self.queries))
+        first, last = _range("keys", keys, len(self.across))
+        for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
+            if not _is_whole(value) or not 1 <= value <= most:
+                raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
+        asked = np.arange(top, bottom)
+        seen = observe(
+            part.q[head, top:bottom],
+            part.k[group, first:last],
+            _nothing(last - first),
+            mask=part.allowed.mask(head, asked, (first, last)),
+            scale=part.scale,
+            lse=part.lse[head, top:bottom],
+            read=Pooled(rows, columns),
+        )
+        assert seen.pooled is not None
+        return seen.pooled
+
+    def layer(self, layer: int) -> LayerTrace:
+        """What is kept of a layer, counted from 0.
+
+        Raises:
+            TraceError: if there is no such layer.
+        """
+        if not _is_whole(layer) or not 0 <= layer < len(self.layers):
+            raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
+        return self.layers[layer]
+
+    def _group(self, head: int) -> int:
+        """The head of keys and values that a head of queries looks at."""
+        if not _is_whole(head) or not 0 <= head < self.model.heads:
+            raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
+        return head // (self.model.heads // self.model.key_heads)
+
+
+def _nothing(keys: int) -> Array:
+    """Values that have no width: what is asked is the weights."""
+    return np.zeros((keys, 0), np.float32)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _range(name: str, given: tuple[int, int] | None, count: int) -> tuple[int, int]:
+    """[first, last), checked to hold something."""
+    if given is None:
+        return 0, count
+    try:
+        first, last = given
+    except (TypeError, ValueError):
+        first = last = -1
+    if not _is_whole(first) or not _is_whole(last) or not 0 <= first < last <= count:
+        raise TraceError(f"{name} must be [first, last) within 0 to {count}, got {given!r}")
+    return int(first), int(last)

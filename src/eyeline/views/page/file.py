@@ -1,0 +1,217 @@
+"""The page as one file: markup, style, modules and the numbers, in blocks that nothing runs or reads as markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.attention import observe
+from eyeline.caches import write_whole
+from eyeline.traces import LayerTrace, Trace, TraceError
+from eyeline.views.labels import printable
+from eyeline.views.page.joining import joined, style
+
+if TYPE_CHECKING:
+    from eyeline.views.page.message import Page
+
+#: Queries, keys and values of all traces may take so many bytes for the values to go along unasked.
+VALUES = 4 << 20
+#: What a script's text, or its end, could be mistaken for in JSON's strings.
+_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_LARGEST = float(np.finfo(np.float16).max)
+
+# In words that any browser understands, since it is what tells an old one that it is too old.
+_BOOTSTRAP = """
+(function () {
+  if (!window.DecompressionStream || !window.Promise) {
+    document.getElementById("eyeline-old").hidden = false;
+    return;
+  }
+  function text(name) {
+    var signs = atob(document.getElementById("eyeline-" + name).textContent);
+    var bytes = new Uint8Array(signs.length);
+    for (var at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
+  }
+  function put(tag, name) {
+    return text(name).then(function (content) {
+      var part = document.createElement(tag);
+      if (tag === "script") part.type = "module";
+      part.textContent = content;
+      document.head.appendChild(part);
+    });
+  }
+  put("style", "style").then(function () { return put("script", "module"); });
+})();
+"""
+
+_MARKUP = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="eyeline {version}">
+<title>{title}</title>
+</head>
+<body>
+<noscript><p>This page draws attention with JavaScript, which is switched off here. It is all in this file, and nothing
+is fetched.</p></noscript>
+<p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
+or a later one.</p>
+<div id="eyeline"></div>
+{blocks}
+<script>{bootstrap}</script>
+</body>
+</html>
+"""
+
+
+def save(page: Page, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
+    """Write the file; see `Page.save`."""
+    write_whole(Path(os.path.abspath(path)), page_file(page, half=half, values=values))
+
+
+def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> bytes:
+    """The file. docs/page-format.md says what stands where.
+
+    Raises:
+        TraceError: if there are no traces, values are wanted that weren't kept, or numbers are too large for float16.
+    """
+    if not page.traces:
+        raise TraceError("traces must be at least one for a file, got none; record a text first")
+    size = 2 if half else 4
+    if values is None:
+        values = sum(_bytes_of(trace, size) for trace in page.traces) <= VALUES
+    elif values and not all(trace.has_values for trace in page.traces):
+        raise TraceError("values must be False where none were kept, got True; record them with values=True")
+    header = page.header()
+    header["can"]["picture"] = False
+    contents: dict[str, Any] = {"dtype": "float16" if half else "float32", "traces": []}
+    data: dict[str, bytes] = {}
+    for number, trace in enumerate(page.traces):
+        kept = values and trace.has_values
+        header["traces"][number]["values"] = kept
+        contents["traces"].append(_add(data, number, trace, half, kept))
+    module = joined("file.js")
+    blocks = [
+        _block("header", "application/json", _json(header)),
+        _block("contents", "application/json", _json(contents)),
+        _block("style", _PACKED, _base64(_deflated(style().encode()))),
+        _block("module", _PACKED, _base64(_deflated(module.encode()))),
+        *(_block(name, _PACKED, _base64(packed)) for name, packed in data.items()),
+    ]
+    text = _MARKUP.format(
+        policy=html.escape(_policy(_BOOTSTRAP, module)),
+        version=html.escape(header["version"]),
+        title=html.escape(printable(page.title)),
+        blocks="\n".join(blocks),
+        bootstrap=_BOOTSTRAP,
+    )
+    return text.encode()
+
+
+_PACKED = "application/octet-stream"
+
+
+def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
+    """Put a trace's numbers into blocks; gives what the file says of them."""
+    masks: dict[int, int] = {}
+    places: list[int | None] = []
+    for place, layer in enumerate(trace.layers):
+        data[f"layer-{number}-{place}"] = _layer(layer, half, values)
+        array = layer.allowed.array
+        if array is not None and id(array) not in masks:
+            masks[id(array)] = len(masks)
+            data[f"mask-{number}-{len(masks) - 1}"] = _deflated(_little(array).tobytes())
+        places.append(None if array is None else masks[id(array)])
+    measures = trace.measures
+    data[f"overview-{number}"] = _deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
+    shapes = {masks[id(a)]: list(a.shape) for a in (layer.allowed.array for layer in trace.layers) if a is not None}
+    return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
+
+
+def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
+    """A layer's q, k, v where it goes along, and lse: the bytes of all numbers of one type by their place in them.
+
+    The bytes that hold exponents are much alike, and take less than half once they stand together.
+    """
+    arrays = [layer.q, layer.k, *([layer.v] if values and layer.v is not None else [])]
+    if not half:
+        return _packed(_planes([*arrays, layer.lse], "<f4"))
+    for name, array in zip("qkv", arrays, strict=False):
+        if np.abs(array).max(initial=0) > _LARGEST:
+            raise TraceError(
+                f"half must be left out where {name} goes beyond {_LARGEST:g}, the largest number of float16, got "
+                f"{np.abs(array).max():g}"
+            )
+    return _packed(_planes(arrays, "<f2") + _planes([_lse_of_halves(layer)], "<f4"))
+
+
+def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
+    """The lse of queries and keys in float16, so that rows of weights go on summing to 1."""
+    q, k = (x.astype(np.float16).astype(np.float32) for x in (layer.q, layer.k))
+    k = np.repeat(k, len(q) // len(k), axis=0)
+    nothing = np.zeros((len(q), 1, k.shape[1], 0), np.float32)
+    seen = observe(q[:, None], k[:, None], nothing, mask=layer.allowed.over_heads(), scale=layer.scale)
+    return np.asarray(seen.lse[:, 0], np.float32)
+
+
+def _planes(arrays: list[NDArray[Any]], dtype: str) -> bytes:
+    """The first bytes of all numbers, then the second ones, and so on."""
+    flat = np.concatenate([array.ravel() for array in arrays]).astype(dtype)
+    return flat.view(np.uint8).reshape(-1, flat.itemsize).T.tobytes()
+
+
+def _bytes_of(trace: Trace, size: int) -> int:
+    """What q, k and v of a trace take."""
+    arrays = (array for layer in trace.layers for array in (layer.q, layer.k, layer.v) if array is not None)
+    return size * sum(array.size for array in arrays)
+
+
+def _packed(data: bytes) -> bytes:
+    """Deflated by Huffman's codes alone: numbers hardly repeat, and it is many times faster. Level 7 of memory makes
+    new codes often enough for each plane to have its own."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15, 7, zlib.Z_HUFFMAN_ONLY)
+    return packer.compress(data) + packer.flush()
+
+
+def _deflated(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def _little(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    """JSON that no parser of HTML can take for markup."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
+
+
+def _block(name: str, kind: str, text: str) -> str:
+    return f'<script type="{kind}" id="eyeline-{name}">{text}</script>'
+
+
+def _policy(*scripts: str) -> str:
+    """What the file may do: run these scripts alone, and fetch nothing."""
+    hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+        f"form-action 'none'"
+    )

@@ -1,0 +1,82 @@
+"""The page's modules joined into one, so that a file or a notebook cell holds it all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+#: Where the modules are.
+HERE = Path(__file__).parent
+#: Which of them shows the page.
+MAIN = "main.js"
+
+_IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
+
+
+def joined(host: str | None = None, folder: Path = HERE) -> str:
+    """The page as one ES module, whose default export shows it; with a host, one that starts it.
+
+    Each file becomes a function that is called once, in the order in which they need one another. So they may only say
+    `import { a, b } from "./x.js";`, and `export function`, `export async function`, `export class` or `export const`
+    with a name, each at the beginning of a line; main.js alone says `export default`.
+
+    Args:
+        host: the module of a host, such as "file.js", whose `start` is called with what main.js exports.
+        folder: where the modules are.
+
+    Raises:
+        ValueError: if a module says something else, or two need each other.
+    """
+    order: list[str] = []
+    texts: dict[str, str] = {}
+    for name in filter(None, (MAIN, host)):
+        _visit(name, folder, order, texts, ())
+    parts = [f"const __{name[:-3]} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
+    ending = "export default __main.main;" if host is None else f"__{host[:-3]}.start(__main.main);"
+    return "".join(parts) + ending + "\n"
+
+
+def style(folder: Path = HERE) -> str:
+    """The page's style."""
+    return (folder / "style.css").read_text("utf-8")
+
+
+def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
+    """Put a module after those that it needs."""
+    if name in inside:
+        raise ValueError(f"modules must not need each other, got {' → '.join([*inside, name])}")
+    if name in texts:
+        return
+    text = (folder / name).read_text("utf-8")
+    for match in _IMPORT.finditer(text):
+        _visit(match[2], folder, order, texts, (*inside, name))
+    texts[name] = _body(name, text)
+    order.append(name)
+
+
+def _body(name: str, text: str) -> str:
+    """What stands in a module's function: with what it imports before it, and what it exports as what it returns."""
+    exported = [match[2] for match in _EXPORT.finditer(text)]
+
+    def taken(match: re.Match[str]) -> str:
+        names = [one.strip() for one in match[1].split(",") if one.strip()]
+        for one in names:
+            if not _NAME.fullmatch(one):
+                raise ValueError(f'{name}: imports must be names, got {one!r} of "./{match[2]}"')
+        return f"const {{ {', '.join(names)} }} = __{match[2][:-3]};"
+
+    text = _EXPORT.sub(r"\1", _IMPORT.sub(taken, text))
+    if name == MAIN:
+        text, times = _DEFAULT.subn("const main = ", text)
+        if times != 1:
+            raise ValueError(f"{name} must say export default once, got it {times} times")
+        exported.append("main")
+    if wrong := _OTHER.search(text):
+        raise ValueError(
+            f"{name}: modules must import and export by name, each at the beginning of a line, got {wrong[0].strip()!r}"
+        )
+    return f"{text.strip()}\nreturn {{ {', '.join(exported)} }};"

@@ -1,0 +1,59 @@
+"""`view`: a page of texts and traces, in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from eyeline.masks import Mask
+from eyeline.traces import Trace, TraceError, record
+from eyeline.views.page.message import Page
+
+if TYPE_CHECKING:
+    from eyeline.models import Model
+
+
+def view(
+    shown: str | Trace | Sequence[str | Trace],
+    *,
+    model: str | os.PathLike[str] | Model = "minilm",
+    mask: Mask | Literal["causal"] | None = None,
+    scale: float | None = None,
+    values: bool = True,
+    state: Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Page:
+    """A page on which to look at texts and traces: it shows itself in a notebook, and `save` writes it into a file.
+
+    Args:
+        shown: a text, which is recorded; a trace; or several of them, next to each other.
+        model: what texts are run by: a name of the catalogue, a folder, or a loaded model.
+        mask, scale: as for `eyeline.record`: texts are run as trained, and once more so.
+        values: whether values are kept of texts.
+        state: what the page opens with, such as {"view": "matrix", "layer": 0, "head": 3}, counted from 0.
+        progress: as for `eyeline.record`.
+
+    Raises:
+        TraceError, ModelError: as `eyeline.record`; a ValueError.
+
+    >>> page = view(["time flies like an arrow", "fruit flies like a banana"], state={"view": "compare"})
+    >>> len(page.traces), page.header()["traces"][1]["queries"]["pieces"][1]
+    (2, 'fruit')
+    """
+    several = [shown] if isinstance(shown, (str, Trace)) else list(shown)
+    if not several or not all(isinstance(one, (str, Trace)) for one in several):
+        raise TraceError(f"shown must be a text, a trace, or several of them, got {shown!r:.60}")
+    if any(isinstance(one, str) for one in several) and isinstance(model, (str, os.PathLike)):
+        from eyeline.models import load
+
+        model = load(model, progress=progress)
+    traces: list[Trace] = []
+    for one in several:
+        if isinstance(one, Trace):
+            traces.append(one)
+            continue
+        traces.append(record(one, model=model, values=values, progress=progress))
+        if mask is not None or scale is not None:
+            traces.append(record(one, model=model, mask=mask, scale=scale, values=values, progress=progress))
+    return Page(traces, state)
