@@ -81,8 +81,12 @@ export const labels = (viewport, gutter, lines, ruler) => {
     const end = row ? viewport.height : viewport.width;
     if (middle < -1 || middle > end + 1) return;
     if (row) found.push({ text: ruler.fit(text, gutter.left - GAP - 6), x: -GAP, y: middle, turned: false, align: "right", ...extra });
-    else if (gutter.turned) found.push({ text: ruler.fit(text, gutter.top - GAP - 6), x: middle, y: -GAP, turned: true, align: "left", ...extra });
-    else found.push({ text: ruler.fit(text, Math.max(size - 6, 40)), x: middle, y: -GAP - 6, turned: false, align: "center", ...extra });
+    else if (gutter.turned && !extra.number) found.push({ text: ruler.fit(text, gutter.top - GAP - 6), x: middle, y: -GAP, turned: true, align: "left", ...extra });
+    else {
+      const shown = ruler.fit(text, Math.max(size - 6, 40));
+      const half = Math.min(ruler.width(shown), end) / 2;
+      found.push({ text: shown, x: Math.max(Math.min(middle, end - half), half), y: -GAP - 5, turned: false, align: "center", ...extra });
+    }
   };
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
@@ -97,9 +101,9 @@ export const labels = (viewport, gutter, lines, ruler) => {
       continue;
     }
     const numbers = line.numbers;
-    for (const number of ticks(numbers[first], numbers[last - 1], size, row || gutter.turned ? 44 : 64)) {
+    for (const number of ticks(numbers[first], numbers[last - 1], size, row ? 40 : 48)) {
       const place = first + numbers.slice(first, last).indexOf(number);
-      if (place >= first) put(row, place, String(number), { colour: "quiet", strong: false });
+      if (place >= first) put(row, place, String(number), { colour: "quiet", strong: false, number: true });
     }
     const named = [...line.marked, ...line.pinned, line.at].filter((place) => place !== null && place >= first && place < last);
     for (const place of new Set(named)) put(row, place, line.labels[place], { ...look(place), boxed: true });

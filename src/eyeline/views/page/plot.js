@@ -134,11 +134,15 @@ export class Plot {
     for (const column of columns.pinned) context.strokeRect(viewport.x(column) - 0.75, -2, size + 1, viewport.height + 4);
     if (rows.at === null) return;
     const [x, y] = [viewport.x(columns.at), viewport.y(rows.at)];
-    context.globalAlpha = 0.55;
-    context.fillStyle = ink.query;
-    context.fillRect(0, y + viewport.size / 2 - 0.5, x, 1);
-    context.fillStyle = ink.key;
-    context.fillRect(x + viewport.size / 2 - 0.5, 0, 1, y);
+    // Beside cells that hold numbers lines run between them, else through the middle.
+    const edges = viewport.size >= GRID ? [0, viewport.size - 1] : [viewport.size / 2 - 0.5];
+    context.globalAlpha = 0.7;
+    for (const edge of edges) {
+      context.fillStyle = ink.query;
+      context.fillRect(0, y + edge, x, 1);
+      context.fillStyle = ink.key;
+      context.fillRect(x + edge, 0, 1, y);
+    }
     context.globalAlpha = 1;
     context.strokeStyle = ink.ground;
     context.lineWidth = 4;

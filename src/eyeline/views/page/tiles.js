@@ -174,6 +174,12 @@ export class Tiles {
     return { count, tops: [...tops.values()].flatMap((rows) => [...rows]), sample: samples.flat() };
   }
 
+  /** The weight of a cell, as far as its picture is there. */
+  weight(row, column) {
+    const tile = this.tiles.get(`0 ${row >> 8} ${column >> 8}`);
+    return tile?.weights?.[(row - tile.top) * tile.columns + column - tile.left];
+  }
+
   /** Let go of those that were used longest ago; as many as are seen and some more stay. */
   forget(seen) {
     for (const name of this.tiles.keys()) {

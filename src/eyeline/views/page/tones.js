@@ -58,7 +58,13 @@ export class Tone {
 
   /** Marks of a legend: [place on the scale 0 to 1, weight]. */
   get marks() {
-    if (this.kind === "linear") return [0, 0.25, 0.5, 0.75, 1].map((place) => [place, place * this.top]);
+    if (this.kind === "linear") {
+      const power = 10 ** Math.floor(Math.log10(this.top));
+      const step = [0.2, 0.25, 0.5, 1, 2].map((times) => times * power).find((one) => this.top / one <= 5);
+      const marks = [];
+      for (let at = 0; at * step < 0.84 * this.top; at++) marks.push([(at * step) / this.top, at * step]);
+      return [...marks, [1, this.top]];
+    }
     if (this.kind === "log") {
       const decades = Math.floor(Math.log10(this.top / this.floor) + 1e-9);
       const marks = Array.from({ length: decades + 1 }, (_, step) => this.floor * 10 ** step).map((weight) => [this.share(weight), weight]);

@@ -40,6 +40,60 @@ const WORDS = {
   // Overview
 
   // Matrix
+  "matrix.aria": ["Matrix of weights: rows are queries, columns are keys", "Ma trận trọng số: hàng là query, cột là key"],
+  "matrix.how": [
+    "Drag to move; pinch, or turn the wheel with Ctrl, to zoom. Press a row to pin its query, a column's label to leave the column out of the scale. Arrow keys go from cell to cell.",
+    "Kéo để di chuyển; chụm hai ngón hoặc giữ Ctrl và lăn chuột để phóng to, thu nhỏ. Bấm vào một hàng để ghim query của hàng đó, bấm vào nhãn cột để không tính cột vào thang màu. Các phím mũi tên đi từng ô.",
+  ],
+  "matrix.hint": ["Point at a cell to read its weight.", "Trỏ vào một ô để đọc trọng số."],
+  "matrix.query": ["query", "query"],
+  "matrix.key": ["key", "key"],
+  "matrix.weight": ["weight", "trọng số"],
+  "matrix.share": ["of what it gives to what is shown", "trong phần dành cho những gì đang hiện"],
+  "matrix.none": ["none: this query may not look there", "không có: query này không được nhìn tới đó"],
+  "matrix.capped": ["left out of the scale", "không tính vào thang màu"],
+  "matrix.said": [
+    "{query} to {key}: {weight}, {share} of what it gives to what is shown",
+    "{query} tới {key}: {weight}, {share} trong phần dành cho những gì đang hiện",
+  ],
+  "matrix.said.none": ["{query} may not look at {key}", "{query} không được nhìn tới {key}"],
+  "matrix.scale": ["Scale", "Thang màu"],
+  "matrix.scale.linear": ["linear", "tuyến tính"],
+  "matrix.scale.log": ["logarithmic", "lôgarit"],
+  "matrix.scale.rank": ["by rank", "theo thứ hạng"],
+  "matrix.legend": ["Weight", "Trọng số"],
+  "matrix.legend.mean": ["Weight, mean of {count} × {count} cells", "Trọng số, trung bình của {count} × {count} ô"],
+  "matrix.legend.rank": ["as many cells in each colour", "mỗi màu có số ô như nhau"],
+  "matrix.hidden": ["a query may not look there", "query không được nhìn tới đó"],
+  "matrix.dots": [
+    "Each dot is the mean of {count} × {count} cells. Zoom in to see every weight.",
+    "Mỗi chấm là trung bình của {count} × {count} ô. Phóng to để thấy từng trọng số.",
+  ],
+  "matrix.far": [
+    "A coarse picture of the whole. Zoom in: weights are computed where you look.",
+    "Hình thô của toàn bộ ma trận. Hãy phóng to: trọng số được tính ở nơi bạn nhìn.",
+  ],
+  "matrix.closer": ["Zoom in", "Phóng to"],
+  "matrix.farther": ["Zoom out", "Thu nhỏ"],
+  "matrix.all": ["All", "Tất cả"],
+  "matrix.whole": ["{rows} queries × {columns} keys", "{rows} query × {columns} key"],
+  "matrix.place": [
+    "Queries {queries} and keys {keys} of {rows} × {columns}",
+    "Query {queries} và key {keys} trong {rows} × {columns}",
+  ],
+  "matrix.sink": [
+    "“{key}” takes {share} of what is given here, and the others look pale beside it.",
+    "“{key}” nhận {share} trọng số ở đây, nên các cột khác trông nhạt hẳn.",
+  ],
+  "matrix.sink.clip": ["Clip this column", "Cắt cột này"],
+  "matrix.clips": ["Left out of the scale", "Không tính vào thang màu"],
+  "matrix.clipped": ["{key} is left out of the scale", "{key} không được tính vào thang màu"],
+  "matrix.unclipped": ["{key} counts for the scale again", "{key} lại được tính vào thang màu"],
+  "matrix.unclip": ["Count {key} again", "Tính lại {key}"],
+  "matrix.many": [
+    "these are too many cells for a table; zoom in to fewer than four million",
+    "có quá nhiều ô cho một bảng; hãy phóng to tới khi còn dưới bốn triệu ô",
+  ],
 
   // Steps
 
