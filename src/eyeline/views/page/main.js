@@ -2,6 +2,8 @@
 
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
+import { createHelp } from "./help.js";
+import { createKeeping } from "./keeping.js";
 import { createMatrix } from "./matrix.js";
 import { createOverview } from "./overview.js";
 import { Page } from "./page.js";
@@ -48,10 +50,11 @@ const tabs = (page) => {
   return { element: list, update };
 };
 
-const tools = (page) => {
-  const row = element("div", { class: "tools" });
+const tools = (page, view) => {
+  const [choices, keeping, help] = [element("span", { class: "tools" }), createKeeping(page, view), createHelp(page)];
   const update = () => {
-    row.replaceChildren(
+    const focused = [...choices.children].indexOf(document.activeElement);
+    choices.replaceChildren(
       choice(page.say("language"), LANGUAGES, page.language, (language) => page.set({ language })),
       choice(
         page.say("theme"),
@@ -60,14 +63,23 @@ const tools = (page) => {
         (theme) => page.set({ theme: theme || null }),
       ),
     );
+    choices.children[focused]?.focus();
+    keeping.update();
+    help.update();
   };
-  return { element: row, update };
+  const row = element("div", { class: "tools" }, keeping.opener, help.opener, choices, keeping.element, help.element);
+  return { element: row, update, help };
 };
 
 // Keys that work everywhere in the page, where no field takes what is typed.
-const pressed = (page, event) => {
+const pressed = (page, help, event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
   const { state, trace } = page;
+  if (event.key === "?") {
+    event.preventDefault();
+    help.open();
+    return;
+  }
   const chosen = {
     "[": { layer: state.layer - 1 },
     "]": { layer: state.layer + 1 },
@@ -85,14 +97,14 @@ const render = ({ model, el }) => {
   const page = new Page(model, (text) => {
     live.textContent = text;
   });
+  let view = null;
   const [frame, trouble] = [element("div", { class: "eyeline" }), element("p", { class: "trouble", role: "alert", hidden: true })];
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const parts = [tabs(page), tools(page), createPickers(page)];
+  const parts = [tabs(page), tools(page, () => view.part), createPickers(page)];
   const [bar, toolbar, pickers] = parts.map((part) => part.element);
   frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
   el.append(frame);
 
-  let view = null;
   const failed = (error) => {
     trouble.textContent = page.say("failed", { reason: error.message });
     trouble.hidden = false;
@@ -121,7 +133,7 @@ const render = ({ model, el }) => {
   const forget = page.listen(update);
   const themed = () => update();
   page.night.addEventListener("change", themed);
-  frame.addEventListener("keydown", (event) => pressed(page, event));
+  frame.addEventListener("keydown", (event) => pressed(page, parts[1].help, event));
   const arrived = () => {
     const words = decodeURIComponent(location.hash.slice(1));
     if (words !== page.words.replaceAll(" ", "&")) page.restore(words);

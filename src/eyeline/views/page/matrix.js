@@ -8,7 +8,7 @@ import { element } from "./dom.js";
 import { gestures } from "./gestures.js";
 import { matrixKeys } from "./matrixkeys.js";
 import { matrixPicture } from "./matrixpicture.js";
-import { hosted } from "./pictures.js";
+import { hosted } from "./hosted.js";
 import { Plot, font, inks } from "./plot.js";
 import { createReadout } from "./readout.js";
 import { suggestion } from "./sink.js";

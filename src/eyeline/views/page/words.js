@@ -100,11 +100,53 @@ const WORDS = {
   // Compare
 
   // Taking it away
+  "keeping": ["Take it away", "Lưu và chia sẻ"],
+  "keeping.open": ["Take it away", "Lưu, chia sẻ"],
+  "keeping.picture": ["Picture", "Hình ảnh"],
+  "keeping.numbers": ["Numbers", "Số liệu"],
+  "keeping.png": ["Save the picture as PNG", "Lưu hình dạng PNG"],
+  "keeping.svg": ["Save the picture as SVG", "Lưu hình dạng SVG"],
+  "keeping.csv": ["Save the numbers as CSV", "Lưu số liệu dạng CSV"],
+  "keeping.json": ["Save the numbers as JSON", "Lưu số liệu dạng JSON"],
+  "keeping.state": ["This very state", "Đúng trạng thái này"],
+  "keeping.words.why": [
+    "A few words bring back all that you have chosen. Paste them below, also on another page of the same text.",
+    "Vài từ này khôi phục mọi lựa chọn của bạn. Dán chúng vào ô bên dưới, kể cả ở một trang khác của cùng văn bản.",
+  ],
+  "keeping.words": ["Words", "Từ khôi phục"],
+  "keeping.link": ["Link", "Liên kết"],
+  "keeping.copy": ["Copy", "Sao chép"],
+  "keeping.paste": ["Paste words or a link", "Dán từ khôi phục hoặc liên kết"],
+  "keeping.restore": ["Restore", "Khôi phục"],
+  "keeping.making": ["One moment…", "Chờ một chút…"],
+  "keeping.kept": ["Saved as {name}", "Đã lưu thành {name}"],
+  "keeping.copied": ["Copied", "Đã sao chép"],
+  "keeping.refused": [
+    "The browser refused to copy. The words are selected: press Ctrl+C (on a Mac, ⌘C).",
+    "Trình duyệt không cho sao chép. Nội dung đã được chọn: hãy bấm Ctrl+C (trên máy Mac: ⌘C).",
+  ],
+  "keeping.nothing": ["These words name no setting of this page.", "Những từ này không chứa thiết lập nào của trang."],
+  "keeping.restored": ["The state is restored", "Đã khôi phục trạng thái"],
 
   // Asking for new texts
 
-  // Keys
+  // Keys: "keys.VIEW.NAME", or "keys.page.NAME" for those of all views; before the colon the keys, with spaces between.
   "keys": ["Keys", "Phím tắt"],
+  "keys.everywhere": ["Everywhere", "Ở mọi nơi"],
+  "keys.page.layer": ["[ ]: the layer before, the layer after", "[ ]: tầng trước, tầng sau"],
+  "keys.page.head": ["{ }: the head before, the head after", "{ }: đầu chú ý trước, đầu chú ý sau"],
+  "keys.page.view": ["1 2 3 4 5: the views, from left to right", "1 2 3 4 5: các góc nhìn, từ trái sang phải"],
+  "keys.page.help": ["?: this list", "?: danh sách này"],
+  "keys.matrix.cell": ["← ↑ ↓ →: from cell to cell; with Shift, ten at once", "← ↑ ↓ →: đi từng ô; giữ Shift: mười ô một lần"],
+  "keys.matrix.page": ["PageUp PageDown: a window up or down", "PageUp PageDown: lên hoặc xuống một khung nhìn"],
+  "keys.matrix.ends": [
+    "Home End: the first and last key; with Ctrl, also the first and last query",
+    "Home End: key đầu và key cuối; giữ Ctrl: cả query đầu và query cuối",
+  ],
+  "keys.matrix.zoom": ["+ − 0: zoom in, zoom out, all", "+ − 0: phóng to, thu nhỏ, tất cả"],
+  "keys.matrix.pin": ["Enter Space: pin the query, or let it go", "Enter Space: ghim hoặc bỏ ghim query"],
+  "keys.matrix.clip": ["C: leave the key's column out of the scale", "C: không tính cột của key vào thang màu"],
+  "keys.matrix.leave": ["Esc: point at nothing", "Esc: không trỏ vào ô nào"],
   "close": ["Close", "Đóng"],
 };
 
@@ -118,3 +160,12 @@ export const worded = (language, key, values = {}) => {
   const text = texts[language === "vi" ? 1 : 0];
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 };
+
+/** The keys and what they do, in a language: [{view, keys, text}], those of all views as of the view "page". */
+export const keyTexts = (language) =>
+  Object.keys(WORDS)
+    .filter((name) => /^keys\.\w+\./.test(name))
+    .map((name) => {
+      const [, keys, text] = /^(\S.*?): (.*)$/s.exec(WORDS[name][language === "vi" ? 1 : 0]);
+      return { view: name.split(".")[1], keys: keys.split(" "), text };
+    });
