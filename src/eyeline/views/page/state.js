@@ -114,10 +114,12 @@ export const within = (state, traces) => {
     partner = place(partner, traces[at].queries.length);
     other = [at, bounded(other[1], traces[at].depth), head(other[2], traces[at].heads)];
   }
+  const [top, left, bottom, right] = state.box ?? [];
   return {
     ...state,
     trace,
     other,
+    box: top < bottom && left < right ? state.box : null,
     layer: bounded(state.layer, depth),
     head: head(state.head, heads),
     token: place(state.token, line.length),
