@@ -95,7 +95,7 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     print("notebook", time.time() - T)
     status = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
     shown.wait_for_function(f"{status} === 'idle'", timeout=60_000)  # asked for earlier, it asks for a kernel
-    print("kernel", time.time()-T)
+    print("kernel", time.time() - T)
     shown.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
     pages = shown.locator(".eyeline")
     try:
