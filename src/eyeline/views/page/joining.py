@@ -14,7 +14,8 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', 
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
+# Lines that are comments, and the spaces that lines begin with.
+_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
@@ -42,8 +43,15 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
 
 
 def bare(module: str) -> str:
-    """A module without the comments that have lines of their own, for a file that should be small."""
-    return _COMMENT.sub("", module)
+    """A module without the comments that have lines of their own, and without indents: for a file that should be small.
+
+    Raises:
+        ValueError: if a text in it has several lines, since indents count there.
+    """
+    text = _COMMENTS.sub("", module)
+    if any(line.count("`") % 2 for line in text.splitlines()):
+        raise ValueError("texts must be of one line each, got one of several; join them")
+    return text
 
 
 def style(folder: Path = HERE) -> str:
