@@ -133,7 +133,7 @@ def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, mode
     run.click()
     expect(cancel).to_be_visible()
     expect(run).to_be_disabled()
-    progress = page.locator(".asking [role=status]")
+    progress = page.locator(".asking .far")
     expect(progress).to_have_text(re.compile(r"tiny: layer 1 of 3 · \d+ s"))
     gate.release()
     expect(progress).to_have_text(re.compile(r"tiny: layer 2 of 3 · \d+ s"))
@@ -154,7 +154,7 @@ def test_what_goes_quickly_shows_no_progress(opened, served):
     page = opened(served)
     page.evaluate("""() => {
       window.seen = [];
-      const line = document.querySelector(".asking [role=status]");
+      const line = document.querySelector(".asking .far").parentElement;
       new MutationObserver(() => line.hidden || window.seen.push(line.textContent))
         .observe(line, { attributes: true, childList: true });
     }""")

@@ -393,13 +393,13 @@ def test_what_is_no_http_is_refused_and_the_server_goes_on(shared):
     assert shared.ask("GET", "/api/header")[0] == 200
 
 
-def test_a_mistake_of_ours_is_told_in_json_and_shown_in_the_terminal(own, monkeypatch, caplog):
+def test_a_mistake_of_ours_is_told_in_json_and_shown_in_the_terminal(own, monkeypatch, capfd):
     def broken():
         raise ValueError("ours")
 
     monkeypatch.setattr(own.session.page, "header", broken)
     assert "the terminal shows which" in own.refused(500, None, "GET", "/api/header")
-    until(lambda: "ValueError: ours" in caplog.text)  # the reply goes out first
+    assert "ValueError: ours" in capfd.readouterr().err
 
 
 # Running texts

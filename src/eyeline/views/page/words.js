@@ -59,7 +59,10 @@ const WORDS = {
   "asking.open": ["Open", "Mở"],
   "asking.begun": ["{model}: getting ready · {seconds} s", "{model}: đang chuẩn bị · {seconds} giây"],
   "asking.line": ["{model}: {line} · {seconds} s", "{model}: {line} · {seconds} giây"],
-  "asking.layer": ["{model}: layer {layer} of {count} · {seconds} s", "{model}: tầng {layer} trên {count} · {seconds} giây"],
+  "asking.layer": [
+    "{model}: layer {layer} of {count} · {seconds} s",
+    "{model}: tầng {layer} trên {count} · {seconds} giây",
+  ],
   "asking.done": ["The new text is shown.", "Đã hiện văn bản mới."],
   "asking.cancelled": ["Cancelled.", "Đã hủy."],
   "asking.failed": ["Not run: {reason}", "Không chạy được: {reason}"],
