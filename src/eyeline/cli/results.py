@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from eyeline.explanations import Explanation, Heads
     from eyeline.explanations.shown import Shown
+    from eyeline.views.page import Page
 
 
 def progress(line: str) -> None:
@@ -37,11 +38,12 @@ def layers_shown(count: int) -> Iterator[Callable[[int, int], None]]:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def check_results(as_json: bool, as_csv: bool, png: Path | None) -> None:
+def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | None = None, half: bool = False) -> None:
     """Refuse, before anything is run, what can't be given.
 
     Raises:
-        QuestionError: if both JSON and CSV are asked for, or a picture under a name that isn't a PNG file's.
+        QuestionError: if both JSON and CSV are asked for, or a picture or a page under a name that isn't one's, or half
+            a page of none.
         ExtraError: if a picture is asked for and matplotlib isn't installed.
     """
     from eyeline.explanations import QuestionError
@@ -54,6 +56,10 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None) -> None:
         from eyeline.views.figure import figures
 
         figures("png")
+    if html is not None and html.suffix.lower() not in (".html", ".htm"):
+        raise QuestionError(f"--html must be a file name that ends in .html, got {str(html)!r}")
+    if half and html is None:
+        raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
 def save_png(found: Explanation | Heads, png: Path) -> None:
@@ -62,6 +68,12 @@ def save_png(found: Explanation | Heads, png: Path) -> None:
     if missing:
         progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
     progress(f"wrote {png}")
+
+
+def save_html(page: Page, html: Path, half: bool) -> None:
+    """Write a page to one file, and say so."""
+    page.save(html, half=half)
+    progress(f"wrote {html}")
 
 
 def say_csv(found: Explanation | Heads) -> None:

@@ -14,6 +14,8 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', 
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+# Whole lines of comments, and what lines begin with. No module has a text of several lines, where that would count.
+_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
@@ -79,4 +81,7 @@ def _body(name: str, text: str) -> str:
         raise ValueError(
             f"{name}: modules must import and export by name, each at the beginning of a line, got {wrong[0].strip()!r}"
         )
+    text = _COMMENTS.sub("", text)
+    if any(line.count("`") % 2 for line in text.splitlines()):
+        raise ValueError(f"{name}: texts must be of one line, got one of several; join them")
     return f"{text.strip()}\nreturn {{ {', '.join(exported)} }};"

@@ -42,7 +42,7 @@ export class Source {
     this.model = model;
     this.waiting = new Map();
     this.kept = new Map(); // heads and their bytes, the latest used last
-    this.number = 0;
+    this.number = Math.floor(Math.random() * 2 ** 40); // two views of one widget hear each other's replies
     model.on("msg:custom", (reply, buffers) => {
       const waiting = this.waiting.get(reply.id);
       this.waiting.delete(reply.id);
@@ -83,6 +83,12 @@ export class Source {
   async overview(trace) {
     const { reply, buffers } = await this.ask({ kind: "overview", trace: trace.index });
     return { shape: reply.shape, bytes: bytesOf(buffers[0]), most: typed(Float32Array, buffers[1]) };
+  }
+
+  /** The numbers of a picture that the host makes, row by row. */
+  async picture(request) {
+    const { buffers } = await this.ask({ kind: "picture", ...request });
+    return typed(Float32Array, buffers[0]);
   }
 
   async _fetched(trace, layer, head) {
