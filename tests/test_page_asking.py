@@ -123,6 +123,19 @@ def test_the_model_the_mask_and_the_scale_are_as_chosen(opened, trace, model, fo
         assert served.session.page.traces[1].model.name == "other"
 
 
+def test_a_model_that_would_be_fetched_says_so_till_it_is_here(opened, trace, model, tmp_path, monkeypatch):
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
+    monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: model)
+    with Served(Session(Page([trace]), ["tiny", "smollm2"], ready={"tiny": model})) as served:
+        page = opened(served)
+        picker = page.get_by_label("Model", exact=True)
+        assert picker.locator("option").all_text_contents() == ["tiny", "smollm2 (fetches 98 MB, once)"]
+        picker.select_option("smollm2")
+        press(page, "Run")
+        expect(picker.locator("option")).to_have_text(["tiny", "smollm2"])
+        expect(picker).to_have_value("smollm2")
+
+
 def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, model, monkeypatch):
     ran, gate = gated(monkeypatch, model)
     page = opened(served)

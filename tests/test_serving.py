@@ -101,8 +101,15 @@ def test_the_header_is_the_pages_with_what_a_server_can_do(shared):
     assert status == 200
     assert header == {
         **json.loads(json.dumps(shared.session.page.header())),
-        "can": {"run": True, "picture": True, "models": ["tiny"], "files": []},
+        "can": {"run": True, "picture": True, "models": ["tiny"], "fetch": {}, "files": []},
     }
+
+
+def test_models_that_would_be_fetched_first_are_named(trace, model, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
+    session = Session(Page([trace]), [str(folder), "smollm2"], ready={str(folder): model})
+    assert session.header()["can"]["fetch"] == {"smollm2": 98}
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ export const createAsking = (page) => {
   const progress = element("div", { hidden: true }, far);
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("form", { class: "asking" }, text, row, progress, trouble);
+  let sizes = page.header.can.fetch; // of the models that aren't here yet, in megabytes
   let [language, filled, running, run, open, cancel] = [null, "", false];
 
   // A list under the name of `key`, with what belongs to it.
@@ -26,6 +27,8 @@ export const createAsking = (page) => {
       choice(page.say(`asking.${key}`), options, chosen[key], (value) => (chosen[key] = value)),
       ...more,
     );
+
+  const named = (model) => (model in sizes ? page.say("asking.fetch", { model, size: sizes[model] }) : model);
 
   const show = () => {
     run.disabled = running;
@@ -63,9 +66,14 @@ export const createAsking = (page) => {
     show();
     const settings = { model: chosen.model, mask: chosen.ahead ? null : "causal", scale: chosen.scaled ? null : 1 };
     try {
-      const made = await model.run({ ...what, ...settings }, (report) => say(report, chosen.model));
+      const made = await model.run({ ...what, ...settings }, (report) => say(report, settings.model));
       if (made) {
-        for (const entry of made.entries.slice(page.traces.length)) page.add(entry);
+        const { traces, can } = made.header;
+        for (const entry of traces.slice(page.traces.length)) page.add(entry);
+        if (settings.model in sizes && !(settings.model in can.fetch)) {
+          sizes = can.fetch; // it is here now
+          label();
+        }
         page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
       }
       page.announce(page.say(made ? "asking.done" : "asking.cancelled"));
@@ -98,7 +106,7 @@ export const createAsking = (page) => {
     progress.replaceChildren(cancel, " ", far);
     row.replaceChildren(
       run,
-      captioned("model", models.map((name) => [name, name])),
+      captioned("model", models.map((name) => [name, named(name)])),
       tick(page.say("asking.causal"), !chosen.ahead, (on) => (chosen.ahead = !on)),
       tick(page.say("asking.unscaled"), !chosen.scaled, (on) => (chosen.scaled = !on)),
       open ? captioned("file", files.map((file, at) => [at, file.name]), open) : "",

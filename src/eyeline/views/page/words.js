@@ -353,6 +353,7 @@ const WORDS = {
   "asking.keys": ["Ctrl+Enter", "Ctrl+Enter"],
   "asking.cancel": ["Cancel", "Hủy"],
   "asking.model": ["Model", "Mô hình"],
+  "asking.fetch": ["{model} (fetches {size} MB, once)", "{model} (tải {size} MB, một lần)"],
   "asking.causal": ["no looking ahead", "không nhìn về sau"],
   "asking.unscaled": ["without ÷ √d", "không chia cho √d"],
   "asking.file": ["File", "Tệp"],
