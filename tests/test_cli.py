@@ -215,7 +215,7 @@ def test_version_and_help(say):
     code, bare, _ = say()
     assert code == 0
     assert say("--help") == (0, bare, "")
-    for command in ("explain", "compare", "heads", "models", "doctor"):
+    for command in ("explain", "compare", "heads", "view", "models", "doctor"):
         assert command in bare
         code, out, err = say(command, "--help")
         assert (code, err) == (0, "")
