@@ -20,7 +20,8 @@ from eyeline.views.page import Page
 page = Page([pages.trace("the cat sat", layers=3, heads=2)])
 page
 """
-CELLS = [MAKE, 'Page([pages.trace("</script><img src=x onerror=window.ran=1> dog")], {"view": "matrix"})', "page.widget().words"]
+HOSTILE = 'Page([pages.trace("</script><img src=x onerror=window.ran=1> dog")], {"view": "steps"})'
+CELLS = [MAKE, HOSTILE, "page.widget().words"]
 
 
 def notebook(*cells):
@@ -89,10 +90,18 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
         within=within,
         ours=lambda message: message.location["url"].startswith("blob:") or "eyeline" in message.text,
     )
-    shown.set_default_timeout(60_000)
+    T = time.time()
     shown.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    shown.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    print("notebook", time.time() - T)
+    status = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+    shown.wait_for_function(f"{status} === 'idle'", timeout=60_000)  # asked for earlier, it asks for a kernel
+    print("kernel", time.time()-T)
+    shown.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
     pages = shown.locator(".eyeline")
-    pages.nth(1).locator("[role=tab]").first.wait_for()
-    shown.screenshot(path="/tmp/w/browser-lab.png")
+    try:
+        pages.nth(1).locator("[role=tab]").first.wait_for(timeout=30000)
+    finally:
+        shown.screenshot(path="/tmp/w/browser-lab.png")
+        print("shown", time.time() - T)
+        print(shown.inner_text("body")[:3000])
     print(pages.count(), pages.nth(0).inner_text(), pages.nth(1).inner_text())

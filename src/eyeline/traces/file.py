@@ -25,8 +25,6 @@ _KEY = "eyeline"
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write a trace file; see `Trace.save`."""
-    from safetensors.numpy import save_file
-
     arrays: dict[str, NDArray[Any]] = {}
     masks: dict[int, str] = {}
     layers: list[dict[str, Any]] = []
@@ -53,9 +51,25 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "keys": None if trace.keys is None else _line_entry(trace.keys),
         "layers": layers,
     }
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    with whole(Path(os.path.abspath(path))) as beside:
-        save_file(contiguous, beside, {_KEY: json.dumps(about, allow_nan=False)})
+    _write(Path(path), arrays, json.dumps(about, allow_nan=False))
+
+
+def _write(path: Path, arrays: dict[str, NDArray[Any]], about: str) -> None:
+    """Write safetensors. (Its own writer holds it all in memory, or makes a file that nobody else may read.)"""
+    header: dict[str, Any] = {"__metadata__": {_KEY: about}}
+    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number lies where it may
+    end = 0
+    for name in order:
+        array = arrays[name]
+        first, end = end, end + array.nbytes
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": [first, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with whole(path) as beside, open(beside, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            little = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
+            file.write(np.ascontiguousarray(little).data)
 
 
 def open_trace(path: str | os.PathLike[str]) -> Trace:
@@ -116,6 +130,7 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
 
 _SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
 _TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
+_NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.uint8): "U8"}
 
 
 class _Tensors:

@@ -2,7 +2,15 @@
 
 const KEPT = 4; // layers that are kept as decoded
 
-const block = (name) => document.getElementById(`eyeline-${name}`).textContent;
+const block = (name) => document.getElementById(`eyeline-${name}`);
+
+// The text of a block, once the browser has read as far: of a large file the page is there before its last numbers.
+const textOf = (name) =>
+  new Promise((done) => {
+    const ready = () => done(block(name).textContent);
+    if (document.readyState !== "loading" || block(name)?.nextElementSibling) ready();
+    else document.addEventListener("DOMContentLoaded", ready, { once: true });
+  });
 
 const decoded = (text) => {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -13,7 +21,8 @@ const decoded = (text) => {
 };
 
 const unpacked = async (name) => {
-  const stream = new Blob([decoded(block(name))]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const bytes = decoded(await textOf(name));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
 
@@ -30,8 +39,8 @@ const ofPlanes = (planes, size) => {
 /** The model object over the blocks of this file. */
 export class FileModel {
   constructor() {
-    this.header = JSON.parse(block("header"));
-    this.contents = JSON.parse(block("contents"));
+    this.header = JSON.parse(block("header").textContent);
+    this.contents = JSON.parse(block("contents").textContent);
     this.listeners = [];
     this.layers = new Map(); // promises of what layers are made of, the latest used last
     this.masks = new Map();

@@ -70,8 +70,9 @@ is fetched.</p></noscript>
 <p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
 or a later one.</p>
 <div id="eyeline"></div>
-{blocks}
+{first}
 <script>{bootstrap}</script>
+{data}
 </body>
 </html>
 """
@@ -80,7 +81,7 @@ or a later one.</p>
 def save(page: Page, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
     """Write the file; see `Page.save`."""
     data = page_file(page, half=half, values=values)
-    with whole(Path(os.path.abspath(path))) as beside:
+    with whole(Path(path)) as beside:
         beside.write_bytes(data)
 
 
@@ -106,19 +107,22 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         header["traces"][number]["values"] = kept
         contents["traces"].append(_add(data, number, trace, half, kept))
     module = joined("file.js")
-    blocks = [
+    first = [
         _block("header", "application/json", _json(header)),
         _block("contents", "application/json", _json(contents)),
         _block("style", _PACKED, _base64(_deflated(style().encode()))),
         _block("module", _PACKED, _base64(_deflated(module.encode()))),
-        *(_block(name, _PACKED, _base64(packed)) for name, packed in data.items()),
     ]
+    # What is looked at first comes first, so that it is there while the browser reads the rest.
+    seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
+    order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
     text = _MARKUP.format(
         policy=html.escape(_policy(_BOOTSTRAP, module)),
         version=html.escape(header["version"]),
         title=html.escape(printable(page.title)),
-        blocks="\n".join(blocks),
+        first="\n".join(first),
         bootstrap=_BOOTSTRAP,
+        data="\n".join(_block(name, _PACKED, _base64(data[name])) for name in order),
     )
     return text.encode()
 

@@ -1,7 +1,10 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
+import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
+import { createHelp } from "./help.js";
+import { createKeeping } from "./keeping.js";
 import { createMatrix } from "./matrix.js";
 import { createOverview } from "./overview.js";
 import { Page } from "./page.js";
@@ -49,10 +52,11 @@ const tabs = (page) => {
   return { element: list, update };
 };
 
-const tools = (page) => {
-  const row = element("div", { class: "tools" });
+const tools = (page, view) => {
+  const [choices, keeping, help] = [element("span", { class: "tools" }), createKeeping(page, view), createHelp(page)];
   const update = () => {
-    row.replaceChildren(
+    const focused = [...choices.children].indexOf(document.activeElement);
+    choices.replaceChildren(
       choice(page.say("language"), LANGUAGES, page.language, (language) => page.set({ language })),
       choice(
         page.say("theme"),
@@ -61,14 +65,23 @@ const tools = (page) => {
         (theme) => page.set({ theme: theme || null }),
       ),
     );
+    choices.children[focused]?.focus();
+    keeping.update();
+    help.update();
   };
-  return { element: row, update };
+  const row = element("div", { class: "tools" }, keeping.opener, help.opener, choices, keeping.element, help.element);
+  return { element: row, update, help };
 };
 
 // Keys that work everywhere in the page, where no field takes what is typed.
-const pressed = (page, event) => {
+const pressed = (page, help, event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
   const { state, trace } = page;
+  if (event.key === "?") {
+    event.preventDefault();
+    help.open();
+    return;
+  }
   const chosen = {
     "[": { layer: state.layer - 1 },
     "]": { layer: state.layer + 1 },
@@ -86,18 +99,20 @@ const render = ({ model, el }) => {
   const page = new Page(model, (text) => {
     live.textContent = text;
   });
+  let view = null;
   // JupyterLab would take the page's keys for its own commands.
   const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const parts = [tabs(page), tools(page), createPickers(page)];
-  const [bar, toolbar, pickers] = parts.map((part) => part.element);
-  frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
+  const asking = page.header.can.run ? [createAsking(page)] : [];
+  const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
+  const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
+  frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);
   el.append(frame);
 
-  let view = null;
   const failed = (error) => {
-    trouble.textContent = page.say("failed", { reason: error.message });
+    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
+    trouble.textContent = page.say("failed", { reason });
     trouble.hidden = false;
   };
   const show = async () => {
@@ -127,7 +142,7 @@ const render = ({ model, el }) => {
   };
   const forget = page.listen(update);
   const calm = onHostTheme(() => update());
-  frame.addEventListener("keydown", (event) => pressed(page, event));
+  frame.addEventListener("keydown", (event) => pressed(page, parts[1].help, event));
   const arrived = () => {
     const words = decodeURIComponent(location.hash.slice(1));
     if (words !== page.words.replaceAll(" ", "&")) page.restore(words);

@@ -36,10 +36,10 @@ def framed(page: Page) -> str:
     """A page's file in a frame that reaches nothing outside it, and how to get the widget."""
     from eyeline.views.page.file import page_file
 
-    said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, a page of any size shows here, as a widget.</p>"
+    said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"
     text = page_file(page).decode()
     if len(text) > MOST:
-        return f"<p>This page is too large for a cell: <code>page.save('page.html')</code> writes it to a file.</p>{said}"
+        return f"<p>Too large for a cell: <code>page.save('page.html')</code> writes this page to a file.</p>{said}"
     style = "width: 100%; height: 720px; border: 0"
     frame = f'<iframe sandbox="allow-scripts allow-downloads" title="Eyeline" style="{style}"'
     return f'{frame} srcdoc="{html.escape(text)}"></iframe>{said}'

@@ -1,6 +1,5 @@
 // The sentence view: the text as typed, and for one of its tokens whom it looks at, or who looks at it.
 
-import { Asking } from "./asking.js";
 import { needsLight, ramp, shade } from "./colour.js";
 import { button, element } from "./dom.js";
 import { percent } from "./labels.js";
@@ -8,6 +7,7 @@ import { createLinks } from "./links.js";
 import { ceiling, strongest } from "./looks.js";
 import { createPager } from "./pager.js";
 import { pictured } from "./pictures.js";
+import { Question } from "./question.js";
 import { createStrongest } from "./strongest.js";
 import { createThreshold } from "./threshold.js";
 import { called, createTokens, titled } from "./tokens.js";
@@ -20,7 +20,7 @@ const FAINT = 0.02; // of full shade: less is drawn as nothing
 const toned = (strength) => 0.04 + 0.66 * strength;
 
 export const createSentence = (page) => {
-  const asking = new Asking(page);
+  const question = new Question(page);
   const first = { queries: 0, keys: 0 }; // of the units that are drawn
   let [pinned, said, pointed, narrow] = [null, "", null, page.narrow.matches];
   let later = 0; // the timer of what is still to be worked out
@@ -28,8 +28,8 @@ export const createSentence = (page) => {
 
   // The units of a side that are drawn, [first, last).
   const range = (side) => {
-    const count = asking.units(side).length;
-    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / asking.sides.length;
+    const count = question.units(side).length;
+    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / question.sides.length;
     if (count <= 1.25 * size) return [0, count];
     first[side] = Math.min(Math.max(first[side], 0), count - size);
     return [first[side], first[side] + size];
@@ -41,7 +41,7 @@ export const createSentence = (page) => {
 
   const pin = (side, unit) => {
     const toward = page.trace.crossing ? { toward: side === "queries" ? "from" : "to" } : {};
-    page.set({ token: asking.units(side)[unit].first, ...toward });
+    page.set({ token: question.units(side)[unit].first, ...toward });
   };
   const point = (unit) => {
     if (unit === pointed) return;
@@ -57,24 +57,24 @@ export const createSentence = (page) => {
     const tokens = createTokens(page, side, {
       hover: (unit) => {
         if (page.state.token !== null) return point(unit);
-        if (unit === asking.hovered?.unit && side === asking.hovered?.side) return undefined;
-        asking.hovered = own(unit);
+        if (unit === question.hovered?.unit && side === question.hovered?.side) return undefined;
+        question.hovered = own(unit);
         return paint();
       },
       focus: (unit, next) => {
         if (unit === null && list.element.contains(next)) return; // whose rows are of this unit
-        asking.focused = own(unit);
+        question.focused = own(unit);
         paint();
       },
       pick: (unit) => {
-        const one = asking.asked;
-        [asking.hovered, pointed] = [null, null];
+        const one = question.asked;
+        [question.hovered, pointed] = [null, null];
         if (one?.pinned && one.side === side && one.unit === unit) page.set({ token: null });
         else pin(side, unit);
       },
       move: (unit) => {
         reach(side, unit);
-        [asking.focused, asking.hovered] = [own(unit), null];
+        [question.focused, question.hovered] = [own(unit), null];
         draw();
         tokens.focus(unit);
         if (page.state.token !== null) pin(side, unit);
@@ -87,7 +87,7 @@ export const createSentence = (page) => {
         draw();
       },
       jump: (unit) => pin(side, unit),
-      from: () => (asking.asked?.side === side ? asking.asked.unit : range(side)[0] - 1),
+      from: () => (question.asked?.side === side ? question.asked.unit : range(side)[0] - 1),
     });
     const caption = element("p", { class: "caption", "aria-hidden": "true" });
     const parts = side === "queries" ? [caption, tokens.element] : [tokens.element, caption];
@@ -98,15 +98,15 @@ export const createSentence = (page) => {
 
   const list = createStrongest(page, {
     pick: (unit) => {
-      const { side } = asking.looks(range);
+      const { side } = question.looks(range);
       sent = { side, unit };
       pin(side, unit);
     },
     point,
   });
   list.element.addEventListener("focusout", (event) => {
-    if (asking.focused === null || list.element.contains(event.relatedTarget)) return;
-    asking.focused = null;
+    if (question.focused === null || list.element.contains(event.relatedTarget)) return;
+    question.focused = null;
     paint();
   });
   const turns = ["from", "to"].map((toward) =>
@@ -117,7 +117,7 @@ export const createSentence = (page) => {
   const whole = element("div", { class: "sentence" }, element("div", { class: "pickers" }, choices, threshold.element), stage, list.element);
 
   const label = (seen, side, unit, hidden) => {
-    const name = called(page, asking.units(side)[unit], asking.units(side));
+    const name = called(page, question.units(side)[unit], question.units(side));
     if (seen.one?.side === side && seen.one.unit === unit) {
       const names = strongest(seen.shares, 3)
         .map((at) => `${at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units)} ${percent(seen.shares[at])}`)
@@ -132,7 +132,7 @@ export const createSentence = (page) => {
   // How a unit is drawn, of what is seen.
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
-    const hidden = there && asking.hides(seen, unit);
+    const hidden = there && question.hides(seen, unit);
     const kinds = [one && `asked ${seen.kind}`, one && seen.one.pinned && "pinned", there && !one && unit === pointed && "pointed", hidden && "barred"];
     const entry = { kind: kinds.filter(Boolean).join(" "), label: label(seen, side, unit, hidden) };
     const strength = there && seen.shares && !hidden ? Math.min(seen.shares[unit] / full, 1) : 0;
@@ -154,13 +154,13 @@ export const createSentence = (page) => {
   };
 
   const paint = () => {
-    if (!asking.sight) return;
-    const seen = asking.looks(range);
+    if (!question.sight) return;
+    const seen = question.looks(range);
     const full = seen.shares ? ceiling(seen.shares)[0] : 1;
     const drawn = { hidden: false, generated: false };
-    for (const side of asking.sides) {
-      const [{ prompt }, units] = [page.trace[side], asking.units(side)];
-      const stop = [seen.one, asking.focused].find((place) => place?.side === side)?.unit ?? null;
+    for (const side of question.sides) {
+      const [{ prompt }, units] = [page.trace[side], question.units(side)];
+      const stop = [seen.one, question.focused].find((place) => place?.side === side)?.unit ?? null;
       rows[side].tokens.paint((unit) => {
         const drawing = look(seen, full, side, unit);
         drawn.hidden ||= drawing.kind.includes("barred");
@@ -169,7 +169,7 @@ export const createSentence = (page) => {
       }, stop);
     }
     const [start, end] = range(seen.side);
-    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !asking.sight.plain });
+    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !question.sight.plain });
     links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
@@ -179,10 +179,10 @@ export const createSentence = (page) => {
     stage.dataset.crossing = page.trace.crossing;
     for (const side of ["queries", "keys"]) {
       const { element: whole, caption, tokens, pager } = rows[side];
-      whole.hidden = !asking.sides.includes(side);
+      whole.hidden = !question.sides.includes(side);
       if (whole.hidden) continue;
-      const units = asking.units(side);
-      const labelled = new Set(asking.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
+      const units = question.units(side);
+      const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
       caption.hidden = !page.trace.crossing;
       caption.textContent = page.say(`sentence.${side}`);
       tokens.show(page.trace[side], units, ...range(side), labelled);
@@ -206,8 +206,8 @@ export const createSentence = (page) => {
     explained();
     const sight = await page.sight();
     if (!current()) return;
-    if (asking.take(sight) || page.state.token === null) pointed = null;
-    const one = asking.asked;
+    if (question.take(sight) || page.state.token === null) pointed = null;
+    const one = question.asked;
     const now = one?.pinned ? JSON.stringify([page.state.trace, page.state.unit, one]) : null;
     if (now && now !== pinned) reach(one.side, one.unit);
     pinned = now;
@@ -215,13 +215,13 @@ export const createSentence = (page) => {
     if (sent) rows[sent.side].tokens.focus(sent.unit);
     sent = null;
     if (one && list.text() !== said) page.announce((said = list.text()));
-    if (one === null && (await asking.average(() => current() && asking.asked === null))) paint();
+    if (one === null && (await question.average(() => current() && question.asked === null))) paint();
   };
 
   whole.addEventListener("keydown", (event) => {
     if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && page.state.token !== null) {
-      [asking.focused, pointed] = [null, null];
+      [question.focused, pointed] = [null, null];
       page.set({ token: null });
     } else if (event.key.toLowerCase() === "f") turn();
     else return;
@@ -232,14 +232,14 @@ export const createSentence = (page) => {
   const resized = new ResizeObserver(() => {
     const before = narrow;
     narrow = page.narrow.matches;
-    if (asking.sight) (before === narrow ? paint : draw)();
+    if (question.sight) (before === narrow ? paint : draw)();
   });
   resized.observe(stage);
 
   return {
     element: whole,
     update,
-    numbers: () => asking.table(range),
+    numbers: () => question.table(range),
     picture: () => pictured(whole, [stage, list.element]),
     destroy: () => {
       resized.disconnect();

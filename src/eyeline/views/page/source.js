@@ -85,6 +85,12 @@ export class Source {
     return { shape: reply.shape, bytes: bytesOf(buffers[0]), most: typed(Float32Array, buffers[1]) };
   }
 
+  /** The numbers of a picture that the host makes, row by row. */
+  async picture(request) {
+    const { buffers } = await this.ask({ kind: "picture", ...request });
+    return typed(Float32Array, buffers[0]);
+  }
+
   async _fetched(trace, layer, head) {
     const { reply, buffers } = await this.ask({ kind: "head", trace: trace.index, layer, head });
     const { scale, mask } = trace.layers[layer];

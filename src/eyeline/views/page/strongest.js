@@ -105,7 +105,7 @@ export const createStrongest = (page, on) => {
   };
 
   /**
-   * Show looks, as Asking has them, and what is drawn: {pointed, hidden, generated, long, joined}. `joined` says whether
+   * Show looks, as a Question has them, and what is drawn: {pointed, hidden, generated, long, joined}. `joined` says whether
    * words stand for several pieces.
    */
   const show = (looks) => {

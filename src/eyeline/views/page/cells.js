@@ -1,0 +1,129 @@
+// The weights between the units that are shown, in blocks, for a picture of many of them.
+
+const FAINT = -46; // exp of less is under 1e-20, which no picture shows
+
+// Where each token of a line is drawn, counted among the shown units; -1 for one that isn't.
+const placesOf = (units, shown) => {
+  const places = new Int32Array(units.at(-1)?.last ?? 0).fill(-1);
+  shown.forEach((at, place) => places.fill(place, units[at].first, units[at].last));
+  return places;
+};
+
+// The tokens of the units that are shown at the places [first, last).
+const tokensOf = (units, shown, first, last) => {
+  const tokens = [];
+  for (let place = first; place < last; place++) {
+    const { first: from, last: to } = units[shown[place]];
+    for (let token = from; token < to; token++) tokens.push(token);
+  }
+  return tokens;
+};
+
+/** A table of cells: rows and columns are the shown units of a sight, by their place among the shown. */
+export class Cells {
+  /** @param rows, columns which units of the sight are shown, in reading order */
+  constructor(sight, rows, columns) {
+    Object.assign(this, { sight, rows, columns });
+    this.rowOf = placesOf(sight.queries, rows);
+    this.columnOf = placesOf(sight.keys, columns);
+    this.full = sight.heads.every((head) => head.mask.kind === "all");
+    const [{ D, N, M }] = sight.heads;
+    this.effort = (sight.heads.length * D * N * M) / Math.max(sight.N * sight.M, 1); // products that a cell takes, about
+  }
+
+  /** Whether the query unit at a row may look at the key unit at a column. */
+  allowed(row, column) {
+    return this.sight.allowed(this.rows[row], this.columns[column]);
+  }
+
+  /** The weight of one cell. */
+  weight(row, column) {
+    const key = this.columns[column];
+    return this.sight.row(this.rows[row], key, key + 1)[0];
+  }
+
+  /** The weights of a row on all columns. */
+  row(row) {
+    const given = this.sight.row(this.rows[row]);
+    return this.columns.map((key) => given[key]);
+  }
+
+  /** Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look. */
+  block(top, bottom, left, right) {
+    const { sight } = this;
+    const [queries, keys] = [tokensOf(sight.queries, this.rows, top, bottom), tokensOf(sight.keys, this.columns, left, right)];
+    const size = (bottom - top) * (right - left);
+    const place = { top, left, width: right - left, open: this.full ? null : new Uint8Array(size) };
+    const result = new Float64Array(size);
+    const largest = sight.reduce === "max" && sight.heads.length > 1;
+    const own = largest ? new Float64Array(size) : result;
+    for (const head of sight.heads) {
+      this._add(head, queries, keys, own, place);
+      if (!largest) continue;
+      for (let at = 0; at < size; at++) if (own[at] > result[at]) result[at] = own[at];
+      own.fill(0);
+    }
+    if (!largest) for (let at = 0; at < size; at++) result[at] /= sight.heads.length;
+    if (place.open) for (let at = 0; at < size; at++) if (!place.open[at]) result[at] = NaN;
+    return result;
+  }
+
+  // Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+  _add(head, queries, keys, into, { top, left, width, open }) {
+    const { q, k, lse, D, scale } = head;
+    const { sight, rows } = this;
+    const [many, causal, partial] = [keys.length, head.mask.kind === "causal", !["all", "causal"].includes(head.mask.kind)];
+    const columns = keys.map((token) => this.columnOf[token] - left);
+    const scores = new Float64Array(8);
+    for (let at = 0; at < queries.length; at += 2) {
+      const pair = [queries[at], queries[Math.min(at + 1, queries.length - 1)]];
+      const real = Math.min(2, queries.length - at);
+      for (let from = 0; from < many; from += 4) {
+        if (causal && keys[from] > pair[1]) break;
+        let [a, b] = [pair[0] * D, pair[1] * D];
+        let c = keys[from] * D;
+        let d = keys[Math.min(from + 1, many - 1)] * D;
+        let e = keys[Math.min(from + 2, many - 1)] * D;
+        let f = keys[Math.min(from + 3, many - 1)] * D;
+        let [s0, s1, s2, s3, t0, t1, t2, t3] = [0, 0, 0, 0, 0, 0, 0, 0];
+        for (const end = a + D; a < end; a++, b++, c++, d++, e++, f++) {
+          const [x, y] = [q[a], q[b]];
+          const [k0, k1, k2, k3] = [k[c], k[d], k[e], k[f]];
+          s0 += x * k0;
+          s1 += x * k1;
+          s2 += x * k2;
+          s3 += x * k3;
+          t0 += y * k0;
+          t1 += y * k1;
+          t2 += y * k2;
+          t3 += y * k3;
+        }
+        scores[0] = s0;
+        scores[1] = s1;
+        scores[2] = s2;
+        scores[3] = s3;
+        scores[4] = t0;
+        scores[5] = t1;
+        scores[6] = t2;
+        scores[7] = t3;
+        const count = Math.min(4, many - from);
+        for (let which = 0; which < real; which++) {
+          const query = pair[which];
+          const row = this.rowOf[query];
+          const unit = sight.queries[rows[row]];
+          const [base, share] = [lse[query], 1 / (unit.last - unit.first)];
+          if (base === -Infinity) continue;
+          const line = (row - top) * width;
+          for (let next = 0; next < count; next++) {
+            const key = keys[from + next];
+            if (causal ? key > query : partial && !head.allowed(query, key)) continue;
+            const cell = line + columns[from + next];
+            if (open) open[cell] = 1;
+            const power = scale * scores[which * 4 + next] - base;
+            if (power > FAINT) into[cell] += share * Math.exp(power);
+          }
+        }
+      }
+    }
+  }
+}

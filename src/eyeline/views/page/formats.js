@@ -1,0 +1,69 @@
+// Numbers and pictures as files: their bytes and their names.
+
+const FORMULA = /^[=+\-@\t\r]/; // what a spreadsheet runs a cell for
+const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const LARGEST = 16384; // pixels of a canvas's side
+
+// Seven digits are what float32 holds.
+const rounded = (value) => (typeof value === "number" ? (Number.isFinite(value) ? Number(value.toPrecision(7)) : null) : value);
+
+const field = (value) => {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" && FORMULA.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Numbers as CSV, as RFC 4180 has it. What a spreadsheet would take for a formula has an apostrophe before it. */
+export const csv = ({ columns, rows }) =>
+  [columns, ...rows].map((row) => row.map((value) => field(rounded(value))).join(",") + "\r\n").join("");
+
+/** Numbers as JSON, a row on a line, with what they are of. */
+export const json = (page, { name, columns, rows }) => {
+  const { trace, state, words, header } = page;
+  const about = {
+    schema: "eyeline.numbers/1", version: header.version, numbers: name, model: trace.model.name, trace: trace.name,
+    text: trace.queries.text, ...(trace.crossing ? { keys: trace.keys.text } : {}),
+    layer: state.layer + 1, head: typeof state.head === "number" ? state.head + 1 : state.head, unit: state.unit, words, columns,
+  };
+  const lines = rows.map((row) => `  ${JSON.stringify(row.map(rounded))}`).join(",\n");
+  return `${JSON.stringify(about, null, 1).slice(0, -2)},\n "rows": [\n${lines}\n ]\n}\n`;
+};
+
+/** An SVG text without signs that XML has not. */
+export const sound = (svg) => svg.replace(NOT_XML, "\ufffd");
+
+/** An SVG text as the bytes of a PNG, each of its pixels two by two. */
+export const png = async (svg) => {
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const { width, height } = image;
+    const times = Math.min(2, LARGEST / Math.max(width, height), Math.sqrt(1.2e8 / (width * height)));
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [Math.round(width * times), Math.round(height * times)];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error(`${width} × ${height}`))), "image/png"));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+};
+
+/** A file's name for what is seen: "eyeline-matrix-layer-6-head-mean-time-flies.csv". */
+export const fileName = (page, kind) => {
+  const { state, trace } = page;
+  const text = trace.queries.text.normalize("NFC").slice(0, 200).toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const place = ["layer", state.layer + 1, "head", typeof state.head === "number" ? state.head + 1 : state.head];
+  const slug = [...text.join("-")].slice(0, 40).join("").replace(/-$/, "");
+  return `${["eyeline", state.view, ...place, slug].filter((part) => part !== "").join("-")}.${kind}`;
+};
+
+/** Have the browser keep a file. */
+export const download = (name, blob) => {
+  const address = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  [link.href, link.download] = [address, name];
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60e3); // browsers read it after the click
+};

@@ -1,0 +1,80 @@
+// What fingers, pens, mice and wheels do on a canvas: move, zoom, point, press.
+
+const STILL = 4; // pixels that a press may move and still be one
+
+/**
+ * Listen on a canvas. Places are in CSS pixels from its corner.
+ * @param on {pan(x, y), zoom(factor, x, y), point(x, y), leave(), press(x, y), rest()}; rest is when a movement is over
+ * @returns a function that ends it
+ */
+export const gestures = (canvas, on) => {
+  const down = new Map(); // pointers that are down, and where they are
+  let moved = 0;
+  let turning = null; // a wheel's rest is when it hasn't turned for a while
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const spread = () => {
+    const [[a, b], [c, d]] = [...down.values()];
+    return { far: Math.hypot(a - c, b - d), x: (a + c) / 2, y: (b + d) / 2 };
+  };
+  const listeners = {
+    pointerdown(event) {
+      if (event.button > 0) return;
+      if (!down.size) moved = 0;
+      down.set(event.pointerId, place(event));
+    },
+    pointermove(event) {
+      const now = place(event);
+      const before = down.get(event.pointerId);
+      if (!before) {
+        if (event.pointerType !== "touch") on.point(...now);
+        return;
+      }
+      if (down.size === 2) {
+        const old = spread();
+        down.set(event.pointerId, now);
+        const fresh = spread();
+        moved = Infinity;
+        on.pan(fresh.x - old.x, fresh.y - old.y);
+        on.zoom(fresh.far / Math.max(old.far, 1), fresh.x, fresh.y);
+        return;
+      }
+      const way = Math.hypot(now[0] - before[0], now[1] - before[1]);
+      if (moved + way <= STILL) return;
+      if (moved <= STILL) canvas.setPointerCapture(event.pointerId);
+      moved = Infinity;
+      down.set(event.pointerId, now);
+      canvas.dataset.dragged = "";
+      on.pan(now[0] - before[0], now[1] - before[1]);
+    },
+    pointerup(event) {
+      if (!down.delete(event.pointerId)) return;
+      if (moved <= STILL) on.press(...place(event));
+      delete canvas.dataset.dragged;
+      if (!down.size) on.rest();
+    },
+    pointercancel(event) {
+      down.delete(event.pointerId);
+      delete canvas.dataset.dragged;
+      if (!down.size) on.rest();
+    },
+    pointerleave(event) {
+      if (!down.size && event.pointerType !== "touch") on.leave();
+    },
+    wheel(event) {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
+      event.preventDefault();
+      const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1);
+      on.zoom(Math.exp(-Math.min(Math.max(pixels, -200), 200) / 240), ...place(event));
+      clearTimeout(turning);
+      turning = setTimeout(on.rest, 160);
+    },
+  };
+  for (const [name, listener] of Object.entries(listeners)) canvas.addEventListener(name, listener, { passive: false });
+  return () => {
+    clearTimeout(turning);
+    for (const [name, listener] of Object.entries(listeners)) canvas.removeEventListener(name, listener);
+  };
+};

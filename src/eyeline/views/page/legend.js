@@ -1,0 +1,51 @@
+// What a matrix's colours mean, in numbers.
+
+import { ramp } from "./colour.js";
+import { element } from "./dom.js";
+import { figure, percent } from "./labels.js";
+
+/** A weight as a legend writes it: in two or three figures. */
+export const marked = (weight) => {
+  if (weight === 0) return "0";
+  if (weight >= 0.0995) return figure(weight, 2);
+  if (weight >= 0.001) return String(Number(weight.toPrecision(2)));
+  return weight.toExponential(Number(weight.toPrecision(1)) === Number(weight.toPrecision(2)) ? 0 : 1).replace("-", "−");
+};
+
+/** The marks of a tone's legend: [{place, text}], the last with a sign if some weights lie beyond it. */
+export const legendMarks = (tone) => {
+  const marks = tone.marks;
+  const every = Math.ceil(marks.length / 5);
+  return marks
+    .filter((_, at) => at === marks.length - 1 || (at % every === 0 && (marks.length - 1 - at >= every || every === 1)))
+    .map(([place, weight], at, all) => {
+      const beyond = at === all.length - 1 && tone.kind !== "rank" && (tone.most > tone.top * 1.0001 || tone.clips);
+      const below = at === 0 && tone.kind === "log";
+      return { place, text: `${beyond ? "≥ " : below ? "≤ " : ""}${marked(weight)}` };
+    });
+};
+
+/** The colours as stops of a gradient, "rgb(…) 0%" and so on. */
+export const stops = (dark, count = 16) =>
+  Array.from({ length: count + 1 }, (_, at) => [`rgb(${ramp(dark)[Math.round((at / count) * 255)].join(" ")})`, at / count]);
+
+/** The legend: `tone` may be null before anything is seen. */
+export const legend = (page, tone, level, masked) => {
+  const title = level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
+  const parts = [element("p", { class: "caption" }, tone?.kind === "rank" ? `${title} · ${page.say("matrix.legend.rank")}` : title)];
+  if (tone) {
+    const colours = stops(tone.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
+    parts.push(
+      element("div", { class: "ramp", style: { background: `linear-gradient(to right, ${colours.join(", ")})` } }),
+      element(
+        "div",
+        { class: "marks number" },
+        ...legendMarks(tone).map(({ place, text }, at, all) =>
+          element("span", { style: { left: percent(place) }, class: at === 0 ? "first" : at === all.length - 1 ? "last" : null }, text),
+        ),
+      ),
+    );
+  }
+  if (masked) parts.push(element("p", { class: "veil" }, element("span", { class: "swatch", "aria-hidden": "true" }), page.say("matrix.hidden")));
+  return parts;
+};

@@ -1,0 +1,107 @@
+// Which part of a table of square cells is seen, and how large: places in cells, sizes in CSS pixels.
+
+const LARGEST = 72; // a cell's side when zoomed in all the way
+
+/** A window of `width` × `height` pixels onto `rows` × `columns` cells of `size` pixels each. */
+export class Viewport {
+  constructor() {
+    Object.assign(this, { rows: 1, columns: 1, width: 1, height: 1, top: 0, left: 0, size: 1, snap: 1 });
+  }
+
+  /** How large cells are where all of them are seen; whole device pixels where that costs little room. */
+  get least() {
+    const size = Math.min(this.width / this.columns, this.height / this.rows);
+    const whole = Math.floor(size * this.snap + 1e-6) / this.snap;
+    return whole >= 0.75 * size ? whole : size;
+  }
+
+  get most() {
+    return Math.max(LARGEST, this.least);
+  }
+
+  /** Whether all is seen. */
+  get whole() {
+    return this.size <= this.least * 1.0001;
+  }
+
+  /** The cells that are seen, [top, left, bottom, right]; null for all. */
+  get box() {
+    if (this.whole) return null;
+    const [bottom, right] = [this.top + this.height / this.size, this.left + this.width / this.size];
+    return [this.top, this.left, Math.min(bottom, this.rows), Math.min(right, this.columns)].map((place) => Number(place.toFixed(2)));
+  }
+
+  /** Another table, or another window; `snap` is the device pixels of a CSS pixel. */
+  resize({ rows, columns, width, height, snap }) {
+    Object.assign(this, { rows, columns, width, height, snap });
+  }
+
+  /** Show a box whole, or, without one, all. */
+  show(box) {
+    if (box) {
+      const [top, left, bottom, right] = box;
+      this.size = Math.min(this.width / (right - left), this.height / (bottom - top));
+      this.top = (top + bottom - this.height / this.size) / 2;
+      this.left = (left + right - this.width / this.size) / 2;
+    } else {
+      Object.assign(this, { size: this.least, top: 0, left: 0 });
+    }
+    this._keep();
+  }
+
+  /** Make cells larger by a factor, what is at a pixel staying there. */
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const [row, column] = [this.top + y / this.size, this.left + x / this.size];
+    this.size = Math.min(Math.max(this.size * factor, this.least), this.most);
+    this.top = row - y / this.size;
+    this.left = column - x / this.size;
+    this._keep();
+  }
+
+  /** Move the table by pixels. */
+  pan(x, y) {
+    this.top -= y / this.size;
+    this.left -= x / this.size;
+    this._keep();
+  }
+
+  /** Move as little as needed for a cell to be seen whole. */
+  reveal(row, column) {
+    this.top = Math.max(Math.min(this.top, row), row + 1 - this.height / this.size);
+    this.left = Math.max(Math.min(this.left, column), column + 1 - this.width / this.size);
+    this._keep();
+  }
+
+  /** The cell at a pixel, {row, column}, or null where there is none. */
+  at(x, y) {
+    const [row, column] = [Math.floor(this.top + y / this.size), Math.floor(this.left + x / this.size)];
+    const within = row >= 0 && column >= 0 && row < this.rows && column < this.columns;
+    return within && x >= 0 && y >= 0 && x < this.width && y < this.height ? { row, column } : null;
+  }
+
+  /** The cells that are seen at least in part, as whole numbers: rows [top, bottom), columns [left, right). */
+  get seen() {
+    return {
+      top: Math.floor(this.top),
+      left: Math.floor(this.left),
+      bottom: Math.min(Math.ceil(this.top + this.height / this.size - 1e-6), this.rows),
+      right: Math.min(Math.ceil(this.left + this.width / this.size - 1e-6), this.columns),
+    };
+  }
+
+  /** The pixel at which a row or a column begins. */
+  y(row) {
+    return (row - this.top) * this.size;
+  }
+
+  x(column) {
+    return (column - this.left) * this.size;
+  }
+
+  _keep() {
+    if (!(this.size > 0)) this.size = this.least;
+    this.size = Math.min(Math.max(this.size, this.least), this.most);
+    this.top = Math.max(Math.min(this.top, this.rows - this.height / this.size), 0);
+    this.left = Math.max(Math.min(this.left, this.columns - this.width / this.size), 0);
+  }
+}
