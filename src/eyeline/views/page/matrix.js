@@ -21,6 +21,7 @@ const BUSY = 5; // milliseconds of work in a frame while something moves
 const IDLE = 11; // and while nothing does
 const MOST = 16e9; // products that this page does for what is seen; beyond, one has to zoom in
 const HOSTS = 5e8; // products from which a host that can is asked
+const QUIET = 150; // milliseconds from a picture to the search for a column that takes most
 const TABLE = 4e6; // cells that a table may have
 const WIDE = 760; // pixels from which what stands beside the matrix stands at its right, in
 const SIDE = 308; // pixels
@@ -41,7 +42,7 @@ export const createMatrix = (page) => {
     level: 0,
   };
   let [name, restored, drawnBox, gutter, ruler] = ["", undefined, null, null, null];
-  let [frame, moving, fresh, settled, destroyed] = [0, false, true, false, false];
+  let [frame, later, moving, fresh, settled, destroyed] = [0, 0, false, true, false, false];
   let [pictures, ground, tones, lines, sink] = [null, null, new Map(), null, undefined];
 
   const draw = () => {
@@ -67,7 +68,10 @@ export const createMatrix = (page) => {
     canvas.dataset.state = state;
     if (missing && !tooMany && !asking) schedule();
     if (missing && !ground) fetchGround();
-    if (!missing && !settled && !moving) settle();
+    if (!missing && !settled && !moving) {
+      settled = true;
+      later = setTimeout(settle, QUIET);
+    }
   };
   const schedule = () => {
     if (!frame) frame = requestAnimationFrame(draw);
@@ -75,17 +79,17 @@ export const createMatrix = (page) => {
 
   // The scale follows what has been seen, but not each little change of it.
   const retone = (level) => {
-    const found = self.tiles.measure(level, self.clipped);
-    if (!found.count) return;
+    const done = self.tiles.done(level);
     const before = tones.get(level);
-    const seen = measured(found.tops, found.sample);
-    const stays = before && Math.abs(before.tone.top / seen.top - 1) < 0.04 && found.count < 1.5 * before.count;
-    if (!stays && before?.count !== found.count) {
-      const tone = new Tone(page.state.scale, seen, page.dark);
+    if (done.length && before?.looked !== done.length) {
+      const found = self.tiles.measure(done, self.clipped);
+      const seen = measured(found.tops, found.sample);
+      const stays = before && Math.abs(before.tone.top / seen.top - 1) < 0.04 && done.length < 1.5 * before.count;
+      const tone = stays ? before.tone : new Tone(page.state.scale, seen, page.dark);
       tone.clips = self.clipped.length > 0;
-      tones.set(level, { tone, count: found.count });
+      tones.set(level, { tone, count: stays ? before.count : done.length, looked: done.length });
     }
-    self.tone = tones.get(level).tone;
+    self.tone = tones.get(level)?.tone ?? ground?.tone ?? null;
   };
 
   const layer = (tile, tone) => {
@@ -120,16 +124,16 @@ export const createMatrix = (page) => {
     if (mine !== name || destroyed) return;
     const heads = typeof state.head === "number" ? [state.head] : Array.from({ length: trace.heads }, (_, head) => head);
     ground = backdrop(pictures.found, state.layer, heads, self.cells, state.scale, page.dark);
-    if (!self.tone) self.tone = ground.tone;
     schedule();
   };
   const settle = () => {
-    settled = true;
+    if (destroyed) return;
     sink = suggestion(self.cells);
     controls.update(sink);
   };
 
   const adopt = (sight) => {
+    clearTimeout(later);
     const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
     self.cells = new Cells(sight, rows, columns);
     const place = [page.state.trace, page.state.layer, page.state.head];
@@ -141,6 +145,7 @@ export const createMatrix = (page) => {
       units: shown.map((at) => units[at]),
       labels: shown.map((at) => labelled(units[at])),
       numbers: shown.map((at) => at + 1),
+      wide: null, // pixels of the widest label
     });
     lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
     self.lines = lines;
@@ -164,10 +169,11 @@ export const createMatrix = (page) => {
     if (ruler?.family !== family) ruler = Object.assign(new Ruler(font(family, true)), { family });
     const room = root.clientWidth - (root.clientWidth >= WIDE ? SIDE : 0);
     const narrow = room < 520;
-    const left = Math.ceil(Math.min(Math.max(widest(ruler, lines.rows.labels) + 16, 44), narrow ? 92 : 150));
+    for (const line of [lines.rows, lines.columns]) line.wide ??= widest(ruler, line.labels);
+    const left = Math.ceil(Math.min(Math.max(lines.rows.wide + 16, 44), narrow ? 92 : 150));
     const [width, height] = [Math.max(room - left - 4, 60), Math.min(Math.max(innerHeight * 0.74, 320), 880)];
-    const wide = widest(ruler, lines.columns.labels);
     const size = Math.min(width / columns, height / rows, CELL);
+    const { wide } = lines.columns;
     const turned = wide > size - 8;
     const top = turned ? Math.ceil(Math.min(Math.max(wide + 18, 40), narrow ? 92 : 132)) : 32;
     const ratio = devicePixelRatio || 1;
