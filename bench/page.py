@@ -81,7 +81,7 @@ def measured(browser: Any, path: Path, head: str) -> dict[str, Any]:
         "frame, median": round(statistics.median(gaps), 1),
         "frame, 95 of 100": round(gaps[int(0.95 * len(gaps))], 1),
         "frame, longest": round(gaps[-1], 1),
-        "place": page.locator(".matrix-controls > .quiet").first.inner_text(),
+        "place": page.locator(".matrix-place").inner_text(),
     }
 
 
