@@ -136,7 +136,6 @@ class Opener:
             options: as for opening an address.
         """
         from eyeline.traces import Trace
-
         from eyeline.views.page import Page
 
         traces = [traces] if isinstance(traces, Trace) else traces

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+
+from eyeline.attention import observe
+from eyeline.masks import Causal, Mask
 from eyeline.traces import LayerTrace, Line, Sizes, Trace
 from eyeline.traces.allowed import allowed
 from eyeline.traces.line import Word
 from eyeline.traces.measures import asked, measures
-
-from eyeline.attention import observe
-from eyeline.masks import Causal, Mask
 
 FLIES = "time flies like an arrow"
 #: Texts that were markup, script or steering of the line, if anything took them for it.

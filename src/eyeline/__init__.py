@@ -22,7 +22,7 @@ from eyeline.version import VERSION
 if TYPE_CHECKING:
     from eyeline.explanations import compare, explain, heads, rollout
     from eyeline.huggingface import watch
-    from eyeline.traces import record
+    from eyeline.traces import Trace, open_trace, record
     from eyeline.views.page import view
 
 __version__ = VERSION
@@ -48,6 +48,7 @@ __all__ = [
     "Sinks",
     "Softcap",
     "TopK",
+    "Trace",
     "Weights",
     "Where",
     "Window",
@@ -57,6 +58,7 @@ __all__ = [
     "get_threads",
     "heads",
     "observe",
+    "open_trace",
     "record",
     "rollout",
     "set_threads",
@@ -69,9 +71,11 @@ expect()
 
 
 _LATER = {
+    "Trace": "traces",
     "compare": "explanations",
     "explain": "explanations",
     "heads": "explanations",
+    "open_trace": "traces",
     "record": "traces",
     "rollout": "explanations",
     "view": "views.page",

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli import bench, compare, doctor, explain, heads, models
+from eyeline.cli import bench, compare, doctor, explain, heads, models, view
 
 app = typer.Typer(
     help="Which tokens does a word look at, and why? Self-attention, explained for your own sentence.",
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
 app.command("heads")(heads.heads)
+app.command("view")(view.view)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.doctor)
@@ -80,12 +81,13 @@ def mistake(error: Exception) -> str | None:
     from eyeline.explanations import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
+    from eyeline.traces import TraceError
     from eyeline.views.figure import ExtraError
     from eyeline.views.labels import printable
 
     if isinstance(error, QuestionError):
         line = error.command_line
-    elif isinstance(error, (ModelError, ExtraError, SettingError)):
+    elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, Head, Layer, ModelName, Special, written
-from eyeline.cli.results import draw, progress, say_json
+from eyeline.cli.explain import AsJson, Half, Head, Html, Layer, ModelName, Special, written
+from eyeline.cli.results import check_results, draw, progress, save_html, say_json
+
+if TYPE_CHECKING:
+    from eyeline.models import Model
 
 TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
 TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]
@@ -26,10 +29,18 @@ def compare(
     special: Special = False,
     model: ModelName = "minilm",
     as_json: AsJson = False,
+    html: Html = None,
+    half: Half = False,
 ) -> None:
     """Show what two sentences make of the same word: how alike its vectors are, and whom it looks at in each."""
     from eyeline.explanations import compare as ask
 
+    check_results(as_json, False, None, html, half)
+    runs: str | Model = model
+    if html is not None:  # the model runs once more for it
+        from eyeline.models import load
+
+        runs = load(model, progress=progress)
     found = ask(
         written(text_a),
         text_b,
@@ -40,9 +51,13 @@ def compare(
         layer=layer,
         head=head,
         special=special,
-        model=model,
+        model=runs,
         progress=progress,
     )
+    if html is not None and not isinstance(runs, str):
+        from eyeline.explanations.pages import comparison_page
+
+        save_html(comparison_page(found, runs), html, half)
     if as_json:
         say_json(found)
     else:

@@ -6,11 +6,14 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
-from eyeline.cli.results import check_results, draw, progress, save_png, say_csv, say_json
+from eyeline.cli.results import check_results, draw, progress, save_html, save_png, say_csv, say_json
+
+if TYPE_CHECKING:
+    from eyeline.models import Model
 
 Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
 Layer = Annotated[
@@ -19,7 +22,19 @@ Layer = Annotated[
 Head = Annotated[int | None, typer.Option(help="Head, counted from 1. Default: the mean of all.", show_default=False)]
 Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
 ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
+]
+Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
+
+
+class Changed(TypedDict):
+    """What of a run is to be changed."""
+
+    mask: Literal["causal"] | None
+    scale: float | None
 
 
 class MaskName(StrEnum):
@@ -66,12 +81,14 @@ def explain(
     png: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw the heat map to a PNG file.", show_default=False)
     ] = None,
+    html: Html = None,
+    half: Half = False,
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.explanations import QuestionError
     from eyeline.explanations import explain as ask
 
-    check_results(as_json, as_csv, png)
+    check_results(as_json, as_csv, png, html, half)
     if rollout:
         from eyeline.explanations import rollout as roll
 
@@ -82,6 +99,7 @@ def explain(
             "no-scale": no_scale,
             "csv": as_csv,
             "png": png,
+            "html": html,
         }
         others |= {"generate": generate, "temperature": temperature, "top-p": top_p, "seed": seed}
         for name in (name for name, value in others.items() if value is not None and value is not False):
@@ -99,6 +117,12 @@ def explain(
         say_json(rolled) if as_json else draw(rolled)
         return
     asked = written(text)
+    changed: Changed = {"mask": "causal" if mask else None, "scale": 1.0 if no_scale else None}
+    runs: str | Model = model
+    if html is not None:  # the model runs once more for it
+        from eyeline.models import load
+
+        runs = load(model, progress=progress)
     with Saying(asked) as saying:
         found = ask(
             asked,
@@ -109,18 +133,21 @@ def explain(
             steps=steps,
             pieces=pieces,
             special=special,
-            mask="causal" if mask else None,
-            scale=1.0 if no_scale else None,
+            **changed,
             generate=generate,
             temperature=temperature,
             top_p=top_p,
             seed=seed,
-            model=model,
+            model=runs,
             progress=progress,
             said=saying,
         )
     if png is not None:
         save_png(found, png)
+    if html is not None and not isinstance(runs, str):
+        from eyeline.explanations.pages import explanation_page
+
+        save_html(explanation_page(found, runs, **changed), html, half)
     if as_json:
         say_json(found)
     elif as_csv:

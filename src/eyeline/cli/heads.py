@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +11,7 @@ from typing import Annotated
 import typer
 
 from eyeline.cli.explain import AsJson, ModelName, written
-from eyeline.cli.results import check_results, draw, progress, save_png, say_csv, say_json
+from eyeline.cli.results import check_results, draw, layers_shown, progress, save_png, say_csv, say_json
 
 Text = Annotated[
     str,
@@ -82,7 +79,7 @@ def heads(
     whole = text_or_file(text)
     ready = loaded(model, progress)
     where(ready, layer, None)
-    with _layers(ready.config.layers) as layer_done:
+    with layers_shown(ready.config.layers) as layer_done:
         found = ask(whole, first=first, model=ready, layer_done=layer_done)
     if png is not None:
         save_png(found, png)
@@ -117,20 +114,3 @@ def text_or_file(given: str) -> str:
             "give what is meant as a sentence through stdin: echo ... | eyeline heads -"
         )
     return written(given)
-
-
-@contextmanager
-def _layers(count: int) -> Iterator[Callable[[int, int], None]]:
-    """Says which layer is running, on a terminal, for as long as it takes."""
-    shown = sys.stderr.isatty()
-
-    def say(done: int, layers: int) -> None:
-        if shown:
-            print(f"\rlayer {min(done + 1, layers)} of {layers} ", end="", file=sys.stderr, flush=True)
-
-    say(0, count)
-    try:
-        yield say
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

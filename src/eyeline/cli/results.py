@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 
     from eyeline.explanations import Explanation, Heads
     from eyeline.explanations.shown import Shown
+    from eyeline.views.page import Page
 
 
 def progress(line: str) -> None:
@@ -18,11 +21,29 @@ def progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def check_results(as_json: bool, as_csv: bool, png: Path | None) -> None:
+@contextmanager
+def layers_shown(count: int) -> Iterator[Callable[[int, int], None]]:
+    """Says which layer is running, on a terminal, for as long as it takes."""
+    shown = sys.stderr.isatty()
+
+    def say(done: int, layers: int) -> None:
+        if shown:
+            print(f"\rlayer {min(done + 1, layers)} of {layers} ", end="", file=sys.stderr, flush=True)
+
+    say(0, count)
+    try:
+        yield say
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | None = None, half: bool = False) -> None:
     """Refuse, before anything is run, what can't be given.
 
     Raises:
-        QuestionError: if both JSON and CSV are asked for, or a picture under a name that isn't a PNG file's.
+        QuestionError: if both JSON and CSV are asked for, or a picture or a page under a name that isn't one's, or half
+            a page of none.
         ExtraError: if a picture is asked for and matplotlib isn't installed.
     """
     from eyeline.explanations import QuestionError
@@ -35,6 +56,10 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None) -> None:
         from eyeline.views.figure import figures
 
         figures("png")
+    if html is not None and html.suffix.lower() not in (".html", ".htm"):
+        raise QuestionError(f"--html must be a file name that ends in .html, got {str(html)!r}")
+    if half and html is None:
+        raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
 def save_png(found: Explanation | Heads, png: Path) -> None:
@@ -43,6 +68,12 @@ def save_png(found: Explanation | Heads, png: Path) -> None:
     if missing:
         progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
     progress(f"wrote {png}")
+
+
+def save_html(page: Page, html: Path, half: bool) -> None:
+    """Write a page to one file, and say so."""
+    page.save(html, half=half)
+    progress(f"wrote {html}")
 
 
 def say_csv(found: Explanation | Heads) -> None:

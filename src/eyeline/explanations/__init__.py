@@ -3,7 +3,7 @@ every head does.
 
 `explain` and `compare` run a model once over the text, add pieces up to words and give an `Explanation` or a
 `Comparison`; `rollout` gives a `Rollout`, and `heads`, in a room of its own, `Heads`. Each prints itself. This room
-imports the rooms above it (models, views, attention, reference, readouts, masks) and NumPy.
+imports the rooms above it (models, traces, views, attention, reference, readouts, masks) and NumPy.
 """
 
 from __future__ import annotations

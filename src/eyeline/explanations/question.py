@@ -62,12 +62,13 @@ def where(model: Model, layer: int | None, head: int | None) -> Where:
     chosen = (
         layers
         if layer is None
-        else _whole("layer", layer, layers, model.name, "0 is the embedding, which has no attention")
+        else counted("layer", layer, layers, model.name, "0 is the embedding, which has no attention")
     )
-    return Where(chosen, None if head is None else _whole("head", head, heads, model.name, "heads are counted from 1"))
+    return Where(chosen, None if head is None else counted("head", head, heads, model.name, "heads are counted from 1"))
 
 
-def _whole(name: str, value: int, most: int, model: str, hint: str) -> int:
+def counted(name: str, value: int, most: int, model: str, hint: str) -> int:
+    """A layer or a head of a model, counted from 1, checked."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise QuestionError(
             f"{name} must be from 1 to {most} in {model}, got {value!r}" + (f"; {hint}" if value == 0 else "")

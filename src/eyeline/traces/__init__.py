@@ -9,8 +9,9 @@ safetensors loads inside functions.
 from __future__ import annotations
 
 from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.file import open_trace
 from eyeline.traces.line import Line
 from eyeline.traces.recording import record, record_tokens
 from eyeline.traces.trace import LayerTrace, Sizes, Trace
 
-__all__ = ["Cancelled", "LayerTrace", "Line", "Sizes", "Trace", "TraceError", "record", "record_tokens"]
+__all__ = ["Cancelled", "LayerTrace", "Line", "Sizes", "Trace", "TraceError", "open_trace", "record", "record_tokens"]

@@ -51,7 +51,7 @@ def asked(queries: Line, keys: Line | None) -> list[Readout]:
 
 
 def measures(layers: Sequence[Observation]) -> Measures:
-    """The measures of all layers, of what was seen of each, (H, …) or (1, H, …)."""
+    """The measures of all layers, of what was seen of each, (1, H, …), or (H, 1, …)."""
     pictures = np.stack([_heads(seen.pooled, 3) for seen in layers])
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]
@@ -66,8 +66,9 @@ def measures(layers: Sequence[Observation]) -> Measures:
 
 
 def _heads(values: Array | None, axes: int) -> Array:
+    """(H, …), with so many axes in all."""
     assert values is not None
-    return values.reshape(values.shape[-axes:])
+    return values.reshape(-1, *values.shape[len(values.shape) - axes + 1 :])
 
 
 def _mean(seen: Observation, values: Array | None) -> Array:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from eyeline.attention import observe
+from eyeline.masks import Mask
 from eyeline.readouts import Pooled, Weights
 from eyeline.readouts.rectangle import Which
 from eyeline.traces.allowed import Allowed
@@ -96,6 +99,54 @@ class Trace:
     def has_values(self) -> bool:
         """Whether values were kept."""
         return all(layer.v is not None for layer in self.layers)
+
+    @staticmethod
+    def of(
+        q: ArrayLike,
+        k: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        queries: Sequence[str],
+        keys: Sequence[str] | None = None,
+        name: str = "as given",
+        model: str = "your arrays",
+    ) -> Trace:
+        """The trace of arrays of your own.
+
+        Args:
+            q: queries, (L, H, N, D), finite, of any floating-point type; float32 is kept of it.
+            k: keys, (L, G, M, D), where H is a multiple of G.
+            v: values, (L, G, M, E), if what a token becomes is to be seen.
+            mask: where a query may look, in every layer; everywhere if not given.
+            scale: what scores are multiplied by; 1/√D if not given.
+            queries: N words, one for each token that looks.
+            keys: M words, where what is looked at is another line.
+            name, model: what the trace, and what it is of, are called.
+
+        Raises:
+            TraceError: if one of them isn't what it should be; a ValueError.
+
+        >>> q, k = (np.eye(3)[None, None] for _ in range(2))
+        >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
+        array([[0.01, 0.99, 0.01]], dtype=float32)
+        """
+        from eyeline.traces.making import of_arrays
+
+        return of_arrays(q, k, v, mask, scale, queries, keys, name, model)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace into a file, which is there whole or not at all. `open_trace` opens it.
+
+        It is a safetensors file; docs/page-format.md says what it holds.
+
+        Raises:
+            OSError: if it can't be written.
+        """
+        from eyeline.traces.file import save
+
+        save(self, path)
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
         """A rectangle of one head's weights, exactly, in memory of its own size.

@@ -14,6 +14,8 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', 
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+# Lines that are comments, and the spaces that lines begin with.
+_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
@@ -38,6 +40,18 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     parts = [f"const __{name[:-3]} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
     ending = "export default __main.main;" if host is None else f"__{host[:-3]}.start(__main.main);"
     return "".join(parts) + ending + "\n"
+
+
+def bare(module: str) -> str:
+    """A module without the comments that have lines of their own, and without indents: for a file that should be small.
+
+    Raises:
+        ValueError: if a text in it has several lines, since indents count there.
+    """
+    text = _COMMENTS.sub("", module)
+    if any(line.count("`") % 2 for line in text.splitlines()):
+        raise ValueError("texts must be of one line each, got one of several; join them")
+    return text
 
 
 def style(folder: Path = HERE) -> str:

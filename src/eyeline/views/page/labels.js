@@ -16,6 +16,14 @@ export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, p
 /** A word as it is labelled: without spaces around it; quoted if there is nothing else in it. */
 export const named = (text) => printable(text.trim()) || JSON.stringify(text);
 
+/** What a word or a piece is labelled with: a piece has a hyphen where its word goes on. */
+export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${named(text)}${after ? "-" : ""}`;
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A label to stand in a sentence of ours: one that reads from right to left stands by itself, and moves nothing else. */
+export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
 /** A share in whole per cent; what isn't nothing is never shown as 0%. */
 export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 

@@ -1,5 +1,6 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
+import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
 import { createHelp } from "./help.js";
@@ -10,6 +11,7 @@ import { Page } from "./page.js";
 import { createPickers, neighbour } from "./pickers.js";
 import { createSentence } from "./sentence.js";
 import { createSteps } from "./steps.js";
+import { onHostTheme } from "./theme.js";
 import { LANGUAGES } from "./words.js";
 
 const VIEWS = {
@@ -98,15 +100,19 @@ const render = ({ model, el }) => {
     live.textContent = text;
   });
   let view = null;
-  const [frame, trouble] = [element("div", { class: "eyeline" }), element("p", { class: "trouble", role: "alert", hidden: true })];
+  // JupyterLab would take the page's keys for its own commands.
+  const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
+  const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const parts = [tabs(page), tools(page, () => view.part), createPickers(page)];
-  const [bar, toolbar, pickers] = parts.map((part) => part.element);
-  frame.append(element("header", { class: "bar" }, bar, toolbar), pickers, trouble, panel, live);
+  const asking = page.header.can.run ? [createAsking(page)] : [];
+  const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
+  const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
+  frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);
   el.append(frame);
 
   const failed = (error) => {
-    trouble.textContent = page.say("failed", { reason: error.message });
+    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
+    trouble.textContent = page.say("failed", { reason });
     trouble.hidden = false;
   };
   const show = async () => {
@@ -128,11 +134,14 @@ const render = ({ model, el }) => {
     frame.dataset.theme = page.dark ? "dark" : "light";
     for (const part of parts) part.update();
     if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);
+    else if (model.set && model.get("words") !== page.words) {
+      model.set("words", page.words);
+      model.save_changes();
+    }
     show();
   };
   const forget = page.listen(update);
-  const themed = () => update();
-  page.night.addEventListener("change", themed);
+  const calm = onHostTheme(() => update());
   frame.addEventListener("keydown", (event) => pressed(page, parts[1].help, event));
   const arrived = () => {
     const words = decodeURIComponent(location.hash.slice(1));
@@ -142,11 +151,11 @@ const render = ({ model, el }) => {
     addEventListener("hashchange", arrived);
     page.restore(decodeURIComponent(location.hash.slice(1)));
   } else {
-    update();
+    page.restore(model.get("words") ?? "");
   }
   return () => {
     forget();
-    page.night.removeEventListener("change", themed);
+    calm();
     removeEventListener("hashchange", arrived);
     view?.part.destroy?.();
   };

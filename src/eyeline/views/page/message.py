@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace, TraceError
 from eyeline.version import VERSION
+
+if TYPE_CHECKING:
+    from eyeline.views.widget import Widget
 
 #: What the header says of its own form.
 SCHEMA = "eyeline.page/1"
@@ -58,6 +61,7 @@ class Page:
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.state = {**self._usual_state(), **(state or {})}
+        self._widget: Widget | None = None
 
     def __repr__(self) -> str:
         return f"<Page of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
@@ -116,6 +120,22 @@ class Page:
         from eyeline.views.page.file import save
 
         save(self, path, half=half, values=values)
+
+    def widget(self) -> Widget:
+        """The page as a notebook's widget, made once.
+
+        Raises:
+            ModuleNotFoundError: if anywidget isn't installed.
+        """
+        from eyeline.views.widget import Widget
+
+        self._widget = self._widget or Widget(self)
+        return self._widget
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        from eyeline.views.page.notebook import bundle
+
+        return bundle(self)
 
     def _usual_state(self) -> dict[str, Any]:
         last = self.traces[0].model.layers - 1 if self.traces else 0

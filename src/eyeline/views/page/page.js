@@ -3,18 +3,18 @@
 import { Sight } from "./sight.js";
 import { Source } from "./source.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
+import { hostIsDark } from "./theme.js";
 import { Trace } from "./traces.js";
 import { worded } from "./words.js";
 
 const own = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");
 
-let pages = 0;
-
 /** One page over one host's model. */
 export class Page {
   constructor(model, announce) {
     this.model = model;
-    this.id = `eyeline-${++pages}`; // what its elements' ids begin with: a notebook may show several pages
+    // What its elements' ids begin with. A notebook may show several pages, each of a module of its own.
+    this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
@@ -24,7 +24,6 @@ export class Page {
     this.fresh = within(filled(this.header.state), this.traces); // as the page opens without any words
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
-    this.night = matchMedia("(prefers-color-scheme: dark)");
   }
 
   /** Change settings; every part then shows the new state. */
@@ -73,7 +72,7 @@ export class Page {
   }
 
   get dark() {
-    return this.state.theme ? this.state.theme === "dark" : this.night.matches;
+    return this.state.theme ? this.state.theme === "dark" : hostIsDark();
   }
 
   /** An interface text, {names} filled in. */

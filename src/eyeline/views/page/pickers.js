@@ -2,11 +2,12 @@
 
 import { button, choice, element, tick } from "./dom.js";
 
+const captioned = (page, name, ...parts) =>
+  element("span", { class: "stepper" }, element("span", { class: "caption", "aria-hidden": "true" }, page.say(name)), parts);
+
 const stepper = (page, name, list, step) =>
-  element(
-    "span",
-    { class: "stepper" },
-    element("span", { class: "caption", "aria-hidden": "true" }, page.say(name)),
+  captioned(
+    page, name,
     button("‹", () => step(-1), { "aria-label": page.say(`${name}.before`) }),
     list,
     button("›", () => step(1), { "aria-label": page.say(`${name}.after`) }),
@@ -18,43 +19,50 @@ export const neighbour = (head, step, count) => {
   return order[Math.min(Math.max(order.indexOf(head) + step, 0), order.length - 1)];
 };
 
-/** The row of pickers. */
+/** The pickers of a place, [trace, layer, head]: `chosen` is called with another. */
+export const placePickers = (page, [at, layer, head], chosen) => {
+  const { depth, heads } = page.traces[at];
+  const layers = Array.from({ length: depth }, (_, number) => [number, page.say("layer.of", { layer: number + 1, count: depth })]);
+  const named = [
+    ["mean", page.say("head.mean", { count: heads })],
+    ["max", page.say("head.max", { count: heads })],
+    ...Array.from({ length: heads }, (_, number) => [number, page.say("head.one", { head: number + 1 })]),
+  ];
+  const layerList = choice(page.say("layer"), layers, layer, (value) => chosen([at, Number(value), head]));
+  const headList = choice(page.say("head"), named, head, (value) => chosen([at, layer, value === "mean" || value === "max" ? value : Number(value)]));
+  const texts = () =>
+    choice(page.say("trace"), page.traces.map((one) => [one.index, page.called(one)]), at, (value) => chosen([Number(value), layer, head]));
+  return [
+    page.traces.length > 1 ? captioned(page, "trace", texts()) : null,
+    stepper(page, "layer", layerList, (step) => chosen([at, Math.min(Math.max(layer + step, 0), depth - 1), head])),
+    stepper(page, "head", headList, (step) => chosen([at, layer, neighbour(head, step, heads)])),
+  ];
+};
+
+/** What a page forgets when it shows another trace. */
+export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: [], removed: [], box: null });
+
+/** Build anew what is in an element, the focus staying on the part of the same label. */
+const relabelled = (row, parts) => {
+  const focused = row.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  row.replaceChildren(...parts);
+  if (focused) [...row.querySelectorAll("[aria-label]")].find((part) => part.getAttribute("aria-label") === focused)?.focus();
+};
+
+/** The row of pickers. A comparison has pickers of its own for each of its two sides. */
 export const createPickers = (page) => {
   const row = element("div", { class: "pickers" });
   const update = () => {
     const { state, trace } = page;
-    const focused = row.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-    const layers = Array.from({ length: trace.depth }, (_, layer) => [layer, page.say("layer.of", { layer: layer + 1, count: trace.depth })]);
-    const heads = [
-      ["mean", page.say("head.mean", { count: trace.heads })],
-      ["max", page.say("head.max", { count: trace.heads })],
-      ...Array.from({ length: trace.heads }, (_, head) => [head, page.say("head.one", { head: head + 1 })]),
-    ];
-    const layerList = choice(page.say("layer"), layers, state.layer, (value) => page.set({ layer: Number(value) }));
-    const headList = choice(page.say("head"), heads, state.head, (value) =>
-      page.set({ head: value === "mean" || value === "max" ? value : Number(value) }),
-    );
-    row.replaceChildren(
-      ...(page.traces.length > 1
-        ? [
-            element(
-              "span",
-              { class: "stepper" },
-              element("span", { class: "caption", "aria-hidden": "true" }, page.say("trace")),
-              choice(page.say("trace"), page.traces.map((one) => [one.index, page.called(one)]), state.trace, (value) =>
-                page.set({ trace: Number(value), token: null, clipped: [], removed: [], box: null }),
-              ),
-            ),
-          ]
-        : []),
-      stepper(page, "layer", layerList, (step) => page.set({ layer: state.layer + step })),
-      stepper(page, "head", headList, (step) => page.set({ head: neighbour(state.head, step, trace.heads) })),
+    const chosen = ([at, layer, head]) => page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
+    const places = state.view === "compare" ? [] : placePickers(page, [state.trace, state.layer, state.head], chosen);
+    relabelled(row, [
+      ...places.filter(Boolean),
       tick(page.say("unit.pieces"), state.unit === "pieces", (on) => page.set({ unit: on ? "pieces" : "words", box: null })),
       ...(trace.queries.words.some((unit) => unit.aside) || trace.keys.words.some((unit) => unit.aside)
         ? [element("span", { title: page.say("special.why") }, tick(page.say("special"), state.special, (on) => page.set({ special: on, box: null })))]
         : []),
-    );
-    if (focused) [...row.querySelectorAll("[aria-label]")].find((part) => part.getAttribute("aria-label") === focused)?.focus();
+    ]);
   };
   return { element: row, update };
 };

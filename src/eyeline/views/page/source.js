@@ -42,7 +42,7 @@ export class Source {
     this.model = model;
     this.waiting = new Map();
     this.kept = new Map(); // heads and their bytes, the latest used last
-    this.number = 0;
+    this.number = Math.floor(Math.random() * 2 ** 40); // two views of one widget hear each other's replies
     model.on("msg:custom", (reply, buffers) => {
       const waiting = this.waiting.get(reply.id);
       this.waiting.delete(reply.id);

@@ -17,7 +17,11 @@ const DEFAULTS = Object.freeze({
   ahead: true, // steps: whether tokens may look ahead
   scaled: true, // steps: whether scores are divided by √d
   removed: [], // steps: tokens taken out
+  key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
+  coordinate: null, // steps: the coordinate of queries and keys that is read, from 0; null for the largest product
+  passed: null, // steps: the coordinate of values that is read, from 0; null for the largest
   other: null, // compare: [trace, layer, head] of the other side
+  partner: null, // compare: the token of the other side, from 0; null for the one that matches
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
@@ -51,6 +55,10 @@ const READ = {
   ahead: yesNo,
   scaled: yesNo,
   removed: (text) => numbers(text)?.map((value) => value - 1),
+  key: counted,
+  coordinate: counted,
+  passed: counted,
+  partner: counted,
   other: (text) => {
     const [trace, layer, head] = text.split(",");
     const found = [counted(trace ?? ""), counted(layer ?? ""), headed(head ?? "")];
@@ -61,7 +69,7 @@ const READ = {
 };
 
 const WRITE = {
-  ...Object.fromEntries(["trace", "layer", "token"].map((key) => [key, (value) => value + 1])),
+  ...Object.fromEntries(["trace", "layer", "token", "key", "coordinate", "passed", "partner"].map((key) => [key, (value) => value + 1])),
   head: (value) => (typeof value === "number" ? value + 1 : value),
   clipped: (value) => value.map((token) => token + 1).join(","),
   removed: (value) => value.map((token) => token + 1).join(","),
@@ -96,12 +104,14 @@ export const settingsOf = (words) => {
 export const within = (state, traces) => {
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);
-  const { depth, heads, queries, keys } = traces[trace];
+  const { depth, heads, model, queries, keys } = traces[trace];
   const line = state.toward === "from" ? queries : keys;
   const head = (value, count) => (typeof value === "number" ? bounded(value, count) : value);
-  let other = state.other;
+  const place = (token, count) => (token === null ? null : bounded(token, count));
+  let { other, partner } = state;
   if (other) {
     const at = bounded(other[0], traces.length);
+    partner = place(partner, traces[at].queries.length);
     other = [at, bounded(other[1], traces[at].depth), head(other[2], traces[at].heads)];
   }
   const [top, left, bottom, right] = state.box ?? [];
@@ -112,7 +122,11 @@ export const within = (state, traces) => {
     box: top < bottom && left < right ? state.box : null,
     layer: bounded(state.layer, depth),
     head: head(state.head, heads),
-    token: state.token === null ? null : bounded(state.token, line.length),
+    token: place(state.token, line.length),
+    key: place(state.key, keys.length),
+    coordinate: place(state.coordinate, model.head_dim),
+    passed: place(state.passed, Math.max(model.value_dim, 1)),
+    partner,
     clipped: state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
     removed: state.removed.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
   };

@@ -1,0 +1,158 @@
+"""`eyeline view`: the page in a browser, served from this machine to itself."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from eyeline.cli.explain import MaskName, written
+from eyeline.cli.results import layers_shown, progress
+
+if TYPE_CHECKING:
+    from eyeline.models import Model
+    from eyeline.serving import Source
+    from eyeline.traces import Trace
+
+
+def view(
+    text: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TEXT|FILE|FOLDER]",
+            help="A sentence, in quotes; a file of text, or a trace; a folder of them, or a model's; - reads stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A name that `eyeline models` lists, or a folder. Default: minilm.")
+    ] = None,
+    mask: Annotated[
+        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
+    ] = None,
+    layer: Annotated[
+        int | None, typer.Option(help="Open at this layer, counted from 1. Default: the last.", show_default=False)
+    ] = None,
+    head: Annotated[
+        int | None, typer.Option(help="At this head, counted from 1. Default: the mean of all.", show_default=False)
+    ] = None,
+    token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
+    nth: Annotated[
+        int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)
+    ] = None,
+    port: Annotated[
+        int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)
+    ] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+) -> None:
+    """Show attention in the browser, and take new sentences there. Nothing leaves this machine; Ctrl-C ends it."""
+    from eyeline.explanations import QuestionError
+    from eyeline.models.catalogue import CATALOGUE
+    from eyeline.serving import Session, Source, listen, serve, source_of
+    from eyeline.serving.running import address
+    from eyeline.views.page import Page
+
+    source = Source(text=written(text)) if text == "-" else source_of(text)
+    if source.model is not None and model is not None:
+        raise QuestionError("a model's folder and --model can't go together; leave out one of them")
+    named = source.model or model or "minilm"
+    with listen(port) as listening:
+        ready: dict[str, Model] = {}
+        traces = _first(source, named, mask is not None, ready)
+        # With a mask, it is the second, as it was asked for.
+        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth)}
+        page = Page(traces, state)
+        session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
+        print(address(listening), flush=True)
+        progress("Ctrl-C ends it")
+        if not no_browser:
+            # Some wait till the browser is closed.
+            threading.Thread(target=_open, args=(address(listening),), daemon=True).start()
+        serve(session, listening)
+
+
+def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+    """What the page opens with: of a folder its first file, if that can be shown."""
+    from eyeline.cli import mistake
+    from eyeline.explanations import QuestionError
+    from eyeline.serving.source import EXAMPLE
+    from eyeline.traces import open_trace
+
+    if source.file is not None and source.file.kind == "trace" and causal:
+        raise QuestionError("a trace and --mask can't go together, for it was run already; leave out one of them")
+    file = source.file or next(iter(source.files), None)
+    try:
+        if file is not None and file.kind == "trace":
+            return [open_trace(file.path)]
+        text = source.text if file is None else file.text()
+        assert text is not None
+        return _recorded(text, model, causal, ready)
+    except Exception as error:
+        line = mistake(error)
+        if not source.files or line is None:
+            raise
+        progress(f"{source.files[0].name} can't be shown: {line}")
+        return _recorded(EXAMPLE, model, causal, ready)
+
+
+def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+    """A text, run as trained, and with the mask; the model is kept among those that are ready."""
+    from eyeline.explanations.question import loaded
+    from eyeline.traces import record
+
+    if model not in ready:
+        ready[model] = loaded(model, progress)
+    chosen, runs, done = ready[model], 1 + causal, 0
+    with layers_shown(runs * chosen.config.layers) as layer_done:
+
+        def next_layer(line: str) -> None:
+            nonlocal done
+            done += 1
+            layer_done(done, runs * chosen.config.layers)
+
+        masks: list[Literal["causal"] | None] = [None, "causal"]
+        return [record(text, model=chosen, mask=mask, progress=next_layer) for mask in masks[:runs]]
+
+
+def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
+    """What the page opens with."""
+    from eyeline.explanations import QuestionError
+    from eyeline.explanations.question import counted
+
+    state: dict[str, Any] = {}
+    if layer is not None:
+        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name, "layers are counted from 1") - 1
+    if head is not None:
+        state["head"] = counted("head", head, trace.model.heads, trace.model.name, "heads are counted from 1") - 1
+    if token is not None:
+        state["token"] = _place(trace, token, nth)
+    elif nth is not None:
+        raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+    return state
+
+
+def _place(trace: Trace, token: str, nth: int | None) -> int:
+    """The first token of a word."""
+    from eyeline.explanations.units import find
+    from eyeline.models.units import Unit
+
+    line = trace.queries
+    units = []
+    for word in line.words:
+        text = line.pieces[word.tokens[0]] if word.span is None else line.text[slice(*word.span)]
+        units.append(Unit(text, word.span, tuple(range(*word.tokens)), bare=not text.strip()))
+    return units[find(token, nth, units, line.text, special=True).units[0]].tokens[0]
+
+
+def _open(url: str) -> None:
+    """Open a browser, unless it is one that would take over this terminal and nobody asked for it."""
+    import webbrowser
+
+    try:
+        browser = webbrowser.get()
+        if type(browser) is not webbrowser.GenericBrowser or "BROWSER" in os.environ:
+            browser.open(url)
+    except (webbrowser.Error, OSError):
+        pass  # the address is printed

@@ -1,0 +1,109 @@
+"""The application: what is answered at which path."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from eyeline.serving.framing import framed
+from eyeline.serving.guard import Guard
+from eyeline.serving.refusal import RefusalError, as_json
+from eyeline.serving.requests import asked_of, read
+from eyeline.views.page import joining
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+    from eyeline.serving.session import Session
+
+_BINARY = "application/octet-stream"
+_HTML = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Eyeline</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="page.css">
+<script type="module" src="page.js"></script>
+</head>
+<body>
+<main id="page"></main>
+</body>
+</html>
+"""
+
+
+def app_of(session: Session, port: int) -> ASGIApp:
+    """The application, guarded.
+
+    Args:
+        session: what is shown.
+        port: of the address that it has on this machine.
+    """
+
+    async def header(request: Request) -> Response:
+        return as_json(await run_in_threadpool(session.header))
+
+    async def answer(request: Request) -> Response:
+        reply, arrays = await run_in_threadpool(session.answer, await read(request))
+        return Response(framed(reply, arrays), media_type=_BINARY)
+
+    async def run(request: Request) -> Response:
+        asked = asked_of(await read(request), session.models, len(session.files))
+        return as_json({"job": session.start(asked).number}, 202)
+
+    async def job(request: Request) -> Response:
+        found = session.jobs.job(request.path_params["number"])
+        if request.method == "DELETE":
+            found.cancel()
+        return as_json(found.report())
+
+    routes = [
+        Route("/", _always(_HTML, "text/html")),
+        Route("/page.js", _always(joining.joined("server.js"), "text/javascript")),
+        Route("/page.css", _always(joining.style(), "text/css")),
+        Route("/api/header", header),
+        Route("/api/answer", answer, methods=["POST"]),
+        Route("/api/texts", run, methods=["POST"]),
+        Route("/api/jobs/{number}", job, methods=["GET", "DELETE"]),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _ours},  # type: ignore[dict-item]
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, port)
+
+
+def _always(text: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def reply(request: Request) -> Response:
+        return Response(text, media_type=media_type)
+
+    return reply
+
+
+async def _refused(request: Request, refusal: RefusalError) -> Response:
+    return refusal.response()
+
+
+async def _no_such(request: Request, error: HTTPException) -> Response:
+    path = request.url.path[:80]
+    if error.status_code == 405:
+        refusal = RefusalError(405, "method", f"method must be one that {path!r} knows, got {request.method}")
+    else:
+        refusal = RefusalError(error.status_code, "path", f"path must be one that this server has, got {path!r}")
+    response = refusal.response()
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    return RefusalError(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()

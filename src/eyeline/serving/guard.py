@@ -1,0 +1,89 @@
+"""Who may ask: requests of other names and other origins' writes go no further than here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eyeline.serving.refusal import RefusalError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+#: The most bytes of a request's body.
+LARGEST = 2 << 20
+#: Requests that change nothing.
+READS = ("GET", "HEAD")
+# Only what comes from here is loaded, and nothing inline is run: a text that were read as HTML would do nothing.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+
+
+class Guard:
+    """An ASGI application that hands on what may pass to another, and puts the same headers on all that is replied.
+
+    Args:
+        app: what answers.
+        port: of the address that it has on this machine.
+    """
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        names = ("127.0.0.1", "localhost")
+        # Browsers leave port 80 out.
+        self._hosts = {f"{name}:{port}" for name in names} | (set(names) if port == 80 else set())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
+            await send(message)
+
+        try:
+            self._check(scope)
+        except RefusalError as refusal:
+            await refusal.response()(scope, receive, sealed)
+        else:
+            await self._app(scope, receive, sealed)
+
+    def _check(self, scope: Scope) -> None:
+        def sent(name: bytes) -> str | None:
+            values = [value for key, value in scope["headers"] if key.lower() == name]
+            return values[0].decode("latin-1") if len(values) == 1 else None
+
+        host = sent(b"host")
+        # A name of someone else's may be made to lead to this machine, and their page would then read what is here.
+        if host not in self._hosts:
+            raise RefusalError(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
+        if scope["method"] in READS:
+            return
+        origin = sent(b"origin")
+        if origin != f"http://{host}":
+            raise RefusalError(403, "Origin", f"Origin must be http://{host}, got {origin!r}; ask from the page itself")
+        kind = (sent(b"content-type") or "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise RefusalError(415, "Content-Type", f"Content-Type must be application/json, got {kind!r}")
+        length = sent(b"content-length") or "0"
+        if not (length.isascii() and length.isdigit() and len(length) <= 20 and int(length) <= LARGEST):
+            raise too_large()
+
+
+def too_large() -> RefusalError:
+    """What is said of a body that is too long."""
+    return RefusalError(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")

@@ -1,0 +1,134 @@
+"""Work that takes a while, one at a time, each in a thread: how far it is, what came of it, and stopping it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from eyeline.serving.refusal import RefusalError
+from eyeline.traces import Cancelled
+
+#: So many that are over are remembered.
+REMEMBERED = 16
+
+
+class Job:
+    """One piece of work.
+
+    Attributes:
+        number: counted from 1.
+        state: "running"; then "done", "failed" or "cancelled".
+        line: what goes on.
+        layers: how many are done, of how many; (0, 0) until that is known.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.state = "running"
+        self.line = ""
+        self.layers = (0, 0)
+        self._began = time.monotonic()
+        self._ended: float | None = None
+        self._outcome: dict[str, Any] = {}
+        self._stop = threading.Event()
+
+    def say(self, line: str) -> None:
+        """Note what goes on. Raises Cancelled if the job is to stop: fetching a model can be stopped no other way."""
+        if self._stop.is_set():
+            raise Cancelled
+        self.line = line
+
+    def layer_done(self, done: int, layers: int) -> None:
+        """Note how far the model is."""
+        self.layers = (done, layers)
+
+    def cancelled(self) -> bool:
+        """Whether the job is to stop."""
+        return self._stop.is_set()
+
+    def cancel(self) -> None:
+        """Have it stop where it next looks."""
+        self._stop.set()
+
+    def end(self, state: str, **outcome: Any) -> None:
+        """Note what came of it."""
+        self._ended = time.monotonic()
+        self._outcome = outcome
+        self.state = state  # last: who sees that it is over finds the rest
+
+    def report(self) -> dict[str, Any]:
+        """What is said of it."""
+        over = self.state != "running"
+        return {
+            "job": self.number,
+            "state": self.state,
+            "line": self.line,
+            "layers": list(self.layers),
+            "seconds": round((self._ended or time.monotonic()) - self._began, 3),
+            **(self._outcome if over else {}),
+        }
+
+
+class Jobs:
+    """The job that runs, and the last that did.
+
+    Args:
+        mistake: says of an error what the user can mend, {"argument", "message"}; None of an error of ours.
+    """
+
+    def __init__(self, mistake: Callable[[Exception], Mapping[str, str] | None]) -> None:
+        self._mistake = mistake
+        self._jobs: dict[int, Job] = {}
+        self._count = 0
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def start(self, work: Callable[[Job], Mapping[str, Any]]) -> Job:
+        """Begin a piece of work, which gives what is reported of it when it is done.
+
+        Raises:
+            RefusalError: 409 while another runs: two models at once would take each other's processors and memory.
+        """
+        with self._lock:
+            running = next((job for job in self._jobs.values() if job.state == "running"), None)
+            if running is not None:
+                message = "another text is being run; wait for it, or cancel it"
+                raise RefusalError(409, "text", message, job=running.number)
+            for number in list(self._jobs)[: 1 - REMEMBERED]:
+                del self._jobs[number]
+            self._count += 1
+            job = self._jobs[self._count] = Job(self._count)
+        self._thread = threading.Thread(target=self._run, args=(job, work), daemon=True)
+        self._thread.start()
+        return job
+
+    def job(self, number: str) -> Job:
+        """A job by its number, as it stands in a path. Raises RefusalError, 404, if there is none (any more)."""
+        found = next((job for job in self._jobs.values() if str(job.number) == number), None)
+        if found is None:
+            raise RefusalError(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
+        return found
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Cancel what runs, and wait for it."""
+        for job in list(self._jobs.values()):
+            job.cancel()
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _run(self, job: Job, work: Callable[[Job], Mapping[str, Any]]) -> None:
+        try:
+            outcome = work(job)
+        except Cancelled:
+            job.end("cancelled")
+        except Exception as error:
+            said = self._mistake(error)
+            if said is None:
+                traceback.print_exception(error)
+                said = {"argument": "text", "message": "Eyeline made a mistake of its own; the terminal shows which"}
+            job.end("failed", error=dict(said))
+        else:
+            job.end("done", **outcome)

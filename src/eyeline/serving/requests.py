@@ -1,0 +1,114 @@
+"""What a browser sends, read and checked: types of our own, or a `RefusalError` that says which argument is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from eyeline.serving.guard import LARGEST, too_large
+from eyeline.serving.refusal import RefusalError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A text to be run.
+
+    Attributes:
+        text: as typed; None if a file is asked for.
+        file: the number of a file of the list, from 0; None if a text is given.
+        model: a name of the list.
+        mask: "causal" if tokens may not look ahead.
+        scale: what scores are multiplied by; as the model was trained if None.
+    """
+
+    text: str | None
+    file: int | None
+    model: str
+    mask: Literal["causal"] | None
+    scale: float | None
+
+
+def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> Asked:
+    """A request for a run, checked.
+
+    Args:
+        sent: {"text": …} or {"file": …}, and what else `Asked` says, if it isn't to be as usual.
+        models: the names that may be given; the first is taken if none is.
+        files: how many files there are.
+
+    Raises:
+        RefusalError: 400, of what isn't so.
+    """
+    known = ("text", "file", "model", "mask", "scale")
+    for name in sent:
+        if name not in known:
+            raise _wrong(name[:40], f"be one of {', '.join(known)}", name[:40])
+    text, file, scale = sent.get("text"), sent.get("file"), sent.get("scale")
+    model, mask = sent.get("model", next(iter(models))), sent.get("mask")
+    if (text is None) == (file is None):
+        raise RefusalError(400, "text", "text must be given, or file, and not both")
+    if text is not None and not isinstance(text, str):
+        raise _wrong("text", "be a string", text)
+    if file is not None and not (_is_whole(file) and 0 <= file < files):
+        raise _wrong("file", f"be from 0 to {files - 1}" if files else "not be given, for there are none", file)
+    if not isinstance(model, str) or model not in models:
+        raise _wrong("model", f"be one of {', '.join(models)}", model)
+    if mask not in (None, "causal"):
+        raise _wrong("mask", "be 'causal' or null", mask)
+    if scale is not None:
+        if not (_is_whole(scale) or isinstance(scale, float)) or not 0 < abs(scale) <= 1e6:
+            raise _wrong("scale", "be a number up to a million, and not 0", scale)
+        scale = float(scale)
+    return Asked(text, file, model, mask, scale)
+
+
+async def read(request: Request) -> dict[str, Any]:
+    """The JSON object that a request holds.
+
+    Raises:
+        RefusalError: 413 as soon as there is too much of it, declared or not; 400 if it isn't an object in JSON.
+    """
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST:
+            raise too_large()
+        parts.append(part)
+    try:
+        found = json.loads(b"".join(parts).decode(), parse_constant=_finite, parse_float=_finite, parse_int=_short)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise RefusalError(400, "body", f"body must be JSON in UTF-8; {reason}") from None
+    if not isinstance(found, dict):
+        raise _wrong("body", "be a JSON object", found)
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"numbers must be finite, got {text[:20]}")
+    return number
+
+
+def _short(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError(f"whole numbers must have at most 20 digits, got {len(text)}")
+    return int(text)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _wrong(argument: str, rule: str, value: object) -> RefusalError:
+    """A 400 of what an argument must do; of a long value, its beginning."""
+    kinds = {dict: "an object", list: "a list", type(None): "null"}
+    shown = kinds.get(type(value)) or repr(value)
+    return RefusalError(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")

@@ -1,0 +1,151 @@
+"""What one `eyeline view` shows, and what can be asked of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eyeline.explanations import QuestionError
+from eyeline.models import ModelError, load
+from eyeline.serving.jobs import Job, Jobs
+from eyeline.serving.refusal import RefusalError
+from eyeline.serving.requests import Asked
+from eyeline.serving.source import File
+from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, open_trace, record
+from eyeline.views.page.message import RequestError, trace_entry
+
+if TYPE_CHECKING:
+    from eyeline.models import Model
+    from eyeline.views.page.message import Page
+
+#: The bytes of traces that are kept; what was run first is forgotten first.
+KEPT = 1 << 30
+
+
+class Session:
+    """A page, the models that may be named in it, and the files that may be opened.
+
+    Args:
+        page: what is shown.
+        models: the names that may be given, the usual one first.
+        files: what can be opened, by number.
+        ready: models that are loaded already, by name.
+        kept: bytes of traces to keep.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        models: Sequence[str],
+        files: Sequence[File] = (),
+        ready: Mapping[str, Model] | None = None,
+        kept: int = KEPT,
+    ) -> None:
+        self.page = page
+        self.models = tuple(models)
+        self.files = tuple(files)
+        self.jobs = Jobs(mistake)
+        self._ready = dict(ready or {})
+        self._kept = kept
+        self._forgotten: set[int] = set()
+
+    def header(self) -> dict[str, Any]:
+        """The page's header, with what a server can do."""
+        header = self.page.header()
+        files = [{"name": file.name, "kind": file.kind} for file in self.files]
+        can = {"run": True, "picture": True, "models": list(self.models), "files": files}
+        return {**header, "can": {**header["can"], **can}}
+
+    def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
+        """What the page says to a request. Raises RefusalError if it can't."""
+        place = request.get("trace")
+        if isinstance(place, (int, float)) and place in self._forgotten:
+            raise RefusalError(
+                410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew"
+            )
+        try:
+            return self.page.answer(request)
+        except RequestError as error:
+            raise RefusalError(400, error.argument, error.message) from None
+
+    def start(self, asked: Asked) -> Job:
+        """Begin to run a text, or to open a file. Raises RefusalError while another is run."""
+        return self.jobs.start(lambda job: self._run(asked, job))
+
+    def close(self) -> None:
+        """Stop what runs."""
+        self.jobs.close()
+
+    def _run(self, asked: Asked, job: Job) -> dict[str, Any]:
+        trace = self._trace(asked, job)
+        if job.cancelled():
+            raise Cancelled
+        place = self.page.add(trace)
+        self._make_room(place)
+        return {"trace": place, "entry": trace_entry(trace)}
+
+    def _trace(self, asked: Asked, job: Job) -> Trace:
+        file = None if asked.file is None else self.files[asked.file]
+        if file is not None and file.kind == "trace":
+            file.check()
+            return open_trace(file.path)
+        text = asked.text if file is None else file.text()
+        assert text is not None
+        model = self._model(asked.model, job)
+        done = 0
+
+        def layer_done(line: str) -> None:
+            nonlocal done
+            done += 1
+            job.layer_done(done, model.config.layers)
+
+        job.layer_done(0, model.config.layers)
+        return record(
+            text, model=model, mask=asked.mask, scale=asked.scale, cancelled=job.cancelled, progress=layer_done
+        )
+
+    def _model(self, name: str, job: Job) -> Model:
+        if name not in self._ready:
+            self._ready[name] = load(name, progress=job.say)
+        return self._ready[name]
+
+    def _make_room(self, newest: int) -> None:
+        """Forget the oldest traces where there are more than are kept; their entries in the header stay."""
+        traces = self.page.traces
+        sizes = [bytes_of(trace) for trace in traces]
+        for place in range(newest):
+            if sum(sizes) <= self._kept:
+                return
+            if place not in self._forgotten:
+                self._forgotten.add(place)
+                traces[place] = replace(traces[place], layers=tuple(map(_emptied, traces[place].layers)))
+                sizes[place] = 0
+
+
+def bytes_of(trace: Trace) -> int:
+    """How much memory a trace's arrays take."""
+    arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
+    return sum(array.nbytes for layer in arrays for array in layer if array is not None)
+
+
+def _emptied(layer: LayerTrace) -> LayerTrace:
+    """A layer without its numbers: copies of nothing, which hold on to nothing."""
+    v = None if layer.v is None else layer.v[:, :0].copy()
+    return replace(layer, q=layer.q[:, :0].copy(), k=layer.k[:, :0].copy(), v=v, lse=layer.lse[:, :0].copy())
+
+
+def mistake(error: Exception) -> dict[str, str] | None:
+    """What to say of an error that whoever asked can mend; None of one of ours."""
+    if isinstance(error, (QuestionError, ModelError, TraceError)):
+        first = str(error).split(" ", 1)[0]
+        argument = first if first in ("text", "model", "mask", "scale") else "text"
+        return {"argument": argument, "message": str(error)}
+    if isinstance(error, OSError):
+        named = error.filename and error.strerror
+        line = f"{os.fspath(error.filename)}: {error.strerror}" if named else str(error)
+        return {"argument": "file", "message": line}
+    if isinstance(error, MemoryError):
+        return {"argument": "text", "message": "text must fit in memory, and this one doesn't; take a shorter one"}
+    return None

@@ -1,0 +1,266 @@
+"""The trace file: safetensors, with what isn't arrays as JSON in its metadata; docs/page-format.md says how."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.caches import whole
+from eyeline.traces.allowed import Allowed
+from eyeline.traces.errors import TraceError
+from eyeline.traces.line import Line, Word
+from eyeline.traces.measures import PICTURE, Measures
+from eyeline.traces.settings import Settings
+from eyeline.traces.trace import LayerTrace, Sizes, Trace
+
+#: What a file says of its own form.
+SCHEMA = "eyeline.trace/1"
+_KEY = "eyeline"
+
+
+def save(trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Write a trace file; see `Trace.save`."""
+    arrays: dict[str, NDArray[Any]] = {}
+    masks: dict[int, str] = {}
+    layers: list[dict[str, Any]] = []
+    for number, layer in enumerate(trace.layers):
+        named = {"q": layer.q, "k": layer.k, "v": layer.v, "lse": layer.lse}
+        arrays |= {f"layers.{number}.{name}": array for name, array in named.items() if array is not None}
+        array = layer.allowed.array
+        if array is not None and id(array) not in masks:
+            masks[id(array)] = f"masks.{len(masks)}"
+            arrays[masks[id(array)]] = array
+        entry = {"scale": layer.scale, "mask": layer.allowed.kind}
+        layers.append(entry if array is None else entry | {"mask_array": masks[id(array)]})
+    measures = trace.measures
+    for name in ("entropy", "distance", "aside", "pictures", "most"):
+        if getattr(measures, name) is not None:
+            arrays[f"measures.{name}"] = getattr(measures, name)
+    sizes = trace.model
+    about = {
+        "schema": SCHEMA,
+        "name": trace.name,
+        "kind": trace.kind,
+        "model": {name: getattr(sizes, name) for name in _SIZES} | {"name": sizes.name},
+        "queries": _line_entry(trace.queries),
+        "keys": None if trace.keys is None else _line_entry(trace.keys),
+        "layers": layers,
+    }
+    _write(Path(path), arrays, json.dumps(about, allow_nan=False))
+
+
+def _write(path: Path, arrays: dict[str, NDArray[Any]], about: str) -> None:
+    """Write safetensors. (Its own writer holds it all in memory, or makes a file that nobody else may read.)"""
+    header: dict[str, Any] = {"__metadata__": {_KEY: about}}
+    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number lies where it may
+    end = 0
+    for name in order:
+        array = arrays[name]
+        first, end = end, end + array.nbytes
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": [first, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with whole(path) as beside, open(beside, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            little = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
+            file.write(np.ascontiguousarray(little).data)
+
+
+def open_trace(path: str | os.PathLike[str]) -> Trace:
+    """A trace from its file. Its arrays are read when they are looked at.
+
+    Raises:
+        TraceError: if the file is no trace, was cut short, or says what can't be: it names the key; a ValueError.
+        OSError: if it can't be read.
+
+    >>> import tempfile
+    >>> from eyeline.traces import record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     record("time flies like an arrow").save(f"{folder}/arrow.safetensors")
+    ...     open_trace(f"{folder}/arrow.safetensors")
+    <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
+    """
+    tensors = _Tensors(path)
+    about = Settings(tensors.path, "", tensors.about)
+    if about.get("schema") != SCHEMA:
+        about.wrong("schema", f"{SCHEMA!r}, which this version of Eyeline reads")
+    entry = about.object("model")
+    sizes = Sizes(entry.text("name"), *(entry.whole(name, least=0 if name == "value_dim" else 1) for name in _SIZES))
+    L, H, G, D, E = (getattr(sizes, name) for name in _SIZES)
+    if H % G:
+        entry.wrong("key_heads", f"a divisor of heads, {H}")
+    kind = about.one_of("kind", "encoder", "decoder", "cross")
+    queries = _line(about.object("queries"))
+    keys = None if about.get("keys") is None else _line(about.object("keys"))
+    if (keys is not None) != (kind == "cross"):
+        about.wrong("keys", "there where kind is 'cross', and null elsewhere")
+    N, M = len(queries), len(queries if keys is None else keys)
+    entries = about.items("layers")
+    if len(entries) != L:
+        about.wrong("layers", f"a list of {L}, one for each layer of the model")
+    layers = []
+    for number in range(L):
+        layer, name = about.object("layers", number), f"layers.{number}"
+        layers.append(
+            LayerTrace(
+                tensors.array(f"{name}.q", "F32", (H, N, D)),
+                tensors.array(f"{name}.k", "F32", (G, M, D)),
+                tensors.array(f"{name}.v", "F32", (G, M, E)) if E else None,
+                tensors.array(f"{name}.lse", "F32", (H, N)),
+                layer.number("scale"),
+                _allowed(tensors, layer, H, N, M),
+            )
+        )
+    cells = (min(N, PICTURE), min(M, PICTURE))
+    measures = Measures(
+        tensors.finite("measures.entropy", (L, H)),
+        tensors.finite("measures.distance", (L, H)) if keys is None else None,
+        tensors.finite("measures.aside", (L, H)),
+        tensors.array("measures.pictures", "U8", (L, H, *cells)),
+        tensors.finite("measures.most", (L, H)),
+    )
+    return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures)
+
+
+_SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
+_TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
+_NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.uint8): "U8"}
+
+
+class _Tensors:
+    """The arrays of a file, mapped from it, and what its metadata says."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        from safetensors import SafetensorError, safe_open
+
+        self.path = Path(path)
+        try:
+            # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
+            with safe_open(self.path, "np"):
+                pass
+            with open(self.path, "rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(length))
+            self._data = np.asarray(np.memmap(self.path, np.uint8, "r"))[8 + length :]
+        except (SafetensorError, ValueError, RecursionError) as error:
+            reason = " ".join(str(error).removeprefix("Error while deserializing header: ").split())
+            raise TraceError(f"{self.path} is no trace, or was cut short ({reason}); save it again") from None
+        self._header = header
+        try:
+            self.about = json.loads(header.pop("__metadata__", {})[_KEY])
+        except (KeyError, TypeError):
+            raise TraceError(
+                f"{self.path} must have {_KEY!r} in its metadata, got none; it is no trace of Eyeline's"
+            ) from None
+        except (ValueError, RecursionError):
+            raise TraceError(f"{self.path}: {_KEY!r} in its metadata must be JSON; save the trace again") from None
+
+    def array(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """An array of this type and shape."""
+        entry = self._header.get(name)
+        if entry is None:
+            raise TraceError(f"{self.path} must have an array {name}, got none; save the trace again")
+        found = (entry["dtype"], tuple(entry["shape"]))
+        if found != (kind, shape):
+            raise TraceError(
+                f"{self.path}: {name} must be {kind} of shape {shape} by the file's own sizes, got {found[0]} of "
+                f"shape {found[1]}; save the trace again"
+            )
+        first, last = entry["data_offsets"]
+        # Where another program wrote the file, numbers may lie anywhere.
+        return np.require(self._data[first:last].view(_TYPES[kind]).reshape(shape), requirements="A")
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array; of one that isn't there, none."""
+        return tuple(self._header.get(name, {"shape": ()})["shape"])
+
+    def finite(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Numbers that are all finite."""
+        array = self.array(name, "F32", shape)
+        if not np.isfinite(array).all():
+            raise TraceError(f"{self.path}: {name} must be finite numbers, got others; record the trace again")
+        return array
+
+
+def _allowed(tensors: _Tensors, layer: Settings, H: int, N: int, M: int) -> Allowed:
+    """Where a layer's queries may look."""
+    kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
+    if kind == "causal" and N != M:
+        layer.wrong("mask", "another where queries and keys differ in number")
+    if kind in ("all", "causal"):
+        return Allowed(kind)
+    name = layer.text("mask_array")
+    found = tensors.shape(name)
+    heads = found[0] if found[:1] == (1,) else H
+    if kind == "bits":
+        bits = tensors.array(name, "U8", (heads, N, M))
+        if bits.max(initial=0) > 1:
+            raise TraceError(f"{tensors.path}: {name} must be 0 and 1 alone, got {bits.max()}; save the trace again")
+        return Allowed("bits", bits)
+    rows, count = (found[1] if found[1:2] == (1,) else N), (found[2] if len(found) == 4 else 1)
+    return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))
+
+
+def _line_entry(line: Line) -> dict[str, Any]:
+    """A line as the file has it: places in characters, null for none."""
+    return {
+        "text": line.text,
+        "ids": line.ids,
+        "pieces": line.pieces,
+        "spans": line.spans,
+        "words": [[word.tokens, word.span] for word in line.words],
+        "aside": line.aside,
+        "prompt": line.prompt,
+    }
+
+
+def _line(entry: Settings) -> Line:
+    """A line from a file, checked: its words are all its tokens in order, and all places are places of the text."""
+    text, pieces = entry.text("text"), entry.texts("pieces")
+    N, end = len(pieces), len(text)
+    ids, spans = entry.items("ids"), entry.items("spans")
+    if not N:
+        entry.wrong("pieces", "one string at least")
+    if len(ids) != N or not all(_is_place(id, -1, 2**53) for id in ids):
+        entry.wrong("ids", f"{N} whole numbers, one for each piece")
+    if len(spans) != N or not all(_is_span(span, end) for span in spans):
+        entry.wrong("spans", f"{N} places of the text, [first, last), or null")
+    words, reached = [], 0
+    for word in entry.items("words"):
+        if not isinstance(word, list) or len(word) != 2 or not _is_span(word[1], end):
+            entry.wrong("words", "pairs of tokens and a place of the text, [[first, last), [first, last) or null]")
+        tokens = word[0]
+        if not _is_span(tokens, N) or tokens is None or tokens[0] != reached or tokens[1] <= reached:
+            entry.wrong("words", f"all the {N} tokens in order")
+        reached = tokens[1]
+        words.append(Word((tokens[0], tokens[1]), _span(word[1])))
+    if reached != N:
+        entry.wrong("words", f"all the {N} tokens in order")
+    aside, prompt = entry.items("aside"), entry.get("prompt")
+    if not all(_is_place(place, 0, len(words) - 1) for place in aside):
+        entry.wrong("aside", f"places of the {len(words)} words")
+    if prompt is not None and not _is_place(prompt, 0, N):
+        entry.wrong("prompt", f"a number of the {N} tokens, or null")
+    return Line(text, tuple(ids), tuple(pieces), tuple(map(_span, spans)), tuple(words), tuple(aside), prompt)
+
+
+def _is_place(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_span(value: object, end: int) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 2 or not all(_is_place(place, 0, end) for place in value):
+        return False
+    return bool(value[0] <= value[1])
+
+
+def _span(value: Any) -> tuple[int, int] | None:
+    return None if value is None else (value[0], value[1])

@@ -1,0 +1,109 @@
+// Where a person types a new sentence, or takes a file of the folder, and sees how far it is.
+
+import { button, choice, element, tick } from "./dom.js";
+
+const SOON = 500; // milliseconds that may pass before how far it is is shown
+
+/** The panel, on a host that runs texts. */
+export const createAsking = (page) => {
+  const { model } = page;
+  const { models, files } = page.header.can;
+  const chosen = { model: models[0], ahead: true, scaled: true, file: 0 };
+  const text = element("textarea", { rows: 2, dir: "auto", spellcheck: "false" });
+  const row = element("div", { class: "tools" });
+  const progress = element("p", { class: "progress quiet", role: "status", hidden: true });
+  const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
+  const panel = element("form", { class: "asking" }, text, row, progress, trouble);
+  let [language, filled, running, run, open, cancel] = [null, "", false];
+
+  const show = () => {
+    run.disabled = running;
+    if (open) open.disabled = running;
+    cancel.hidden = !running;
+  };
+
+  const say = ({ layers: [done, count], line, seconds }, name) => {
+    const values = { model: name, line, layer: Math.min(done + 1, count), count, seconds: Math.floor(seconds) };
+    progress.textContent = page.say(count ? "asking.layer" : line ? "asking.line" : "asking.begun", values);
+    progress.hidden = seconds * 1000 < SOON;
+  };
+
+  const failed = (error) => {
+    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
+    trouble.replaceChildren(page.say("asking.failed", { reason }));
+    if (error.job) trouble.append(" ", button(page.say("asking.other"), () => stop(error.job), { class: "plain" }));
+    trouble.hidden = false;
+  };
+
+  const stop = async (job) => {
+    try {
+      await model.cancel(job);
+      if (job) trouble.hidden = true;
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  const ask = async (what) => {
+    if (running) return;
+    running = true;
+    trouble.hidden = true;
+    show();
+    const settings = { model: chosen.model, mask: chosen.ahead ? null : "causal", scale: chosen.scaled ? null : 1 };
+    try {
+      const made = await model.run({ ...what, ...settings }, (report) => say(report, chosen.model));
+      if (made) {
+        for (const entry of made.entries.slice(page.traces.length)) page.add(entry);
+        page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
+      }
+      page.announce(page.say(made ? "asking.done" : "asking.cancelled"));
+    } catch (error) {
+      failed(error);
+    }
+    running = false;
+    progress.hidden = true;
+    show();
+  };
+
+  const asked = () => ask({ text: text.value });
+  panel.addEventListener("submit", (event) => {
+    event.preventDefault();
+    asked();
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    asked();
+  });
+
+  const label = () => {
+    text.setAttribute("aria-label", page.say("asking.text"));
+    text.placeholder = page.say("asking.text");
+    run = button(page.say("asking.run"), asked, { class: "plain", title: page.say("asking.keys") });
+    cancel = button(page.say("asking.cancel"), () => stop(), { class: "plain" });
+    open = files.length ? button(page.say("asking.open"), () => ask({ file: Number(chosen.file) }), { class: "plain" }) : null;
+    const names = files.map((file, at) => [at, file.name]);
+    row.replaceChildren(
+      ...[
+        run,
+        cancel,
+        choice(page.say("asking.model"), models.map((name) => [name, name]), chosen.model, (name) => (chosen.model = name)),
+        tick(page.say("asking.causal"), !chosen.ahead, (on) => (chosen.ahead = !on)),
+        tick(page.say("asking.unscaled"), !chosen.scaled, (on) => (chosen.scaled = !on)),
+        open && choice(page.say("asking.file"), names, chosen.file, (at) => (chosen.file = at)),
+        open,
+      ].filter(Boolean),
+    );
+    show();
+  };
+
+  const update = () => {
+    if (language !== page.language) label();
+    language = page.language;
+    // What is looked at can be changed and run again; what was typed meanwhile stays.
+    const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // as a field has it
+    if (text.value === filled) text.value = seen;
+    filled = seen;
+  };
+  return { element: panel, update };
+};

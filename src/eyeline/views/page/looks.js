@@ -1,0 +1,116 @@
+// Who looks at whom: what one unit gives to each of a line, or gets of each, as shares of what is given to those shown.
+
+const SURE = 0.3; // below this, what is left of a row is no longer 1 less what is set aside, to the digits that are shown
+const ALL = 256; // rows that are added up without a second thought
+const LIKELY = 24; // of longer lines, the rows that may be among the strongest
+
+const summed = (row, units) => {
+  let total = 0;
+  for (const at of units) total += row[at];
+  return total;
+};
+
+/**
+ * What a unit gives to each key unit: {weights, shares, aside}, an entry for each key unit. Shares are of what it gives
+ * to the units that are shown, NaN for the others; `aside` is what it gives to those.
+ */
+export const given = (sight, unit, shown) => {
+  const weights = sight.row(unit);
+  const total = summed(weights, shown);
+  const shares = new Float64Array(sight.M).fill(NaN);
+  for (const at of shown) shares[at] = total > 0 ? weights[at] / total : 0;
+  return { weights, shares, aside: summed(weights, weights.keys()) - total };
+};
+
+/** What query units give in all to the key units that are shown. */
+export class Totals {
+  constructor(sight, shown) {
+    Object.assign(this, { sight, shown });
+    this.known = new Float64Array(sight.N).fill(NaN);
+    const kept = new Set(shown);
+    const aside = sight.keys.filter((unit) => !kept.has(unit.index));
+    // A row sums to 1, unless it is the largest of several or may look at nothing: then what isn't set aside is shown.
+    this.quick = (sight.reduce === "mean" || sight.heads.length === 1) && 8 * aside.length < shown.length;
+    if (!this.quick) return;
+    this.known.fill(1);
+    for (const { index } of aside) {
+      sight.column(index).forEach((weight, at) => {
+        this.known[at] -= weight;
+      });
+    }
+    for (let at = 0; at < sight.N; at++) if (!(this.known[at] >= SURE)) this.known[at] = NaN;
+  }
+
+  /** Of one query unit, added up if it isn't known yet. */
+  of(unit) {
+    if (Number.isNaN(this.known[unit])) this.known[unit] = summed(this.sight.row(unit), this.shown);
+    return this.known[unit];
+  }
+
+  /** About how much, without adding anything up. */
+  about(unit) {
+    return Number.isNaN(this.known[unit]) ? 1 : this.known[unit];
+  }
+}
+
+/**
+ * What a unit gets of each query unit: {weights, shares}. Each share is of what that query gives to the units that are
+ * shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for the others.
+ */
+export const received = (sight, unit, shown, totals, near = shown) => {
+  const weights = sight.column(unit);
+  const shares = new Float64Array(sight.N).fill(NaN);
+  const wanted = new Set(near);
+  if (shown.length > ALL) {
+    const likely = [...shown].sort((one, other) => weights[other] / totals.about(other) - weights[one] / totals.about(one));
+    for (const at of likely.slice(0, LIKELY)) wanted.add(at);
+  } else {
+    for (const at of shown) wanted.add(at);
+  }
+  for (const at of wanted) {
+    const total = totals.of(at);
+    shares[at] = total > 0 ? weights[at] / total : 0;
+  }
+  return { weights, shares };
+};
+
+/**
+ * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices, so
+ * that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
+ */
+export const average = async (sight, queries, keys, wanted) => {
+  const shares = new Float64Array(sight.M).fill(NaN);
+  for (const at of keys) shares[at] = 0;
+  let began = performance.now();
+  for (const query of queries) {
+    const row = sight.row(query);
+    const total = summed(row, keys);
+    if (total > 0) for (const at of keys) shares[at] += row[at] / total / queries.length;
+    if (performance.now() - began > 12) {
+      await new Promise((done) => setTimeout(done));
+      if (!wanted()) return null;
+      began = performance.now();
+    }
+  }
+  return shares;
+};
+
+/** How many multiplications the whole of a sight takes. */
+export const work = (sight) => sight.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
+
+/** The places of the largest numbers, largest first; of equals, the first. Nothing that is nothing. */
+export const strongest = (numbers, count) =>
+  [...numbers.keys()]
+    .filter((at) => numbers[at] > 0)
+    .sort((one, other) => numbers[other] - numbers[one] || one - other)
+    .slice(0, count);
+
+/**
+ * The share that a full bar or full shade stands for, and whether a longer bar has to be cut: one more than 4 times as
+ * long as the next would flatten the others.
+ */
+export const ceiling = (shares) => {
+  const [first, second] = strongest(shares, 2).map((at) => shares[at]);
+  const count = shares.reduce((sum, share) => sum + !Number.isNaN(share), 0);
+  return count > 2 && 0 < 4 * second && 4 * second < first ? [1.5 * second, true] : [first ?? 1, false];
+};

@@ -1,0 +1,45 @@
+"""What a page shows of itself where a notebook's cell, or a terminal, ends with it."""
+
+from __future__ import annotations
+
+import html
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eyeline.views.page.message import Page
+
+#: The most bytes of a file that a cell shows where there is no widget: a notebook keeps them for good.
+MOST = 2_000_000
+_HOW = "pip install 'eyeline[notebook]'"
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this, and not a terminal."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+def bundle(page: Page) -> dict[str, Any]:
+    """What IPython shows of a page, by MIME type: its widget where anywidget is installed, else its file in a frame."""
+    plain = {"text/plain": repr(page)}
+    if not in_notebook():
+        return plain
+    try:
+        found = page.widget()._repr_mimebundle_()
+    except ModuleNotFoundError:
+        return {**plain, "text/html": framed(page)}
+    return {**(found[0] if found else {}), **plain}
+
+
+def framed(page: Page) -> str:
+    """A page's file in a frame that reaches nothing outside it, and how to get the widget."""
+    from eyeline.views.page.file import page_file
+
+    said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"
+    text = page_file(page).decode()
+    if len(text) > MOST:
+        return f"<p>Too large for a cell: <code>page.save('page.html')</code> writes this page to a file.</p>{said}"
+    style = "width: 100%; height: 720px; border: 0"
+    frame = f'<iframe sandbox="allow-scripts allow-downloads" title="Eyeline" style="{style}"'
+    return f'{frame} srcdoc="{html.escape(text)}"></iframe>{said}'

@@ -1,0 +1,623 @@
+"""The local server: who may ask what, how texts are run and stopped, and that bad requests get a plain answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from tiny import save_decoder
+
+from eyeline.models import load
+from eyeline.serving import File, Session, listen
+from eyeline.serving import session as session_module
+from eyeline.serving.framing import framed
+from eyeline.serving.guard import LARGEST
+from eyeline.serving.jobs import REMEMBERED
+from eyeline.traces import record
+from eyeline.views.page import Page
+from tests.served import Served, gated, session_of, until
+
+TEXT = "the cat ran"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_decoder(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return load(folder)
+
+
+@pytest.fixture(scope="module")
+def trace(model):
+    return record(TEXT, model=model)
+
+
+@pytest.fixture(scope="module")
+def shared(trace, model):
+    """A server for tests that change nothing in it."""
+    with Served(session_of(trace, model)) as served:
+        yield served
+
+
+@pytest.fixture
+def own(trace, model):
+    with Served(session_of(trace, model)) as served:
+        yield served
+
+
+def unframed(data):
+    (length,) = struct.unpack_from("<I", data)
+    reply = json.loads(data[4 : 4 + length])
+    at, arrays = 4 + length, []
+    for size in reply.pop("lengths"):
+        at += -at % 8
+        arrays.append(data[at : at + size])
+        at += size
+    assert len(data) == at + -at % 8
+    return reply, arrays
+
+
+# What is served
+
+
+def test_the_page_is_served_without_anything_inline_or_from_elsewhere(shared):
+    status, headers, html = shared.ask("GET", "/")
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert b'<script type="module" src="page.js"></script>' in html
+    assert html.count(b"<script") == 1
+    assert b"<style" not in html
+    assert b"://" not in html
+    for path, kind in (("/page.js", "text/javascript"), ("/page.css", "text/css")):
+        status, headers, text = shared.ask("GET", path)
+        assert (status, headers["Content-Type"]) == (200, f"{kind}; charset=utf-8")
+        assert len(text) > 1000
+
+
+@pytest.mark.parametrize("path", ["/", "/page.js", "/api/header", "/api/nothing", "/api/jobs/1"])
+@pytest.mark.parametrize("host", [None, "elsewhere.example"])
+def test_every_reply_says_what_a_browser_must_not_do_with_it(shared, path, host):
+    _, headers, _ = shared.ask("GET", path, host=host)
+    policy = headers["Content-Security-Policy"].split("; ")
+    assert {"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"} <= set(policy)
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "no-store"
+    assert not [name for name in headers if name.lower().startswith("access-control-")]
+
+
+def test_the_header_is_the_pages_with_what_a_server_can_do(shared):
+    status, _, header = shared.ask("GET", "/api/header")
+    assert status == 200
+    assert header == {
+        **json.loads(json.dumps(shared.session.page.header())),
+        "can": {"run": True, "picture": True, "models": ["tiny"], "files": []},
+    }
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"id": 7, "kind": "head", "trace": 0, "layer": 2, "head": 3},
+        {"id": 8, "kind": "overview", "trace": 0},
+        {
+            "id": 9,
+            "kind": "picture",
+            "trace": 0,
+            "layer": 0,
+            "head": 1,
+            "queries": [0, 3],
+            "keys": [1, 4],
+            "rows": 2,
+            "columns": 3,
+        },
+    ],
+)
+def test_an_answer_is_the_pages_to_the_byte(shared, request_):
+    status, headers, data = shared.ask("POST", "/api/answer", request_)
+    assert (status, headers["Content-Type"]) == (200, "application/octet-stream")
+    reply, arrays = shared.session.page.answer(request_)
+    assert unframed(data) == (reply, [bytes(array) for array in arrays])
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [1, 8, 0, 17], [0, 0]])
+def test_frames_keep_every_array_at_a_multiple_of_eight(sizes):
+    arrays = [np.arange(size, dtype=np.uint8) for size in sizes]
+    data = framed({"id": 1, "text": "Việt"}, [memoryview(array) for array in arrays])
+    assert len(data) % 8 == 0
+    assert unframed(data) == ({"id": 1, "text": "Việt"}, [array.tobytes() for array in arrays])
+
+
+# Who may ask
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "elsewhere.example",
+        "elsewhere.example:{port}",
+        "127.0.0.1",
+        "localhost",
+        "127.0.0.1:1",
+        "127.0.0.1:{port}.elsewhere.example",
+        "127.0.0.1:0{port}",
+        "127.0.0.1:{port},elsewhere.example",
+        "me@127.0.0.1:{port}",
+        "127.0.0.2:{port}",
+        "127.1:{port}",
+        "2130706433:{port}",
+        "0.0.0.0:{port}",
+        "[::1]:{port}",
+        "[::ffff:127.0.0.1]:{port}",
+        "localhost.:{port}",
+        "sub.localhost:{port}",
+        "LOCALHOST:{port}",
+        "",
+    ],
+)
+def test_other_names_are_refused(shared, host):
+    name = host.format(port=shared.port)
+    for method, path in (("GET", "/"), ("GET", "/api/header"), ("HEAD", "/")):
+        status, _, said = shared.ask(method, path, host=name)
+        assert status == 421
+        assert said == b"" if method == "HEAD" else said["error"]["argument"] == "Host"
+    origin = f"http://{name}"
+    shared.refused(421, "Host", "POST", "/api/texts", {"text": TEXT}, host=name, origin=origin)
+
+
+def test_both_names_of_this_machine_are_taken(shared):
+    for name in ("127.0.0.1", "localhost"):
+        host = f"{name}:{shared.port}"
+        assert shared.ask("GET", "/api/header", host=host)[0] == 200
+        assert shared.ask("POST", "/api/answer", {"id": 1, "kind": "overview", "trace": 0}, host=host)[0] == 200
+
+
+def test_port_80_may_be_left_out(trace, model):
+    from eyeline.serving.guard import Guard
+
+    assert {"127.0.0.1", "localhost:80"} <= Guard(None, 80)._hosts
+    assert Guard(None, 8080)._hosts == {"127.0.0.1:8080", "localhost:8080"}
+
+
+def test_no_name_or_two_are_refused(shared):
+    assert shared.raw(b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+    assert shared.raw(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421 ")
+    two = f"GET / HTTP/1.1\r\nHost: {shared.host}\r\nHost: elsewhere.example\r\n\r\n"
+    assert shared.raw(two.encode()).startswith(b"HTTP/1.1 400 ")
+    absolute = f"GET http://{shared.host}/ HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n"
+    assert shared.raw(absolute.encode()).startswith(b"HTTP/1.1 421 ")
+    forwarded = f"GET / HTTP/1.1\r\nHost: elsewhere.example\r\nX-Forwarded-Host: {shared.host}\r\n\r\n"
+    assert shared.raw(forwarded.encode()).startswith(b"HTTP/1.1 421 ")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "null",
+        "http://elsewhere.example",
+        "https://127.0.0.1:{port}",
+        "http://localhost:{port}",
+        "http://127.0.0.1",
+        "http://127.0.0.1:1",
+        "http://127.0.0.1:{port}/",
+        "http://127.0.0.1:{port}.elsewhere.example",
+        "http://127.0.0.1:{port} http://elsewhere.example",
+        "file://",
+    ],
+)
+@pytest.mark.parametrize("request_", [("POST", "/api/texts"), ("POST", "/api/answer"), ("DELETE", "/api/jobs/1")])
+def test_other_origins_writes_are_refused_before_anything_is_done(shared, origin, request_):
+    origin = origin and origin.format(port=shared.port)
+    shared.refused(403, "Origin", *request_, {"text": TEXT}, origin=origin)
+    assert shared.session.jobs._jobs == {}
+
+
+@pytest.mark.parametrize(
+    "kind", [None, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"]
+)
+def test_writes_that_are_not_json_are_refused(shared, kind):
+    shared.refused(415, "Content-Type", "POST", "/api/texts", {"text": TEXT}, {"Content-Type": kind})
+    shared.refused(415, "Content-Type", "DELETE", "/api/jobs/1", None, {"Content-Type": kind})
+
+
+def test_a_page_of_elsewhere_is_not_told_that_it_may_ask(shared):
+    headers = {"Origin": "http://elsewhere.example", "Access-Control-Request-Method": "POST", "Content-Type": None}
+    status, headers, _ = shared.ask("OPTIONS", "/api/texts", None, headers)
+    assert status == 403
+    assert not [name for name in headers if name.lower().startswith("access-control-")]
+
+
+# Sizes and forms
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_unread(shared):
+    head = f"POST /api/texts HTTP/1.1\r\nHost: {shared.host}\r\nOrigin: http://{shared.host}\r\n"
+    head += "Content-Type: application/json\r\n"
+    for length in (LARGEST + 1, 10**18):
+        said = shared.raw(f"{head}Content-Length: {length}\r\n\r\n".encode())
+        assert said.startswith(b"HTTP/1.1 413 ")
+        assert b'"argument":"body"' in said
+
+
+def test_a_body_that_goes_on_for_ever_is_refused(shared):
+    head = f"POST /api/texts HTTP/1.1\r\nHost: {shared.host}\r\nOrigin: http://{shared.host}\r\n"
+    head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=30) as connection:
+        connection.sendall(head.encode())
+        for _ in range(LARGEST // 0x10000 + 1):
+            connection.sendall(chunk)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_as_large_as_may_be_is_read(shared):
+    body = json.dumps({"text": "", "model": "none"}).encode()
+    body += b" " * (LARGEST - len(body))
+    assert "model must be one of tiny" in shared.refused(400, "model", "POST", "/api/texts", body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"text": "a"',
+        b'{"text": "\xff"}',
+        '{"text": "a"}'.encode("utf-16"),
+        b"text=a",
+        b"[" * 200_000,
+        b'{"a":' * 50_000,
+        b'{"scale": NaN}',
+        b'{"scale": -Infinity}',
+        b'{"scale": 1e999}',
+        b'{"scale": ' + b"9" * 5000 + b"}",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"3",
+        b"\x00",
+    ],
+)
+def test_what_is_no_object_in_json_is_refused(shared, body):
+    for path in ("/api/texts", "/api/answer"):
+        assert shared.refused(400, "body", "POST", path, body).startswith("body must be ")
+
+
+MISTAKES = [
+    ({}, "text", "text must be given, or file, and not both"),
+    ({"text": "a", "file": 0}, "text", "text must be given, or file, and not both"),
+    ({"text": None}, "text", "text must be given"),
+    ({"text": 3}, "text", "text must be a string, got 3"),
+    ({"text": ["a"]}, "text", "text must be a string, got a list"),
+    ({"text": {"a": 1}}, "text", "got an object"),
+    ({"file": 0}, "file", "file must not be given, for there are none, got 0"),
+    ({"text": "a", "model": "smollm2"}, "model", "model must be one of tiny, got 'smollm2'"),
+    ({"text": "a", "model": "../tiny"}, "model", "model must be one of tiny"),
+    ({"text": "a", "model": "/etc"}, "model", "model must be one of tiny"),
+    ({"text": "a", "model": None}, "model", "model must be one of tiny, got null"),
+    ({"text": "a", "model": ["tiny"]}, "model", "model must be one of tiny, got a list"),
+    ({"text": "a", "model": "x" * 5000}, "model", "…"),
+    ({"text": "a", "model": "\ud800"}, "model", r"got '\ud800'"),
+    ({"text": "a", "mask": "window"}, "mask", "mask must be 'causal' or null, got 'window'"),
+    ({"text": "a", "mask": False}, "mask", "mask must be 'causal' or null, got False"),
+    ({"text": "a", "mask": []}, "mask", "got a list"),
+    ({"text": "a", "scale": "1"}, "scale", "scale must be a number"),
+    ({"text": "a", "scale": True}, "scale", "scale must be a number"),
+    ({"text": "a", "scale": 0}, "scale", "scale must be a number up to a million, and not 0, got 0"),
+    ({"text": "a", "scale": 1e300}, "scale", "up to a million"),
+    ({"text": "a", "path": "/etc/passwd"}, "path", "path must be one of text, file, model, mask, scale"),
+]
+
+
+@pytest.mark.parametrize(("sent", "argument", "message"), MISTAKES)
+def test_wrong_arguments_are_named(shared, sent, argument, message):
+    assert message in shared.refused(400, argument, "POST", "/api/texts", sent)
+    assert shared.session.jobs._jobs == {}
+
+
+@pytest.mark.parametrize(
+    ("sent", "argument"),
+    [
+        ({"kind": "head"}, "id"),
+        ({"id": 1}, "kind"),
+        ({"id": 1, "kind": "__init__"}, "kind"),
+        ({"id": 1, "kind": ["head"]}, "kind"),
+        ({"id": 1, "kind": "head", "trace": 1, "layer": 0, "head": 0}, "trace"),
+        ({"id": 1, "kind": "head", "trace": [0], "layer": 0, "head": 0}, "trace"),
+        ({"id": 1, "kind": "head", "trace": {}, "layer": 0, "head": 0}, "trace"),
+        ({"id": 1, "kind": "head", "trace": 0, "layer": -1, "head": 0}, "layer"),
+        ({"id": 1, "kind": "head", "trace": 0, "layer": 0, "head": 1e300}, "head"),
+        ({"id": 1, "kind": "head", "trace": 0, "layer": 0, "head": 10**19}, "head"),
+        ({"id": 1, "kind": "picture", "trace": 0, "layer": 0, "head": 0, "queries": "ab", "keys": [0, 1]}, "queries"),
+    ],
+)
+def test_a_wrong_request_for_numbers_is_refused(shared, sent, argument):
+    shared.refused(400, argument, "POST", "/api/answer", sent)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/index.html",
+        "/page.py",
+        "/page.js/",
+        "//page.js",
+        "/api",
+        "/api/",
+        "/api/header/",
+        "/api//header",
+        "/api/jobs/../header",
+        "/api/jobs/..%2fheader",
+        "/../../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/..%5c..%5cetc",
+        "/page.js%00",
+        "/api/texts/etc/passwd",
+        "/favicon.ico",
+        "/" + "a" * 5000,
+    ],
+)
+def test_there_is_nothing_at_other_paths(shared, path):
+    shared.refused(404, "path", "GET", path)
+
+
+@pytest.mark.parametrize("number", ["0", "1", "-1", "1e0", "01", "%31%00", "None", "9" * 5000, "..", "١"])
+def test_there_is_no_job_of_another_number(shared, number):
+    path = "/api/jobs/" + number.replace("١", "%D9%A1")
+    shared.refused(404, "job", "GET", path)
+    shared.refused(404, "job", "DELETE", path)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [("POST", "/"), ("PUT", "/api/texts"), ("DELETE", "/api/header"), ("PATCH", "/api/jobs/1"), ("GET", "/api/texts")],
+)
+def test_other_methods_are_refused(shared, request_):
+    shared.refused(405, "method", *request_)
+
+
+def test_what_is_no_http_is_refused_and_the_server_goes_on(shared):
+    for data in (b"GET\r\n\r\n", b"\x16\x03\x01\x02\r\n\r\n", b"GET / HTTP/1.1\r\nHost" + b"a" * 100_000):
+        assert shared.raw(data).startswith(b"HTTP/1.1 400 ")
+    assert shared.ask("GET", "/api/header")[0] == 200
+
+
+def test_a_mistake_of_ours_is_told_in_json_and_shown_in_the_terminal(own, monkeypatch, caplog):
+    def broken():
+        raise ValueError("ours")
+
+    monkeypatch.setattr(own.session.page, "header", broken)
+    assert "the terminal shows which" in own.refused(500, None, "GET", "/api/header")
+    until(lambda: "ValueError: ours" in caplog.text)  # the reply goes out first
+
+
+# Running texts
+
+
+def test_a_text_is_run_as_the_library_runs_it(own, model):
+    for asked in ({"text": "a fox flies"}, {"text": "a fox flies", "model": "tiny", "mask": None, "scale": 1.0}):
+        report = own.run(asked)
+        number = report["trace"]
+        assert report == {
+            "job": number,
+            "state": "done",
+            "line": "",
+            "layers": [3, 3],
+            "seconds": report["seconds"],
+            "trace": number,
+            "entry": own.ask("GET", "/api/header")[2]["traces"][number],
+        }
+        expected = record("a fox flies", model=model, scale=asked.get("scale"))
+        request = {"id": 1, "kind": "head", "trace": number, "layer": 2, "head": 0}
+        reply, arrays = unframed(own.ask("POST", "/api/answer", request)[2])
+        of = dict(zip(reply["arrays"], arrays, strict=True))
+        for name, array in (("q", expected.layers[2].q[0]), ("lse", expected.layers[2].lse[0])):
+            np.testing.assert_array_equal(np.frombuffer(of[name], np.float32), array.ravel())
+    assert [one["name"] for one in own.ask("GET", "/api/header")[2]["traces"]] == ["as trained"] * 2 + ["without ÷ √d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "text must have at least one word"),
+        (" \n\t", "text must have at least one word"),
+        ("a" * 500, "200 positions"),
+        ("a\ud800b", "valid Unicode"),
+    ],
+)
+def test_a_text_that_cannot_be_run_fails_with_the_librarys_words(own, text, message):
+    report = own.run({"text": text})
+    assert report["state"] == "failed"
+    assert report["error"]["argument"] == "text"
+    assert message in report["error"]["message"]
+    assert len(own.session.page.traces) == 1
+    assert own.run({"text": TEXT})["state"] == "done"
+
+
+def test_odd_texts_come_back_as_they_were_typed(own):
+    for text in ("</script><img src=x onerror=alert(1)>", "a\x00b\u2028c\u202ed", "🦜👨‍👩‍👧 e\u0301", "'\"\\"):
+        report = own.run({"text": text})
+        assert report["entry"]["queries"]["text"] == text
+
+
+def test_a_run_is_cancelled_between_two_layers(own, model, monkeypatch):
+    ran, gate = gated(monkeypatch, model)
+    job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
+    until(lambda: len(ran) == 1)
+    status, _, report = own.ask("GET", f"/api/jobs/{job}")
+    assert (status, report["state"], report["layers"]) == (200, "running", [0, 3])
+    gate.release()
+    until(lambda: len(ran) == 2)
+    assert own.ask("GET", f"/api/jobs/{job}")[2]["layers"] == [1, 3]
+    assert own.ask("DELETE", f"/api/jobs/{job}")[2]["state"] == "running"  # till the layer is done
+    gate.release()
+    report = own.over(job)
+    assert report["state"] == "cancelled"
+    assert "trace" not in report
+    assert len(ran) == 2
+    assert len(own.session.page.traces) == 1
+    # And once more: it is over already.
+    assert own.ask("DELETE", f"/api/jobs/{job}")[2]["state"] == "cancelled"
+
+
+def test_one_text_is_run_at_a_time(own, model, monkeypatch):
+    _, gate = gated(monkeypatch, model)
+    job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
+    status, _, said = own.ask("POST", "/api/texts", {"text": "another"})
+    assert (status, said["job"], said["error"]["argument"]) == (409, job, "text")
+    gate.release(3)
+    assert own.over(job)["state"] == "done"
+    gate.release(3)
+    assert own.run({"text": "another"})["state"] == "done"
+
+
+def test_the_page_is_answered_while_a_text_is_run(own, model, monkeypatch):
+    _, gate = gated(monkeypatch, model)
+    job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
+    assert own.ask("POST", "/api/answer", {"id": 1, "kind": "overview", "trace": 0})[0] == 200
+    gate.release(3)
+    assert own.over(job)["state"] == "done"
+
+
+def test_closing_cancels_what_runs_and_waits_for_it(trace, model, monkeypatch):
+    ran, gate = gated(monkeypatch, model)
+    with Served(session_of(trace, model)) as served:
+        job = served.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
+        until(lambda: len(ran) == 1)
+        found = served.session.jobs.job(str(job))
+        going_on = threading.Thread(target=lambda: (until(found.cancelled), gate.release()))
+        going_on.start()
+    going_on.join()
+    assert found.state == "cancelled"
+    assert len(ran) == 1
+
+
+def test_fetching_a_model_is_cancelled_at_its_next_line(trace, model, monkeypatch):
+    begun, lines = threading.Event(), []
+
+    def slowly(name, progress):
+        while True:
+            progress(f"fetching {name}: {len(lines)} of 91 MB")
+            lines.append(name)
+            begun.set()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(session_module, "load", slowly)
+    with Served(Session(Page([trace]), ["tiny", "minilm"], ready={"tiny": model})) as served:
+        job = served.ask("POST", "/api/texts", {"text": TEXT, "model": "minilm"})[2]["job"]
+        assert begun.wait(10)
+        report = served.ask("GET", f"/api/jobs/{job}")[2]
+        assert report["line"].startswith("fetching minilm: ")
+        assert report["layers"] == [0, 0]
+        served.ask("DELETE", f"/api/jobs/{job}")
+        assert served.over(job)["state"] == "cancelled"
+    assert set(lines) == {"minilm"}
+
+
+def test_a_job_that_fails_by_our_mistake_says_so(own, monkeypatch, capfd):
+    def broken(*_, **__):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(session_module, "record", broken)
+    report = own.run({"text": TEXT})
+    assert (report["state"], "the terminal shows which" in report["error"]["message"]) == ("failed", True)
+    assert "RuntimeError: ours" in capfd.readouterr().err
+
+    def too_much(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(session_module, "record", too_much)
+    assert "must fit in memory" in own.run({"text": TEXT})["error"]["message"]
+
+
+def test_old_jobs_are_forgotten(own):
+    first = own.run({"text": TEXT})["job"]
+    for _ in range(REMEMBERED):
+        last = own.run({"text": TEXT})["job"]
+    own.refused(404, "job", "GET", f"/api/jobs/{first}")
+    assert own.ask("GET", f"/api/jobs/{last}")[0] == 200
+    assert len(own.session.jobs._jobs) == REMEMBERED
+
+
+def test_old_traces_make_room_for_new_ones(trace, model):
+    kept = 3 * session_module.bytes_of(trace)
+    with Served(session_of(trace, model, kept=kept)) as served:
+        for number in range(1, 6):
+            assert served.run({"text": TEXT})["trace"] == number
+        request = {"id": 1, "kind": "head", "layer": 0, "head": 0}
+        states = [served.ask("POST", "/api/answer", {**request, "trace": place})[0] for place in range(6)]
+        assert states == [410, 410, 410, 200, 200, 200]
+        assert "run its text anew" in served.refused(410, "trace", "POST", "/api/answer", {**request, "trace": 0.0})
+        assert sum(map(session_module.bytes_of, served.session.page.traces)) <= kept
+        entries = served.ask("GET", "/api/header")[2]["traces"]
+        assert [entry["queries"]["text"] for entry in entries] == [TEXT] * 6
+    assert session_module.bytes_of(trace) * 3 == kept  # what was given isn't changed
+
+
+def test_one_text_larger_than_all_that_is_kept_is_kept(trace, model):
+    with Served(session_of(trace, model, kept=1)) as served:
+        number = served.run({"text": TEXT})["trace"]
+        request = {"id": 1, "kind": "head", "layer": 0, "head": 0, "trace": number}
+        assert served.ask("POST", "/api/answer", request)[0] == 200
+
+
+# Files
+
+
+def test_files_are_opened_by_their_number(trace, model, tmp_path):
+    (tmp_path / "a.txt").write_text("\ufeffthe fox\n", "utf-8")
+    (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
+    trace.save(tmp_path / "b.safetensors")
+    files = [
+        File(name, tmp_path / name, "trace" if "safe" in name else "text", tmp_path)
+        for name in ("a.txt", "b.safetensors", "bad.txt", "gone.txt")
+    ]
+    with Served(session_of(trace, model, files=files)) as served:
+        can = served.ask("GET", "/api/header")[2]["can"]
+        assert can["files"][:2] == [{"name": "a.txt", "kind": "text"}, {"name": "b.safetensors", "kind": "trace"}]
+        assert str(tmp_path) not in json.dumps(can)
+        assert served.run({"file": 0})["entry"]["queries"]["text"] == "the fox"
+        assert served.run({"file": 1})["entry"]["queries"]["text"] == TEXT
+        assert "must be UTF-8 text, got byte 0xe9 at 3" in served.run({"file": 2})["error"]["message"]
+        assert served.run({"file": 3})["state"] == "failed"
+        for wrong in (4, -1, True, 1.5, "0", "a.txt", "../a.txt", 10**19):
+            message = served.refused(400, "file", "POST", "/api/texts", {"file": wrong})
+            assert message.startswith("file must be from 0 to 3, got ")
+
+
+def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(trace, model, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "a.txt").symlink_to(tmp_path / "secret.txt")
+    with Served(session_of(trace, model, files=[File("a.txt", folder / "a.txt", "text", folder)])) as served:
+        report = served.run({"file": 0})
+        assert (report["state"], "must be a file of" in report["error"]["message"]) == ("failed", True)
+
+
+# Addresses
+
+
+def test_only_this_machine_is_listened_to():
+    with listen() as found:
+        assert found.getsockname()[0] == "127.0.0.1"
+
+
+def test_importing_the_command_loads_no_server():
+    code = (
+        "import sys, eyeline, eyeline.cli; "
+        "print({'starlette', 'uvicorn', 'anyio', 'eyeline.serving'} & set(sys.modules) or '')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout.strip() == ""
