@@ -89,6 +89,7 @@ def main() -> None:
     """Measure, and print."""
     import browser
     import pages
+
     from eyeline.views.page import Page
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
-import zlib
-
-import numpy as np
-import pages
-import pytest
-
-from eyeline.masks import Causal, Window
 
 TEXT = "time flies like an arrow"
 LABELS = 8  # pixels into the labels' room
