@@ -3,10 +3,7 @@
 const EDGE = 16; // pixels around it
 const HATCH = "eyeline-hatch";
 
-const escaped = (text) =>
-  text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
-    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
 const round = (value) => Number(value.toFixed(2));
 

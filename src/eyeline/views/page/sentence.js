@@ -94,7 +94,6 @@ export const createSentence = (page) => {
     return { tokens, pager, caption, element: element("div", { class: "row" }, ...parts, pager.element) };
   };
   const rows = { queries: row("queries"), keys: row("keys") };
-  stage.append(links.element, rows.queries.element, rows.keys.element);
 
   const list = createStrongest(page, {
     pick: (unit) => {
@@ -173,14 +172,16 @@ export const createSentence = (page) => {
     links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
+    if (seen.kind === "none" && !seen.shares) question.average(paint);
   };
 
   const draw = () => {
     stage.dataset.crossing = page.trace.crossing;
-    for (const side of ["queries", "keys"]) {
-      const { element: whole, caption, tokens, pager } = rows[side];
-      whole.hidden = !question.sides.includes(side);
-      if (whole.hidden) continue;
+    if (stage.childElementCount !== 1 + question.sides.length) {
+      stage.replaceChildren(links.element, ...question.sides.map((side) => rows[side].element));
+    }
+    for (const side of question.sides) {
+      const { caption, tokens, pager } = rows[side];
       const units = question.units(side);
       const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
       caption.hidden = !page.trace.crossing;
@@ -215,7 +216,6 @@ export const createSentence = (page) => {
     if (sent) rows[sent.side].tokens.focus(sent.unit);
     sent = null;
     if (one && list.text() !== said) page.announce((said = list.text()));
-    if (one === null && (await question.average(() => current() && question.asked === null))) paint();
   };
 
   whole.addEventListener("keydown", (event) => {
@@ -244,6 +244,7 @@ export const createSentence = (page) => {
     destroy: () => {
       resized.disconnect();
       clearTimeout(later);
+      question.rest();
     },
   };
 };
