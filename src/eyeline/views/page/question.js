@@ -72,10 +72,10 @@ export class Question {
   }
 
   /**
-   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look, with
-   * their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`; `own` is
-   * its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to the others; `whole` says whether
-   * nothing is left to be worked out.
+   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
+   * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
+   * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
+   * the others; `whole` says whether nothing is left to be worked out.
    * @param near says which of a side's units are drawn, [first, last)
    */
   looks(near) {
