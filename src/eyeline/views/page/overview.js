@@ -98,7 +98,7 @@ export const createOverview = (page) => {
       if (place) {
         const numbers = Array.from({ length: heads }, (_, head) => head + 1);
         const tops = numbers.map((head) => title("columnheader", String(head), page.say("head.one", { head })));
-        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", ""), ...tops));
+        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", "", page.say("layer")), ...tops));
       }
       for (let at = 0; at < shown.length; at += heads) {
         const layer = shown[at].layer + 1;

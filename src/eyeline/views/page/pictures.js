@@ -2,6 +2,9 @@
 
 const EDGE = 16; // pixels around it
 const HATCH = "eyeline-hatch";
+const SIDES = ["Top", "Right", "Bottom", "Left"];
+const UNSEEN = // what isn't drawn
+  "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager";
 
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
@@ -88,10 +91,12 @@ class Paper {
   boxes(part) {
     const style = getComputedStyle(part);
     const barred = style.backgroundImage !== "none";
-    const [outline, border] = [parseFloat(style.outlineWidth), parseFloat(style.borderTopWidth)];
-    // What goes round it: its colour, its width, and how far outside.
-    let edge = null;
-    if (style.borderTopStyle !== "none" && border) edge = [style.borderTopColor, border, -border / 2];
+    const sides = SIDES.map((side) => parseFloat(style[`border${side}Width`])); // 0 where there is no border
+    const around = sides.every((width) => width === sides[0]);
+    if (!around) this.borders(part, style, sides);
+    const [outline, border] = [parseFloat(style.outlineWidth), around ? sides[0] : 0];
+    // What goes all round it: its colour, its width, and how far outside.
+    let edge = border ? [style.borderTopColor, border, -border / 2] : null;
     if (style.outlineStyle !== "none" && outline) {
       edge = [style.outlineColor, outline, parseFloat(style.outlineOffset) + outline / 2];
     }
@@ -113,15 +118,48 @@ class Paper {
     }
   }
 
+  // Borders that don't go all around.
+  borders(part, style, [over, after, under, before]) {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const line = (side, box) => {
+      const [width, height] = [box.right - box.left, box.bottom - box.top];
+      const values = { x: box.left, y: box.top, width, height, fill: style[`border${side}Color`] };
+      if (width > 0 && height > 0) this.put(`<rect${attributes(values)}/>`, box);
+    };
+    line("Top", { left, right, top, bottom: top + over });
+    line("Right", { left: right - after, right, top, bottom });
+    line("Bottom", { left, right, top: bottom - under, bottom });
+    line("Left", { left, right: left + before, top, bottom });
+  }
+
+  // What a list of options shows: the one that is chosen.
+  chosen(part) {
+    const style = getComputedStyle(part);
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const size = parseFloat(style.fontSize);
+    const place = { x: left + parseFloat(style.paddingLeft) + 1, y: (top + bottom) / 2 + 0.35 * size };
+    const values = { ...place, "font-family": family(style), "font-size": size, fill: style.color };
+    const text = escaped(part.selectedOptions[0]?.text ?? "");
+    this.put(`<text${attributes(values)}>${text}</text>`, { left, right, top, bottom });
+  }
+
   draw(part) {
     if (part.nodeType === Node.TEXT_NODE) return this.text(part);
-    if (part.nodeType !== Node.ELEMENT_NODE) return undefined;
-    if (part.matches("[hidden], .unseen, input, select, .pager")) return undefined;
+    if (part.nodeType !== Node.ELEMENT_NODE || part.matches(UNSEEN)) return undefined;
+    const { opacity } = getComputedStyle(part);
+    if (opacity !== "1") this.parts.push(`<g opacity="${opacity}">`);
+    this.inside(part);
+    if (opacity !== "1") this.parts.push("</g>");
+    return undefined;
+  }
+
+  inside(part) {
     const { left, top, right, bottom, width, height } = part.getBoundingClientRect();
     if (part.localName === "canvas") {
       const size = { x: left, y: top, width, height, href: part.toDataURL() };
       return this.put(`<image${attributes(size)}/>`, { left, top, right, bottom });
     }
+    if (part.localName === "select") return this.chosen(part);
     if (part.localName === "svg") {
       for (const one of part.children) {
         const seen = one.getBoundingClientRect();
