@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import zlib
 
 import numpy as np
 
-_BLOCK = re.compile(r'<script type="application/(json|octet-stream)" id="eyeline-([\w-]+)">([^<]*)</script>')
+_BLOCK = re.compile(r'<script type="application/octet-stream" id="eyeline-([\w-]+)">([^<]*)</script>')
 
 
 def weights_of(page, trace: int, layer: int, head: int) -> np.ndarray:
@@ -48,18 +47,11 @@ class Blocks:
 
     def __init__(self, data: bytes) -> None:
         self.text = data.decode()
-        self.found = {name: (kind, content) for kind, name, content in _BLOCK.findall(self.text)}
-        self.header, self.contents = self.json("header"), self.json("contents")
-
-    def json(self, name: str):
-        kind, content = self.found[name]
-        assert kind == "json"
-        return json.loads(content)
+        self.found = dict(_BLOCK.findall(self.text))
+        self.header, self.contents = json.loads(self.bytes("header"))
 
     def bytes(self, name: str) -> bytes:
-        kind, content = self.found[name]
-        assert kind == "octet-stream"
-        return zlib.decompress(base64.b64decode(content, validate=True), -15)
+        return zlib.decompress(bytes_of(self.found[name]), -15)
 
     def weights(self, trace: int, layer: int, head: int) -> np.ndarray:
         """One head's weights, from the file alone."""
@@ -94,6 +86,15 @@ class Blocks:
         return weights_from(entry["layers"][layer], {"N": N, "M": M, "D": D}, arrays, shape)
 
 
+def bytes_of(text: str) -> bytes:
+    """What text holds that has seven bits in a sign, the first bit of each byte first."""
+    assert not set(text) & set("\x00\r<")
+    assert max(text, default="") < "\u0100"
+    bits = "".join(f"{ord(sign) & 127:07b}" for sign in text)
+    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
+
+
 def _of_planes(data: np.ndarray, size: int) -> np.ndarray:
-    """Numbers of `size` bytes whose first bytes stand together, then their second ones."""
-    return np.ascontiguousarray(data.reshape(size, -1).T).reshape(-1)
+    """Numbers from their lowest bytes, then the next ones, and so on; the lowest bit of each is its sign."""
+    turned = np.ascontiguousarray(data.reshape(size, -1).T).reshape(-1).view(f"<u{size}")
+    return (turned >> 1) | (turned << (8 * size - 1))

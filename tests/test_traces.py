@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from answers import Blocks, weights_of
 from hypothesis import given
 from hypothesis import strategies as st
-from answers import Blocks, weights_of
 from strategies import masks, sizes
 from tiny import save_decoder
 

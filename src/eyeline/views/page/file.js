@@ -12,35 +12,45 @@ const textOf = (name) =>
     else document.addEventListener("DOMContentLoaded", ready, { once: true });
   });
 
+// Text that holds seven bits in a sign.
 const decoded = (text) => {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const signs = atob(text);
-  const bytes = new Uint8Array(signs.length);
-  for (let at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
-  return bytes;
-};
-
-const unpacked = async (name) => {
-  const bytes = decoded(await textOf(name));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-};
-
-// Numbers of `size` bytes whose first bytes stand together, then their second ones, and so on.
-const ofPlanes = (planes, size) => {
-  const count = planes.length / size;
-  const bytes = new Uint8Array(planes.length);
-  for (let plane = 0; plane < size; plane++) {
-    for (let at = plane * count, to = plane; to < bytes.length; at++, to += size) bytes[to] = planes[at];
+  const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+  for (let [at, to, held, count] = [0, 0, 0, 0]; at < text.length; at++) {
+    held = (held << 7) | (text.charCodeAt(at) & 127);
+    count += 7;
+    if (count >= 8) bytes[to++] = held >> (count -= 8);
   }
   return bytes;
 };
 
+const opened = async (name) => {
+  const bytes = decoded(await textOf(name));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+};
+
+const unpacked = async (name) => new Uint8Array(await (await opened(name)).arrayBuffer());
+
+// The bytes of numbers of `size` bytes, of which the lowest bytes stand together, then the next ones, and so on; the
+// sign of each is its lowest bit.
+const ofPlanes = (planes, size) => {
+  const count = planes.length / size;
+  const numbers = size === 4 ? new Uint32Array(count) : new Uint16Array(count);
+  const [first, second, third] = [count, 2 * count, 3 * count];
+  for (let at = 0; at < count; at++) {
+    const low = planes[at] | (planes[first + at] << 8);
+    numbers[at] = size === 2
+      ? (low >> 1) | (low << 15)
+      : ((low | (planes[second + at] << 16) | (planes[third + at] << 24)) >>> 1) | (low << 31);
+  }
+  return new Uint8Array(numbers.buffer);
+};
+
 /** The model object over the blocks of this file. */
 export class FileModel {
-  constructor() {
-    this.header = JSON.parse(block("header").textContent);
-    this.contents = JSON.parse(block("contents").textContent);
+  /** @param header what the page is told first; contents: what the file says of its own blocks. */
+  constructor(header, contents) {
+    this.header = header;
+    this.contents = contents;
     this.listeners = [];
     this.layers = new Map(); // promises of what layers are made of, the latest used last
     this.masks = new Map();
@@ -136,4 +146,7 @@ export class FileModel {
 }
 
 /** Show the page in this file. */
-export const start = (main) => main.render({ model: new FileModel(), el: document.getElementById("eyeline") });
+export const start = async (main) => {
+  const [header, contents] = await (await opened("header")).json();
+  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") });
+};

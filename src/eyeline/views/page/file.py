@@ -7,8 +7,7 @@ import hashlib
 import html
 import json
 import os
-import zlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +17,16 @@ from numpy.typing import NDArray
 from eyeline.attention import observe
 from eyeline.caches import whole
 from eyeline.traces import LayerTrace, Trace, TraceError
+from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
-from eyeline.views.page.joining import joined, style
+from eyeline.views.page.joining import bare, joined, style
+from eyeline.views.page.packing import deflated, deflated_numbers, planes, text_of
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import Page
 
 #: Queries, keys and values of all traces may take so many bytes for the values to go along unasked.
 VALUES = 4 << 20
-#: What a script's text, or its end, could be mistaken for in JSON's strings.
-_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _LARGEST = float(np.finfo(np.float16).max)
 
 # In words that any browser understands, since it is what tells an old one that it is too old.
@@ -38,9 +37,13 @@ _BOOTSTRAP = """
     return;
   }
   function text(name) {
-    var signs = atob(document.getElementById("eyeline-" + name).textContent);
-    var bytes = new Uint8Array(signs.length);
-    for (var at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
+    var signs = document.getElementById("eyeline-" + name).textContent;
+    var bytes = new Uint8Array(Math.floor(signs.length * 7 / 8));
+    for (var at = 0, to = 0, held = 0, count = 0; at < signs.length; at++) {
+      held = (held << 7) | (signs.charCodeAt(at) & 127);
+      count += 7;
+      if (count >= 8) bytes[to++] = held >> (count -= 8);
+    }
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
   }
   function put(tag, name) {
@@ -64,7 +67,7 @@ _MARKUP = """<!doctype html>
 <meta name="generator" content="eyeline {version}">
 <title>{title}</title>
 </head>
-<body>
+<body class="eyeline-alone">
 <noscript><p>This page draws attention with JavaScript, which is switched off here. It is all in this file, and nothing
 is fetched.</p></noscript>
 <p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
@@ -105,13 +108,14 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
     for number, trace in enumerate(page.traces):
         kept = values and trace.has_values
         header["traces"][number]["values"] = kept
+        if _drawn_by_page(trace):
+            header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    module = joined("file.js")
+    module = bare(joined("file.js"))
     first = [
-        _block("header", "application/json", _json(header)),
-        _block("contents", "application/json", _json(contents)),
-        _block("style", _PACKED, _base64(_deflated(style().encode()))),
-        _block("module", _PACKED, _base64(_deflated(module.encode()))),
+        _block("header", deflated(_json([header, contents]))),
+        _block("style", deflated(style().encode())),
+        _block("module", deflated(module.encode())),
     ]
     # What is looked at first comes first, so that it is there while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
@@ -122,12 +126,9 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         title=html.escape(printable(page.title)),
         first="\n".join(first),
         bootstrap=_BOOTSTRAP,
-        data="\n".join(_block(name, _PACKED, _base64(data[name])) for name in order),
+        data="\n".join(_block(name, data[name]) for name in order),
     )
     return text.encode()
-
-
-_PACKED = "application/octet-stream"
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
@@ -139,29 +140,32 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
         array = layer.allowed.array
         if array is not None and id(array) not in masks:
             masks[id(array)] = len(masks)
-            data[f"mask-{number}-{len(masks) - 1}"] = _deflated(_little(array).tobytes())
+            data[f"mask-{number}-{len(masks) - 1}"] = deflated(_little(array).tobytes())
         places.append(None if array is None else masks[id(array)])
     measures = trace.measures
-    data[f"overview-{number}"] = _deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
+    if not _drawn_by_page(trace):
+        data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
     shapes = {masks[id(a)]: list(a.shape) for a in (layer.allowed.array for layer in trace.layers) if a is not None}
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
 
 
-def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
-    """A layer's q, k, v where it goes along, and lse: the bytes of all numbers of one type by their place in them.
+def _drawn_by_page(trace: Trace) -> bool:
+    """Whether each cell of the small pictures is one weight, so that the page may as well make them itself."""
+    return max(len(trace.queries), len(trace.across)) <= PICTURE
 
-    The bytes that hold exponents are much alike, and take less than half once they stand together.
-    """
+
+def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
+    """A layer's q, k, v where it goes along, and lse."""
     arrays = [layer.q, layer.k, *([layer.v] if values and layer.v is not None else [])]
     if not half:
-        return _packed(_planes([*arrays, layer.lse], "<f4"))
+        return deflated_numbers(planes([*arrays, layer.lse], "<f4"))
     for name, array in zip("qkv", arrays, strict=False):
         if np.abs(array).max(initial=0) > _LARGEST:
             raise TraceError(
                 f"half must be left out where {name} goes beyond {_LARGEST:g}, the largest number of float16, got "
                 f"{np.abs(array).max():g}"
             )
-    return _packed(_planes(arrays, "<f2") + _planes([_lse_of_halves(layer)], "<f4"))
+    return deflated_numbers(planes(arrays, "<f2") + planes([_lse_of_halves(layer)], "<f4"))
 
 
 def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
@@ -173,28 +177,10 @@ def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
     return np.asarray(seen.lse[:, 0], np.float32)
 
 
-def _planes(arrays: list[NDArray[Any]], dtype: str) -> bytes:
-    """The first bytes of all numbers, then the second ones, and so on."""
-    flat = np.concatenate([array.ravel() for array in arrays]).astype(dtype)
-    return flat.view(np.uint8).reshape(-1, flat.itemsize).T.tobytes()
-
-
 def _bytes_of(trace: Trace, size: int) -> int:
     """What q, k and v of a trace take."""
     arrays = (array for layer in trace.layers for array in (layer.q, layer.k, layer.v) if array is not None)
     return size * sum(array.size for array in arrays)
-
-
-def _packed(data: bytes) -> bytes:
-    """Deflated by Huffman's codes alone: numbers hardly repeat, and it is many times faster. Level 7 of memory makes
-    new codes often enough for each plane to have its own."""
-    packer = zlib.compressobj(1, zlib.DEFLATED, -15, 7, zlib.Z_HUFFMAN_ONLY)
-    return packer.compress(data) + packer.flush()
-
-
-def _deflated(data: bytes) -> bytes:
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return packer.compress(data) + packer.flush()
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:
@@ -205,13 +191,12 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    """JSON that no parser of HTML can take for markup."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
+def _json(value: Sequence[Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _block(name: str, kind: str, text: str) -> str:
-    return f'<script type="{kind}" id="eyeline-{name}">{text}</script>'
+def _block(name: str, data: bytes) -> str:
+    return f'<script type="application/octet-stream" id="eyeline-{name}">{text_of(data)}</script>'
 
 
 def _policy(*scripts: str) -> str:
