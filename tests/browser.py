@@ -27,8 +27,9 @@ def executable() -> str:
 def launched() -> Iterator[Any]:
     """The browser, headless. While it runs, this thread has a running event loop: no asyncio.run in it."""
     path = executable()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=20_000)  # a machine may be busy
     with sync_playwright() as playwright:
         # Containers seldom allow its sandbox, and the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -68,7 +68,7 @@ _MARKUP = """<!doctype html>
 <meta name="generator" content="eyeline {version}">
 <title>{title}</title>
 </head>
-<body>
+<body class="eyeline-alone">
 <noscript><p>This page draws attention with JavaScript, which is switched off here. It is all in this file, and nothing
 is fetched.</p></noscript>
 <p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,

@@ -55,8 +55,9 @@ def bare(module: str) -> str:
 
 
 def style(folder: Path = HERE) -> str:
-    """The page's style."""
-    return (folder / "style.css").read_text("utf-8")
+    """The page's style: the frame's, then that of each view that has a file of its own."""
+    names = ["style.css", *sorted(path.name for path in folder.glob("*.css") if path.name != "style.css")]
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
 def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
