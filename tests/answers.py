@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import zlib
@@ -59,7 +58,7 @@ class Blocks:
     def bytes(self, name: str) -> bytes:
         kind, content = self.found[name]
         assert kind == "octet-stream"
-        return zlib.decompress(base64.b64decode(content, validate=True), -15)
+        return zlib.decompress(bytes_of(content), -15)
 
     def weights(self, trace: int, layer: int, head: int) -> np.ndarray:
         """One head's weights, from the file alone."""
@@ -94,6 +93,15 @@ class Blocks:
         return weights_from(entry["layers"][layer], {"N": N, "M": M, "D": D}, arrays, shape)
 
 
+def bytes_of(text: str) -> bytes:
+    """What text holds that has seven bits in a sign, the first bit of each byte first."""
+    assert not set(text) & set("\x00\r<")
+    assert max(text, default="") < "\u0100"
+    bits = "".join(f"{ord(sign) & 127:07b}" for sign in text)
+    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
+
+
 def _of_planes(data: np.ndarray, size: int) -> np.ndarray:
-    """Numbers of `size` bytes whose first bytes stand together, then their second ones."""
-    return np.ascontiguousarray(data.reshape(size, -1).T).reshape(-1)
+    """Numbers from their lowest bytes, then the next ones, and so on; the lowest bit of each is its sign."""
+    turned = np.ascontiguousarray(data.reshape(size, -1).T).reshape(-1).view(f"<u{size}")
+    return (turned >> 1) | (turned << (8 * size - 1))

@@ -156,3 +156,30 @@ class Opener:
     def forget(self) -> None:
         """Hold nothing against the pages that were opened."""
         self._watches.clear()
+
+
+#: The page's views.
+VIEWS = ("sentence", "overview", "matrix", "steps", "compare")
+
+_SETTLED = """(quiet) => new Promise((done) => {
+  const frame = document.querySelector(".eyeline");
+  let timer = setTimeout(done, quiet);
+  new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, quiet); })
+    .observe(frame, { attributes: true, characterData: true, childList: true, subtree: true });
+})"""
+
+
+def settled(shown: Any, quiet: int = 120) -> None:
+    """Wait until a page is there and nothing has changed in it for some milliseconds."""
+    shown.wait_for_selector(".eyeline [role=tab]")
+    shown.evaluate(_SETTLED, quiet)
+
+
+def each_view(shown: Any) -> Iterator[str]:
+    """Go through the views of a page by their tabs; gives the name of each once it is there."""
+    settled(shown)
+    for at, view in enumerate(VIEWS):
+        shown.locator(".eyeline [role=tab]").nth(at).click()
+        settled(shown)
+        assert shown.locator(".eyeline .trouble").is_hidden(), shown.locator(".eyeline .trouble").inner_text()
+        yield view

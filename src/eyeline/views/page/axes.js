@@ -88,6 +88,8 @@ export const labels = (viewport, gutter, lines, ruler) => {
       found.push({ text: shown, x: Math.max(Math.min(middle, end - half), half), y: -GAP - 5, turned: false, align: "center", ...extra });
     }
   };
+  const title = { x: -GAP, turned: false, align: "right", colour: "quiet", strong: false };
+  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 }, { ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];

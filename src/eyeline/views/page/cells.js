@@ -16,7 +16,7 @@ const tokensOf = (units, shown, first, last) => {
     const { first: from, last: to } = units[shown[place]];
     for (let token = from; token < to; token++) tokens.push(token);
   }
-  return tokens;
+  return Int32Array.from(tokens);
 };
 
 /** A table of cells: rows and columns are the shown units of a sight, by their place among the shown. */
@@ -73,22 +73,35 @@ export class Cells {
     const { q, k, lse, D, scale } = head;
     const { sight, rows } = this;
     const [many, causal, partial] = [keys.length, head.mask.kind === "causal", !["all", "causal"].includes(head.mask.kind)];
-    const columns = keys.map((token) => this.columnOf[token] - left);
+    const columns = Int32Array.from(keys, (token) => this.columnOf[token] - left);
     const scores = new Float64Array(8);
     for (let at = 0; at < queries.length; at += 2) {
       const pair = [queries[at], queries[Math.min(at + 1, queries.length - 1)]];
       const real = Math.min(2, queries.length - at);
       for (let from = 0; from < many; from += 4) {
         if (causal && keys[from] > pair[1]) break;
-        let [a, b] = [pair[0] * D, pair[1] * D];
+        // Written out: lists taken apart would cost more here than the products.
+        let a = pair[0] * D;
+        let b = pair[1] * D;
         let c = keys[from] * D;
         let d = keys[Math.min(from + 1, many - 1)] * D;
         let e = keys[Math.min(from + 2, many - 1)] * D;
         let f = keys[Math.min(from + 3, many - 1)] * D;
-        let [s0, s1, s2, s3, t0, t1, t2, t3] = [0, 0, 0, 0, 0, 0, 0, 0];
+        let s0 = 0;
+        let s1 = 0;
+        let s2 = 0;
+        let s3 = 0;
+        let t0 = 0;
+        let t1 = 0;
+        let t2 = 0;
+        let t3 = 0;
         for (const end = a + D; a < end; a++, b++, c++, d++, e++, f++) {
-          const [x, y] = [q[a], q[b]];
-          const [k0, k1, k2, k3] = [k[c], k[d], k[e], k[f]];
+          const x = q[a];
+          const y = q[b];
+          const k0 = k[c];
+          const k1 = k[d];
+          const k2 = k[e];
+          const k3 = k[f];
           s0 += x * k0;
           s1 += x * k1;
           s2 += x * k2;
@@ -111,7 +124,8 @@ export class Cells {
           const query = pair[which];
           const row = this.rowOf[query];
           const unit = sight.queries[rows[row]];
-          const [base, share] = [lse[query], 1 / (unit.last - unit.first)];
+          const base = lse[query];
+          const share = 1 / (unit.last - unit.first);
           if (base === -Infinity) continue;
           const line = (row - top) * width;
           for (let next = 0; next < count; next++) {

@@ -10,7 +10,7 @@ export const createControls = (matrix) => {
   const [scale, zooms, place, clips, key, note] = ["span", "div", "p", "div", "div", "p"].map((tag) => element(tag));
   scale.className = "stepper";
   zooms.className = "matrix-zooms";
-  place.className = "quiet";
+  place.className = "quiet matrix-place";
   clips.className = "matrix-clips";
   key.className = "matrix-legend";
   note.className = "quiet";

@@ -18,7 +18,7 @@ from eyeline.attention import observe
 from eyeline.caches import whole
 from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.views.labels import printable
-from eyeline.views.page.joining import joined, style
+from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.packing import deflated, deflated_numbers, planes, text_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         kept = values and trace.has_values
         header["traces"][number]["values"] = kept
         contents["traces"].append(_add(data, number, trace, half, kept))
-    module = joined("file.js")
+    module = bare(joined("file.js"))
     first = [
         _block("header", "application/json", _json(header)),
         _block("contents", "application/json", _json(contents)),

@@ -14,7 +14,7 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', 
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-# Whole lines of comments, and what lines begin with. No module has a text of several lines, where that would count.
+# Lines that are comments, and the spaces that lines begin with.
 _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
@@ -42,9 +42,22 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     return "".join(parts) + ending + "\n"
 
 
+def bare(module: str) -> str:
+    """A module without the comments that have lines of their own, and without indents: for a file that should be small.
+
+    Raises:
+        ValueError: if a text in it has several lines, since indents count there.
+    """
+    text = _COMMENTS.sub("", module)
+    if any(line.count("`") % 2 for line in text.splitlines()):
+        raise ValueError("texts must be of one line each, got one of several; join them")
+    return text
+
+
 def style(folder: Path = HERE) -> str:
-    """The page's style."""
-    return (folder / "style.css").read_text("utf-8")
+    """The page's style: the frame's, then that of each view that has a file of its own."""
+    names = ["style.css", *sorted(path.name for path in folder.glob("*.css") if path.name != "style.css")]
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
 def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
@@ -81,7 +94,4 @@ def _body(name: str, text: str) -> str:
         raise ValueError(
             f"{name}: modules must import and export by name, each at the beginning of a line, got {wrong[0].strip()!r}"
         )
-    text = _COMMENTS.sub("", text)
-    if any(line.count("`") % 2 for line in text.splitlines()):
-        raise ValueError(f"{name}: texts must be of one line, got one of several; join them")
     return f"{text.strip()}\nreturn {{ {', '.join(exported)} }};"

@@ -1,6 +1,7 @@
 // Who looks at whom: what one unit gives to each of a line, or gets of each, as shares of what is given to those shown.
 
 const SURE = 0.3; // below this, what is left of a row is no longer 1 less what is set aside, to the digits that are shown
+const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhile
 const ALL = 256; // rows that are added up without a second thought
 const LIKELY = 24; // of longer lines, the rows that may be among the strongest
 
@@ -43,35 +44,40 @@ export class Totals {
 
   /** Of one query unit, added up if it isn't known yet. */
   of(unit) {
-    if (Number.isNaN(this.known[unit])) this.known[unit] = summed(this.sight.row(unit), this.shown);
+    if (!this.knows(unit)) this.known[unit] = summed(this.sight.row(unit), this.shown);
     return this.known[unit];
+  }
+
+  knows(unit) {
+    return !Number.isNaN(this.known[unit]);
   }
 
   /** About how much, without adding anything up. */
   about(unit) {
-    return Number.isNaN(this.known[unit]) ? 1 : this.known[unit];
+    return this.knows(unit) ? this.known[unit] : 1;
   }
 }
 
 /**
- * What a unit gets of each query unit: {weights, shares}. Each share is of what that query gives to the units that are
- * shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for the others.
+ * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units that
+ * are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for the others. What
+ * isn't known after SLICE is left for the next call, and `whole` is false.
  */
 export const received = (sight, unit, shown, totals, near = shown) => {
+  const began = performance.now();
   const weights = sight.column(unit);
   const shares = new Float64Array(sight.N).fill(NaN);
-  const wanted = new Set(near);
-  if (shown.length > ALL) {
-    const likely = [...shown].sort((one, other) => weights[other] / totals.about(other) - weights[one] / totals.about(one));
-    for (const at of likely.slice(0, LIKELY)) wanted.add(at);
-  } else {
-    for (const at of shown) wanted.add(at);
-  }
-  for (const at of wanted) {
+  const likely = [...shown].sort((one, other) => weights[other] / totals.about(other) - weights[one] / totals.about(one));
+  let whole = true;
+  for (const at of new Set([...likely.slice(0, shown.length > ALL ? LIKELY : ALL), ...near])) {
+    if (!totals.knows(at) && performance.now() - began > SLICE) {
+      whole = false;
+      continue;
+    }
     const total = totals.of(at);
     shares[at] = total > 0 ? weights[at] / total : 0;
   }
-  return { weights, shares };
+  return { weights, shares, whole };
 };
 
 /**
@@ -86,7 +92,7 @@ export const average = async (sight, queries, keys, wanted) => {
     const row = sight.row(query);
     const total = summed(row, keys);
     if (total > 0) for (const at of keys) shares[at] += row[at] / total / queries.length;
-    if (performance.now() - began > 12) {
+    if (performance.now() - began > SLICE) {
       await new Promise((done) => setTimeout(done));
       if (!wanted()) return null;
       began = performance.now();

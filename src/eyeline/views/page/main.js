@@ -101,7 +101,7 @@ const render = ({ model, el }) => {
   });
   let view = null;
   // JupyterLab would take the page's keys for its own commands.
-  const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
+  const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
   const asking = page.header.can.run ? [createAsking(page)] : [];
@@ -131,6 +131,7 @@ const render = ({ model, el }) => {
   };
   const update = () => {
     frame.lang = page.language;
+    frame.setAttribute("aria-label", page.say("app"));
     frame.dataset.theme = page.dark ? "dark" : "light";
     for (const part of parts) part.update();
     if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);

@@ -1,223 +1,89 @@
 // The matrix of one head: each row is a query, and shares out what it gives over the keys.
 
-import { Ruler, labelled, widest } from "./axes.js";
-import { backdrop } from "./backdrop.js";
+import { labelled } from "./axes.js";
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "./dom.js";
+import { Easel } from "./easel.js";
 import { gestures } from "./gestures.js";
 import { matrixKeys } from "./matrixkeys.js";
 import { matrixPicture } from "./matrixpicture.js";
-import { hosted } from "./hosted.js";
-import { Plot, font, inks } from "./plot.js";
+import { place } from "./placing.js";
+import { Plot } from "./plot.js";
 import { createReadout } from "./readout.js";
 import { suggestion } from "./sink.js";
-import { Tiles } from "./tiles.js";
-import { Tone, measured } from "./tones.js";
 import { Viewport } from "./viewport.js";
 
-const AT_ONCE = 60; // milliseconds that a first picture may take
-const BUSY = 5; // milliseconds of work in a frame while something moves
-const IDLE = 11; // and while nothing does
-const MOST = 16e9; // products that this page does for what is seen; beyond, one has to zoom in
-const HOSTS = 5e8; // products from which a host that can is asked
 const TABLE = 4e6; // cells that a table may have
-const WIDE = 760; // pixels from which what stands beside the matrix stands at its right, in
-const SIDE = 308; // pixels
-const CELL = 56; // pixels of a cell, at most, where all of them are seen
+const LATE = 200; // milliseconds after which is said that something is awaited
+
+const line = (units, shown) => ({
+  units: shown.map((at) => units[at]),
+  labels: shown.map((at) => labelled(units[at])),
+  numbers: shown.map((at) => at + 1),
+  wide: null, // pixels of the widest label
+  marked: new Set(), // places that are clipped
+  pinned: new Set(),
+});
+
+const places = (units, tokens) =>
+  units.flatMap((unit, at) => (tokens.some((token) => unit.first <= token && token < unit.last) ? [at] : []));
 
 /** The matrix view. */
 export const createMatrix = (page) => {
   const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
-  const [root, board] = [element("div", { class: "matrix" }), element("div", { class: "matrix-board" }, canvas)];
+  const root = element("div", { class: "matrix" });
   const [viewport, plot] = [new Viewport(), new Plot(canvas)];
-  const self = {
+  const matrix = {
     page, viewport, canvas,
     cells: null, // of what is shown; null until it is there
-    tiles: null,
+    lines: null, // {rows, columns}: what is known of their units
     at: null, // the cell that is pointed at, {row, column}
     clipped: [], // places of the columns that are clipped
-    tone: null,
-    level: 0,
+    gutter: null, // room for labels: {left, top, turned}
+    ruler: null,
   };
-  let [name, restored, drawnBox, gutter, ruler] = ["", undefined, null, null, null];
-  let [frame, moving, fresh, settled, destroyed] = [0, false, true, false, false];
-  let [pictures, ground, tones, lines, sink] = [null, null, new Map(), null, undefined];
-
-  const draw = () => {
-    cancelAnimationFrame(frame);
-    frame = 0;
-    if (destroyed || !self.tiles || !canvas.isConnected || viewport.width < 2) return;
-    const { tiles } = self;
-    const level = tiles.level(viewport.size * plot.ratio);
-    const wanted = tiles.covering(level, viewport.seen);
-    tiles.forget(wanted.length);
-    const effort = wanted.reduce((sum, tile) => sum + (tile.bottom - tile.top) * (tile.right - tile.left), 0) * self.cells.effort;
-    const asking = tiles.host && level > 0 && effort > HOSTS;
-    const tooMany = !asking && effort > MOST;
-    if (asking && !moving) tiles.request(wanted, schedule);
-    else if (!asking && !tooMany) tiles.work(wanted, performance.now() + (fresh ? AT_ONCE : moving ? BUSY : IDLE));
-    fresh = false;
-    const missing = wanted.some((tile) => !tile.weights);
-    retone(level);
-    self.level = level;
-    plot.paint(scene(level, wanted, missing));
-    const state = tooMany ? "far" : missing ? "busy" : "done";
-    controls.show({ state, level, tone: self.tone, failed: tiles.failed });
-    canvas.dataset.state = state;
-    if (missing && !tooMany && !asking) schedule();
-    if (missing && !ground) fetchGround();
-    if (!missing && !settled && !moving) settle();
-  };
-  const schedule = () => {
-    if (!frame) frame = requestAnimationFrame(draw);
-  };
-
-  // The scale follows what has been seen, but not each little change of it.
-  const retone = (level) => {
-    const found = self.tiles.measure(level, self.clipped);
-    if (!found.count) return;
-    const before = tones.get(level);
-    const seen = measured(found.tops, found.sample);
-    const stays = before && Math.abs(before.tone.top / seen.top - 1) < 0.04 && found.count < 1.5 * before.count;
-    if (!stays && before?.count !== found.count) {
-      const tone = new Tone(page.state.scale, seen, page.dark);
-      tone.clips = self.clipped.length > 0;
-      tones.set(level, { tone, count: found.count });
-    }
-    self.tone = tones.get(level).tone;
-  };
-
-  const layer = (tile, tone) => {
-    const dot = 2 ** tile.level;
-    return {
-      ...tile, canvas: tile.drawn(tone), smooth: viewport.size * plot.ratio * dot < 2.5 && (viewport.size * plot.ratio * dot) % 1 > 1e-6,
-      part: [0, 0, (tile.right - tile.left) / dot, (tile.bottom - tile.top) / dot],
-    };
-  };
-
-  const scene = (level, wanted, missing) => {
-    const { tiles } = self;
-    const behind = missing ? tiles.others(level, viewport.seen).map((tile) => layer(tile, tile.tone)) : [];
-    const layers = wanted.filter((tile) => tile.weights).map((tile) => layer(tile, self.tone));
-    return {
-      viewport, gutter, ruler, tone: self.tone,
-      layers: [...(missing && ground ? [ground] : []), ...behind, ...layers],
-      weight: level || !self.tone ? null : (row, column) => tiles.weight(row, column),
-      lines: {
-        rows: { ...lines.rows, at: self.at?.row ?? null },
-        columns: { ...lines.columns, at: self.at?.column ?? null },
-      },
-    };
-  };
-
-  // What is asked for only where there is time: the small picture to be seen meanwhile, and what takes most of the weight.
-  const fetchGround = async () => {
-    const { trace, state } = page;
-    const mine = name;
-    ground = { canvas, part: [0, 0, 0, 0], top: 0, left: 0, bottom: 0, right: 0 };
-    if (pictures?.trace !== trace) pictures = { trace, found: await page.source.overview(trace) };
-    if (mine !== name || destroyed) return;
-    const heads = typeof state.head === "number" ? [state.head] : Array.from({ length: trace.heads }, (_, head) => head);
-    ground = backdrop(pictures.found, state.layer, heads, self.cells, state.scale, page.dark);
-    if (!self.tone) self.tone = ground.tone;
-    schedule();
-  };
-  const settle = () => {
-    settled = true;
-    sink = suggestion(self.cells);
-    controls.update(sink);
-  };
-
-  const adopt = (sight) => {
-    const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
-    self.cells = new Cells(sight, rows, columns);
-    const place = [page.state.trace, page.state.layer, page.state.head];
-    self.tiles = new Tiles(self.cells, page.header.can?.picture ? hosted(page, place, self.cells) : null);
-    Object.assign(self, { tone: null, at: self.at && self.at.row < rows.length && self.at.column < columns.length ? self.at : null });
-    tones = new Map();
-    [ground, fresh, settled, sink, restored] = [null, true, false, undefined, undefined];
-    const line = (units, shown) => ({
-      units: shown.map((at) => units[at]),
-      labels: shown.map((at) => labelled(units[at])),
-      numbers: shown.map((at) => at + 1),
-    });
-    lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
-    self.lines = lines;
-  };
-
-  // Which rows and columns are pinned and clipped.
-  const mark = () => {
-    const { token, toward, clipped } = page.state;
-    const places = (units, tokens) => units.flatMap((unit, at) => (tokens.some((one) => unit.first <= one && one < unit.last) ? [at] : []));
-    const pinned = (own, units) => new Set(token !== null && toward === own ? places(units, [token]) : []);
-    const now = clipped.length ? places(lines.columns.units, clipped) : [];
-    if (String(now) !== String(self.clipped)) [self.clipped, tones] = [now, new Map()];
-    Object.assign(lines.rows, { marked: new Set(), pinned: pinned("from", lines.rows.units) });
-    Object.assign(lines.columns, { marked: new Set(self.clipped), pinned: pinned("to", lines.columns.units) });
-  };
-
-  const layout = () => {
-    if (!self.cells || !root.clientWidth) return;
-    const [rows, columns] = [lines.rows.labels.length, lines.columns.labels.length];
-    const family = getComputedStyle(board).fontFamily;
-    if (ruler?.family !== family) ruler = Object.assign(new Ruler(font(family, true)), { family });
-    const room = root.clientWidth - (root.clientWidth >= WIDE ? SIDE : 0);
-    const narrow = room < 520;
-    const left = Math.ceil(Math.min(Math.max(widest(ruler, lines.rows.labels) + 16, 44), narrow ? 92 : 150));
-    const [width, height] = [Math.max(room - left - 4, 60), Math.min(Math.max(innerHeight * 0.74, 320), 880)];
-    const wide = widest(ruler, lines.columns.labels);
-    const size = Math.min(width / columns, height / rows, CELL);
-    const turned = wide > size - 8;
-    const top = turned ? Math.ceil(Math.min(Math.max(wide + 18, 40), narrow ? 92 : 132)) : 32;
-    const ratio = devicePixelRatio || 1;
-    gutter = { left, top, turned };
-    viewport.resize({ rows, columns, width: Math.min(columns * size, width), height: rows * size, snap: ratio });
-    const least = viewport.least;
-    viewport.width = Math.min(Math.max(columns * least, Math.min(160, columns * CELL)), width);
-    viewport.height = Math.min(Math.max(rows * least, Math.min(160, rows * CELL)), height);
-    plot.resize(left + viewport.width + 4, top + viewport.height + 4, ratio, inks(canvas), family);
-  };
+  let [name, colours, shown, sink, destroyed] = ["", "", undefined, null, false];
 
   const rest = () => {
-    moving = false;
+    easel.moving = false;
     const { box } = viewport;
     if (JSON.stringify(box) !== JSON.stringify(page.state.box)) {
-      restored = JSON.stringify(box);
+      shown = JSON.stringify(box);
       page.set({ box });
     }
     controls.showPlace();
-    schedule();
+    easel.schedule();
   };
   const moved = () => {
-    moving = true;
+    easel.moving = true;
     canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
-    schedule();
+    easel.schedule();
   };
 
-  Object.assign(self, {
+  Object.assign(matrix, {
     /** Point at a cell, or at none; by keyboard it is said aloud, and moved into sight. */
     point(at, spoken = false) {
-      if (at?.row === self.at?.row && at?.column === self.at?.column) return;
-      self.at = at;
+      if (at?.row === matrix.at?.row && at?.column === matrix.at?.column) return;
+      matrix.at = at;
       if (at && spoken) viewport.reveal(at.row, at.column);
       const text = readout.show(at);
       if (spoken && text) page.announce(text);
-      schedule();
+      easel.schedule();
     },
     /** Pin the query of a row, or let it go. */
     pin(row) {
-      const { first } = lines.rows.units[row];
-      page.set(lines.rows.pinned.has(row) ? { token: null } : { token: first, toward: "from" });
+      const { units, pinned } = matrix.lines.rows;
+      page.set(pinned.has(row) ? { token: null } : { token: units[row].first, toward: "from" });
     },
     /** Leave a column out of the scale, or count it again. */
     clip(column) {
-      const { first, last } = lines.columns.units[column];
-      const { clipped } = page.state;
-      const inside = (token) => first <= token && token < last;
-      const on = !clipped.some(inside);
-      page.set({ clipped: on ? [...clipped, first] : clipped.filter((token) => !inside(token)) });
-      page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: lines.columns.labels[column] }));
+      const { units, labels } = matrix.lines.columns;
+      const { first, last } = units[column];
+      const others = page.state.clipped.filter((token) => token < first || token >= last);
+      const on = others.length === page.state.clipped.length;
+      page.set({ clipped: on ? [...others, first] : others });
+      page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: labels[column] }));
     },
     zoom(factor, x, y) {
       viewport.zoom(factor, x, y);
@@ -229,59 +95,94 @@ export const createMatrix = (page) => {
     },
     rest,
   });
-  const readout = createReadout(self);
-  const controls = createControls(self);
-  root.append(board, element("div", { class: "matrix-side" }, readout.element, controls.element));
+  const readout = createReadout(matrix);
+  const controls = createControls(matrix);
+  const easel = new Easel(matrix, plot, controls.show, () => {
+    sink = suggestion(matrix.cells);
+    controls.update(sink);
+  });
+  root.append(
+    element("div", { class: "matrix-board" }, canvas),
+    element("div", { class: "matrix-side" }, readout.element, controls.element),
+  );
 
-  const inside = (x, y) => [x - gutter.left, y - gutter.top];
+  const inside = (x, y) => [x - matrix.gutter.left, y - matrix.gutter.top];
   const stop = gestures(canvas, {
     pan(x, y) {
       viewport.pan(x, y);
       moved();
     },
     zoom(factor, x, y) {
+      if (!matrix.gutter) return;
       viewport.zoom(factor, ...inside(x, y));
       moved();
     },
     point(x, y) {
-      const at = gutter && viewport.at(...inside(x, y));
+      if (!matrix.gutter) return;
+      const at = viewport.at(...inside(x, y));
       canvas.style.cursor = at ? "" : "pointer";
-      if (gutter) self.point(at);
+      matrix.point(at);
     },
-    leave: () => self.point(null),
+    leave: () => matrix.point(null),
     press(x, y) {
-      if (!gutter) return;
+      if (!matrix.gutter) return;
       const [a, b] = inside(x, y);
       const at = viewport.at(Math.max(a, 0), Math.max(b, 0));
       if (!at || (a < 0 && b < 0)) return;
-      if (b < 0) self.clip(at.column);
-      else {
-        if (a >= 0) self.point(at);
-        self.pin(at.row);
+      if (b < 0) {
+        matrix.clip(at.column);
+        return;
       }
+      if (a >= 0) matrix.point(at);
+      matrix.pin(at.row);
     },
     rest,
   });
-  canvas.addEventListener("keydown", (event) => matrixKeys(self, event));
+  canvas.addEventListener("keydown", (event) => matrixKeys(matrix, event));
   const resized = () => {
-    layout();
-    if (self.cells) viewport.show(page.state.box);
-    schedule();
+    if (!matrix.cells || !root.clientWidth) return;
+    place(root, matrix, plot);
+    viewport.show(page.state.box);
+    easel.schedule();
   };
   const watched = new ResizeObserver(resized);
   watched.observe(root);
-  addEventListener("resize", resized); // its height, or the pixels of a pixel
+  addEventListener("resize", resized); // of the window's height, or of the device's pixels
+
+  // Other weights: of another head, or between other units.
+  const adopt = (sight) => {
+    const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
+    matrix.cells = new Cells(sight, rows, columns);
+    matrix.lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
+    if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
+    [sink, shown] = [null, undefined];
+    easel.begin();
+  };
+  const mark = () => {
+    const { token, toward, clipped } = page.state;
+    const { rows, columns } = matrix.lines;
+    const now = clipped.length ? places(columns.units, clipped) : [];
+    const look = `${now} ${page.state.scale} ${page.dark}`;
+    matrix.clipped = String(now) === String(matrix.clipped) ? matrix.clipped : now;
+    columns.marked = new Set(now);
+    [rows.title, columns.title] = [page.say("matrix.query"), page.say("matrix.key")];
+    rows.pinned = new Set(token !== null && toward === "from" ? places(rows.units, [token]) : []);
+    columns.pinned = new Set(token !== null && toward === "to" ? places(columns.units, [token]) : []);
+    if (look === colours) return;
+    colours = look;
+    easel.recolour();
+  };
 
   return {
     element: root,
     async update() {
-      const { trace, layer: at, head, unit, special, scale, box } = page.state;
-      const wanted = [trace, at, head, unit, special].join(" ");
+      const { trace, layer, head, unit, special, box } = page.state;
+      const wanted = [trace, layer, head, unit, special].join(" ");
       canvas.setAttribute("aria-label", page.say("matrix.aria"));
       canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
       if (wanted !== name) {
         name = wanted;
-        const late = setTimeout(() => controls.show({ state: "loading" }), 200);
+        const late = setTimeout(() => controls.show({ state: "loading" }), LATE);
         try {
           const sight = await page.sight();
           if (name !== wanted || destroyed) return;
@@ -293,42 +194,40 @@ export const createMatrix = (page) => {
           clearTimeout(late);
         }
       }
-      if (!self.cells || destroyed) return;
+      if (!matrix.cells || destroyed) return;
       mark();
-      const colours = `${scale} ${page.dark}`;
-      if (drawnBox !== colours) [drawnBox, tones, ground] = [colours, new Map(), null];
-      layout();
-      if (restored !== JSON.stringify(box)) {
-        restored = JSON.stringify(box);
+      place(root, matrix, plot);
+      if (shown !== JSON.stringify(page.state.box)) {
+        shown = JSON.stringify(box);
         viewport.show(box);
       }
       canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
       controls.update(sink);
-      readout.show(self.at);
-      draw();
+      readout.show(matrix.at);
+      easel.draw();
     },
     numbers() {
       const { top, left, bottom, right } = viewport.seen;
-      if ((bottom - top) * (right - left) > TABLE) throw new Error(page.say("matrix.many"));
-      const block = self.cells.block(top, bottom, left, right);
-      const width = right - left;
-      const named = (line, place) => `${line.numbers[place]} ${line.labels[place]}`;
+      const [width, { rows, columns }] = [right - left, matrix.lines];
+      if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
+      const block = matrix.cells.block(top, bottom, left, right);
+      const named = (of, at) => `${of.numbers[at]} ${of.labels[at]}`;
       return {
         name: "matrix",
-        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(lines.columns, left + at))],
+        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at))],
         rows: Array.from({ length: bottom - top }, (_, row) => [
-          named(lines.rows, top + row),
+          named(rows, top + row),
           ...Array.from(block.subarray(row * width, (row + 1) * width), (weight) => (Number.isNaN(weight) ? null : weight)),
         ]),
       };
     },
-    picture: () => matrixPicture(self, plot, gutter, scene(self.level, self.tiles.covering(self.level, viewport.seen), true)),
+    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.level),
     destroy() {
       destroyed = true;
       stop();
       watched.disconnect();
       removeEventListener("resize", resized);
-      cancelAnimationFrame(frame);
+      easel.stop();
     },
   };
 };

@@ -10,8 +10,8 @@ const TITLE = 34;
 const LEGEND = 62;
 
 /** The SVG text of a matrix as `plot` draws it. */
-export const matrixPicture = (matrix, plot, gutter, scene) => {
-  const { page, viewport } = matrix;
+export const matrixPicture = (matrix, plot, scene, level) => {
+  const { page, viewport, gutter } = matrix;
   const ink = inks(matrix.canvas);
   const family = plot.family;
   const cells = new Plot(document.createElement("canvas"));
@@ -22,7 +22,7 @@ export const matrixPicture = (matrix, plot, gutter, scene) => {
   const height = top + viewport.height + LEGEND + MARGIN;
   const text = (content, x, y, attributes = {}) => shape("text", { x, y, fill: ink.text, "dominant-baseline": "central", ...attributes }, content);
   const { tone } = scene;
-  const title = page.title?.() ?? page.called(page.trace);
+  const title = page.called(page.trace);
   const bar = Math.min(240, width - 2 * MARGIN);
   const under = top + viewport.height + 20;
   const root = shape(
@@ -31,7 +31,7 @@ export const matrixPicture = (matrix, plot, gutter, scene) => {
     shape("title", {}, title),
     shape("rect", { width, height, fill: ink.ground }),
     text(plotted(title, (width - 2 * MARGIN) / 7.5), MARGIN, MARGIN + 6, { "font-size": 14, "font-weight": 600 }),
-    text(page.place?.() ?? place(page), MARGIN, MARGIN + 25, { fill: ink.quiet }),
+    text(placeOf(page), MARGIN, MARGIN + 25, { fill: ink.quiet }),
     shape("image", {
       x: left, y: top, width: viewport.width, height: viewport.height, href: cells.canvas.toDataURL("image/png"), style: { "image-rendering": "pixelated" },
     }),
@@ -66,7 +66,7 @@ export const matrixPicture = (matrix, plot, gutter, scene) => {
               "text-anchor": index === 0 && at < 0.1 ? "start" : index === all.length - 1 ? "end" : "middle", fill: ink.quiet,
             }),
           ),
-          text(matrix.level ? page.say("matrix.legend.mean", { count: 2 ** matrix.level }) : page.say("matrix.legend"), MARGIN, under + 42, { fill: ink.quiet }),
+          text(level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend"), MARGIN, under + 42, { fill: ink.quiet }),
         ]
       : []),
   );
@@ -75,9 +75,9 @@ export const matrixPicture = (matrix, plot, gutter, scene) => {
 
 const plotted = (text, signs) => (text.length > signs ? `${text.slice(0, Math.floor(signs) - 1)}…` : text);
 
-const place = (page) => {
+const placeOf = (page) => {
   const { layer, head } = page.state;
   const { trace } = page;
   const one = typeof head === "number" ? page.say("head.one", { head: head + 1 }) : page.say(`head.${head}`, { count: trace.heads });
-  return `${trace.model.name} · ${page.say("layer")} ${page.say("layer.of", { layer: layer + 1, count: trace.depth })} · ${one}`;
+  return `${trace.model.name} · ${page.say("layer")} ${page.say("layer.of", { layer: layer + 1, count: trace.depth })} · ${typeof head === "number" ? "" : `${page.say("head")}: `}${one}`;
 };

@@ -91,7 +91,7 @@ export const createOverview = (page) => {
       const rows = [];
       if (place) {
         const tops = Array.from({ length: heads }, (_, head) => title("columnheader", String(head + 1), page.say("head.one", { head: head + 1 })));
-        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", page.say("overview.corner")), ...tops));
+        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", "", page.say("layer")), ...tops));
       }
       for (let at = 0; at < shown.length; at += heads) {
         const side = place ? title("rowheader", String(shown[at].layer + 1), page.say("overview.layer", { layer: shown[at].layer + 1 })) : null;

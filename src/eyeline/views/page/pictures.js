@@ -2,6 +2,8 @@
 
 const EDGE = 16; // pixels around it
 const HATCH = "eyeline-hatch";
+const SIDES = ["Top", "Right", "Bottom", "Left"];
+const UNSEEN = "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager"; // what isn't drawn
 
 const escaped = (text) =>
   text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
@@ -83,11 +85,14 @@ class Paper {
   boxes(part) {
     const style = getComputedStyle(part);
     const barred = style.backgroundImage !== "none";
-    const [outline, border] = [parseFloat(style.outlineWidth), parseFloat(style.borderTopWidth)];
+    const sides = SIDES.map((side) => parseFloat(style[`border${side}Width`])); // 0 where there is no border
+    const around = sides.every((width) => width === sides[0]);
+    const [outline, border] = [parseFloat(style.outlineWidth), around ? sides[0] : 0];
     const edge =
       style.outlineStyle !== "none" && outline ? [style.outlineColor, outline, parseFloat(style.outlineOffset) + outline / 2]
-      : style.borderTopStyle !== "none" && border ? [style.borderTopColor, border, -border / 2]
+      : border ? [style.borderTopColor, border, -border / 2]
       : null;
+    if (!around) this.borders(part, style, sides);
     if (clear(style.backgroundColor) && !barred && !edge) return;
     const fill = barred ? `url(#${HATCH})` : clear(style.backgroundColor) ? null : style.backgroundColor;
     // A shadow to the side, without blur, makes a box wider.
@@ -105,14 +110,46 @@ class Paper {
     }
   }
 
+  // Borders that don't go all around.
+  borders(part, style, [over, after, under, before]) {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const line = (side, box) => {
+      const size = `x="${round(box.left)}" y="${round(box.top)}" width="${round(box.right - box.left)}" height="${round(box.bottom - box.top)}"`;
+      if (box.right > box.left && box.bottom > box.top) this.put(`<rect ${size} fill="${style[`border${side}Color`]}"/>`, box);
+    };
+    line("Top", { left, right, top, bottom: top + over });
+    line("Right", { left: right - after, right, top, bottom });
+    line("Bottom", { left, right, top: bottom - under, bottom });
+    line("Left", { left, right: left + before, top, bottom });
+  }
+
+  // What a list of options shows: the one that is chosen.
+  chosen(part) {
+    const style = getComputedStyle(part);
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const [x, y] = [left + parseFloat(style.paddingLeft) + 1, (top + bottom) / 2 + 0.35 * parseFloat(style.fontSize)];
+    const font = `font-family="${escaped(family(style))}" font-size="${parseFloat(style.fontSize)}"`;
+    const text = escaped(part.selectedOptions[0]?.text ?? "");
+    this.put(`<text x="${round(x)}" y="${round(y)}" ${font} fill="${style.color}">${text}</text>`, { left, right, top, bottom });
+  }
+
   draw(part) {
     if (part.nodeType === Node.TEXT_NODE) return this.text(part);
-    if (part.nodeType !== Node.ELEMENT_NODE || part.matches("[hidden], .unseen, input, select, .pager")) return undefined;
+    if (part.nodeType !== Node.ELEMENT_NODE || part.matches(UNSEEN)) return undefined;
+    const { opacity } = getComputedStyle(part);
+    if (opacity !== "1") this.parts.push(`<g opacity="${opacity}">`);
+    this.inside(part);
+    if (opacity !== "1") this.parts.push("</g>");
+    return undefined;
+  }
+
+  inside(part) {
     const { left, top, right, bottom, width, height } = part.getBoundingClientRect();
     if (part.localName === "canvas") {
       const size = `x="${round(left)}" y="${round(top)}" width="${round(width)}" height="${round(height)}"`;
       return this.put(`<image ${size} href="${part.toDataURL()}"/>`, { left, top, right, bottom });
     }
+    if (part.localName === "select") return this.chosen(part);
     if (part.localName === "svg") {
       for (const one of part.children) {
         const seen = one.getBoundingClientRect();

@@ -158,20 +158,25 @@ export class Tiles {
     }
   }
 
-  /** The largest weights of rows and a sample of all weights, of the pictures of a level that are there. */
-  measure(level, clipped) {
-    const [tops, samples] = [new Map(), []];
-    let count = 0;
-    for (const tile of this.tiles.values()) {
-      if (tile.level !== level || !tile.weights) continue;
+  /** The pictures of a level that are there. */
+  done(level) {
+    return [...this.tiles.values()].filter((tile) => tile.level === level && tile.weights);
+  }
+
+  /** The largest weights of the rows of some pictures, and a sample of all their weights. */
+  measure(tiles, clipped) {
+    const tops = new Map();
+    const each = Math.ceil((4 * SAMPLE) / tiles.length);
+    const sample = [];
+    for (const tile of tiles) {
       const found = tile.measure(clipped);
       const rows = tops.get(tile.row);
       if (rows) found.tops.forEach((top, row) => (rows[row] = Math.max(rows[row], top)));
       else tops.set(tile.row, found.tops.slice());
-      samples.push(found.sample);
-      count += 1;
+      const step = Math.max(Math.floor(found.sample.length / each), 1);
+      for (let at = 0; at < found.sample.length; at += step) sample.push(found.sample[at]);
     }
-    return { count, tops: [...tops.values()].flatMap((rows) => [...rows]), sample: samples.flat() };
+    return { tops: [...tops.values()].flatMap((rows) => [...rows]), sample };
   }
 
   /** The weight of a cell, as far as its picture is there. */

@@ -31,8 +31,8 @@ const above = (elements, from, step) => {
 
 /**
  * The line of a side, "queries" or "keys".
- * @param on {hover(unit), focus(unit), pick(unit), move(unit)}: unit is a place, null for none; `move` is asked to focus a
- *   unit that may not be drawn
+ * @param on {hover(unit), focus(unit, next), pick(unit), move(unit)}: unit is a place, null for none; `next` is the element
+ *   that gets the focus; `move` is asked to focus a unit that may not be drawn
  */
 export const createTokens = (page, side, on) => {
   const list = element("div", { class: "tokens", role: "listbox", dir: "auto", "aria-orientation": "horizontal", tabindex: -1 });
@@ -123,7 +123,7 @@ export const createTokens = (page, side, on) => {
   list.addEventListener("focusin", (event) => {
     if (event.target.matches(":focus-visible")) on.focus(unitOf(event.target));
   });
-  list.addEventListener("focusout", () => on.focus(null));
+  list.addEventListener("focusout", (event) => on.focus(null, event.relatedTarget));
   list.addEventListener("click", (event) => {
     const unit = unitOf(event.target);
     if (unit !== null) on.pick(unit);
@@ -154,15 +154,23 @@ export const titled = (unit, units) => {
   return from === to ? named(unit.text) : `${named(unit.text)} ${unit.index - from + 1}/${to - from + 1}`;
 };
 
+const counts = new WeakMap(); // of lists of units: which of the words each is, and how many there are
+
+const counted = (units) => {
+  const known = counts.get(units);
+  if (known) return known;
+  let count = 0;
+  const found = { numbers: units.map((unit) => (count += unit.special || !unit.text.trim() ? 0 : 1)) };
+  found.count = count;
+  counts.set(units, found);
+  return found;
+};
+
 /** What a screen reader is told of a unit: its text, and which of how many it is. */
 export const called = (page, unit, units) => {
   const word = titled(unit, units);
   if (unit.special) return page.say("sentence.special", { word });
   if (!unit.text.trim()) return page.say("sentence.bare", { word });
-  const spoken = (one) => !one.special && one.text.trim() !== "";
-  return page.say(page.state.unit === "words" ? "sentence.word" : "sentence.piece", {
-    word,
-    number: units.slice(0, unit.index + 1).filter(spoken).length,
-    count: units.filter(spoken).length,
-  });
+  const { numbers, count } = counted(units);
+  return page.say(page.state.unit === "words" ? "sentence.word" : "sentence.piece", { word, number: numbers[unit.index], count });
 };

@@ -19,13 +19,14 @@ export const measured = (tops, sample) => {
 
 /** A scale of colours. */
 export class Tone {
-  /** @param kind "linear", "log" or "rank"  @param seen what `measured` found */
-  constructor(kind, seen, dark) {
-    Object.assign(this, { kind, dark, top: seen.top, most: seen.most, sample: seen.sample });
-    const faint = seen.sample[Math.floor(seen.sample.length / 20)] || 0;
-    this.floor = 10 ** Math.min(Math.max(Math.floor(Math.log10(faint || this.top / 1e3)), Math.ceil(Math.log10(this.top)) - 6), Math.ceil(Math.log10(this.top)) - 1);
-    if (this.floor >= this.top) this.floor = this.top / 10;
-    this.words = null;
+  /** @param kind "linear", "log" or "rank"  @param seen what `measured` found  @param clips whether columns don't count */
+  constructor(kind, seen, dark, clips = false) {
+    Object.assign(this, { kind, dark, clips, top: seen.top, most: seen.most, sample: seen.sample });
+    // By the logarithm the palest is the power of ten below one in twenty, one to six powers below the top.
+    const faint = Math.floor(Math.log10(seen.sample[Math.floor(seen.sample.length / 20)] || this.top / 1e3));
+    const over = Math.ceil(Math.log10(this.top) - 1e-9);
+    this.floor = 10 ** Math.min(Math.max(faint, over - 6), over - 1);
+    this.words = null; // pixels by the first bits of a weight
   }
 
   /** Where on the scale a weight stands, 0 to 1. */
@@ -67,8 +68,9 @@ export class Tone {
     }
     if (this.kind === "log") {
       const decades = Math.floor(Math.log10(this.top / this.floor) + 1e-9);
-      const marks = Array.from({ length: decades + 1 }, (_, step) => this.floor * 10 ** step).map((weight) => [this.share(weight), weight]);
-      return marks.at(-1)[0] > 0.9 ? [...marks.slice(0, -1), [1, this.top]] : [...marks, [1, this.top]];
+      const powers = Array.from({ length: decades + 1 }, (_, step) => this.floor * 10 ** step);
+      const marks = powers.map((weight) => [this.share(weight), weight]).filter(([place]) => place < 0.8);
+      return [...marks, [1, this.top]];
     }
     const last = this.sample.length - 1;
     return last < 1 ? [[1, this.top]] : [0, 0.25, 0.5, 0.75, 1].map((place) => [place, this.sample[Math.round(place * last)]]);

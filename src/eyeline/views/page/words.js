@@ -105,7 +105,6 @@ const WORDS = {
   "order.entropy": ["entropy, sharpest first", "entropy, tập trung nhất trước"],
   "order.distance": ["distance, farthest first", "khoảng cách, xa nhất trước"],
   "order.aside": ["share set aside, largest first", "phần để riêng, nhiều nhất trước"],
-  "overview.corner": ["", ""],
   "overview.layer": ["layer {layer}", "tầng {layer}"],
   "overview.head": [
     "Layer {layer}, head {head}: entropy {entropy} nats, distance {distance} tokens, {aside} on what is set aside",
