@@ -90,7 +90,7 @@ def test_a_comparison_opens_with_both_texts(page):
     _, blocks = page("compare", FLIES, BANANA, "--token", "flies", "--layer", "2")
     state = blocks.header["state"]
     assert (state["view"], state["trace"], state["layer"], state["token"]) == ("compare", 0, 1, 2)
-    assert state["other"] == [1, 1, "mean"]
+    assert (state["other"], state["partner"]) == ([1, 1, "mean"], 2)
     assert [trace["queries"]["text"] for trace in blocks.header["traces"]] == [FLIES, BANANA]
 
 

@@ -1,6 +1,5 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
-import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
 import { createHelp } from "./help.js";
@@ -104,7 +103,7 @@ const render = ({ model, el }) => {
   const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const asking = page.header.can.run ? [createAsking(page)] : [];
+  const asking = model.createAsking ? [model.createAsking(page)] : []; // a host that runs texts brings a panel for them
   const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
   const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
   frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);

@@ -13,7 +13,8 @@ const same = (one, other) =>
 export class Question {
   constructor(page) {
     this.page = page;
-    [this.sight, this.hovered, this.focused, this.averages, this.totals] = [null, null, null, null, null];
+    [this.sight, this.hovered, this.focused] = [null, null, null];
+    this.rest();
   }
 
   /** The sides of the trace that are drawn: one, or with a cross-attention both. */
@@ -49,26 +50,32 @@ export class Question {
   take(sight) {
     const fresh = !this.sight || !same(sight, this.sight);
     if (fresh) [this.sight, this.hovered] = [sight, null];
-    [this.averages, this.totals] = [null, null];
+    this.rest();
     return fresh;
   }
 
-  /** Work out what all get, if that is no great work; says whether it is known and still wanted. */
-  async average(wanted) {
-    const { sight } = this;
-    if (work(sight) > WORK) return false;
-    const still = () => wanted() && this.sight === sight;
-    const found = await average(sight, this.page.shown(this.units("queries")), this.page.shown(this.units(this.across)), still);
-    if (!found || !still()) return false;
+  /** Work out what all get, if that is no great work and not on its way; calls `done` when it is known. */
+  async average(done) {
+    if (this.averaging || work(this.sight) > WORK) return;
+    const now = {};
+    this.averaging = now;
+    const [queries, keys] = ["queries", this.across].map((side) => this.page.shown(this.units(side)));
+    const found = await average(this.sight, queries, keys, () => this.averaging === now);
+    if (!found || this.averaging !== now) return;
     this.averages = found;
-    return true;
+    done();
+  }
+
+  /** Give up what is being worked out. */
+  rest() {
+    [this.averages, this.averaging, this.totals] = [null, null, null];
   }
 
   /**
-   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look, with
-   * their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`; `own` is
-   * its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to the others; `whole` says whether
-   * nothing is left to be worked out.
+   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
+   * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
+   * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
+   * the others; `whole` says whether nothing is left to be worked out.
    * @param near says which of a side's units are drawn, [first, last)
    */
   looks(near) {

@@ -1,5 +1,6 @@
 // The page on the local server: the model object over fetch, and the texts and files that are run there.
 
+import { createAsking } from "./asking.js";
 import { HostError } from "./source.js";
 
 const STEP = 8; // bytes, at whose multiples the parts of a reply begin
@@ -41,6 +42,7 @@ const found = async (...request) => (await asked(...request)).json();
 class ServerModel {
   constructor(header) {
     this.values = { header, address: true };
+    this.createAsking = createAsking;
     this.listeners = new Set();
     this.job = null; // the number of what runs for this page; 0 while it has none yet
     this.stopping = false;

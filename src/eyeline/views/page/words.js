@@ -379,6 +379,12 @@ const WORDS = {
   "keys.page.head": ["{ }: the head before, the head after", "{ }: đầu chú ý trước, đầu chú ý sau"],
   "keys.page.view": ["1 2 3 4 5: the views, from left to right", "1 2 3 4 5: các góc nhìn, từ trái sang phải"],
   "keys.page.help": ["?: this list", "?: danh sách này"],
+  "keys.sentence.step": ["← ↑ ↓ → Home End: from token to token", "← ↑ ↓ → Home End: đi từng token"],
+  "keys.sentence.pin": ["Enter Space: pin the token, or let it go", "Enter Space: ghim hoặc bỏ ghim token"],
+  "keys.sentence.leave": ["Esc: let the token go", "Esc: bỏ ghim token"],
+  "keys.sentence.turn": ["F: whom it looks at, or who looks at it", "F: nó nhìn vào đâu, hoặc từ nào nhìn vào nó"],
+  "keys.overview.step": ["← ↑ ↓ → Home End: from head to head", "← ↑ ↓ → Home End: đi từng đầu chú ý"],
+  "keys.overview.open": ["Enter Space: open the head", "Enter Space: mở đầu chú ý"],
   "keys.matrix.cell": ["← ↑ ↓ →: from cell to cell; with Shift, ten at once", "← ↑ ↓ →: đi từng ô; giữ Shift: mười ô một lần"],
   "keys.matrix.page": ["PageUp PageDown: a window up or down", "PageUp PageDown: lên hoặc xuống một khung nhìn"],
   "keys.matrix.ends": [
