@@ -8,7 +8,7 @@ import { figure, percent } from "./labels.js";
 export const marked = (weight) => {
   if (weight === 0) return "0";
   if (weight >= 0.0995) return figure(weight, 2);
-  if (weight >= 0.001) return String(Number(weight.toPrecision(2)));
+  if (weight >= 0.0001) return String(Number(weight.toPrecision(2)));
   return weight.toExponential(Number(weight.toPrecision(1)) === Number(weight.toPrecision(2)) ? 0 : 1).replace("-", "−");
 };
 

@@ -33,7 +33,7 @@ export const row = (label, drawn, number, attributes = {}) =>
 export const heads = (room, end = null) =>
   element(
     "div",
-    { class: "row heads" },
+    { class: "row over" },
     element("span"),
     end === null ? element("span") : scaleBar(room, { end, signed: true, digits: 2 }),
     room.which("match"),

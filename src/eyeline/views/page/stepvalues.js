@@ -11,7 +11,7 @@ const headsOf = (room) => {
   const scale = (end) => scaleBar(room, { end, signed: true, digits: 2 });
   return element(
     "div",
-    { class: "row heads" },
+    { class: "row over" },
     element("span"),
     element("span", { class: "times" }, page.say("steps.weight")),
     element("span", { class: "named" }, page.say("steps.value"), scale(ends.values)),

@@ -73,7 +73,8 @@ export class Tone {
       return [...marks, [1, this.top]];
     }
     const last = this.sample.length - 1;
-    return last < 1 ? [[1, this.top]] : [0, 0.25, 0.5, 0.75, 1].map((place) => [place, this.sample[Math.round(place * last)]]);
+    if (last < 1) return [[1, this.top]];
+    return [...[0, 0.25, 0.5, 0.75].map((place) => [place, this.sample[Math.round(place * last)]]), [1, this.most]];
   }
 
   _table() {

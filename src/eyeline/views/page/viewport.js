@@ -1,6 +1,6 @@
 // Which part of a table of square cells is seen, and how large: places in cells, sizes in CSS pixels.
 
-const LARGEST = 72; // a cell's side when zoomed in all the way
+const LARGEST = 160; // a cell's side when zoomed in all the way
 
 /** A window of `width` × `height` pixels onto `rows` × `columns` cells of `size` pixels each. */
 export class Viewport {

@@ -67,5 +67,6 @@ export const refocused = (root, build) => {
   const alike = (one) => label && one.getAttribute("aria-label") === label;
   const inside = [...part.querySelectorAll("[aria-label]")].find(alike);
   const itself = part.matches("[tabindex], input, button, select, summary");
-  (itself ? part : (inside ?? part.querySelector("[tabindex='0']")))?.focus({ preventScroll: true });
+  const chosen = part.querySelector("[role=radio][tabindex='0']") ?? part.querySelector("[tabindex='0']");
+  (itself ? part : (inside ?? chosen))?.focus({ preventScroll: true });
 };
