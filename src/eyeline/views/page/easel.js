@@ -12,12 +12,13 @@ const MOST = 16e9; // products that this page does for what is seen; beyond, one
 const HOSTS = 5e8; // products from which a host that can is asked
 const QUIET = 150; // milliseconds from the last picture to what waits for it
 
-/** Draws a matrix; `told` hears of each frame, {state, level, tone, failed}, and `rested` is called when all is there. */
+/** Draws a matrix; `told` hears of each frame, {state, level, tone, failed}; `rested` is called when all is there. */
 export class Easel {
   constructor(matrix, plot, told, rested) {
     Object.assign(this, { matrix, plot, told, rested });
     Object.assign(this, { frame: 0, later: 0, moving: false, fresh: true, settled: false });
-    Object.assign(this, { tiles: null, ground: null, asked: false, overviews: null, tones: new Map(), tone: null, level: 0 });
+    Object.assign(this, { tiles: null, overviews: null, level: 0 });
+    this.recolour();
   }
 
   /** Begin with other cells. */
@@ -55,11 +56,13 @@ export class Easel {
     const wanted = tiles.covering(this.level, viewport.seen);
     tiles.forget(wanted.length);
     const { effort } = matrix.cells;
-    const products = wanted.reduce((sum, tile) => sum + (tile.bottom - tile.top) * (tile.right - tile.left) * effort, 0);
+    const size = ({ top, left, bottom, right }) => (bottom - top) * (right - left);
+    const products = effort * wanted.reduce((sum, tile) => sum + size(tile), 0);
     const asking = tiles.host && this.level > 0 && products > HOSTS;
     const far = !asking && products > MOST;
     if (asking && !this.moving) tiles.request(wanted, () => this.schedule());
-    else if (!asking && !far) tiles.work(wanted, performance.now() + (this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE));
+    const time = this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE;
+    if (!asking && !far) tiles.work(wanted, performance.now() + time);
     this.fresh = false;
     const missing = wanted.some((tile) => !tile.weights);
     this._retone();
@@ -98,7 +101,8 @@ export class Easel {
     const pixels = this.matrix.viewport.size * this.plot.ratio * dot;
     const { top, left, bottom, right, hidden } = tile;
     const part = [0, 0, (right - left) / dot, (bottom - top) / dot];
-    return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth: pixels < 2.5 && pixels % 1 > 1e-6 };
+    const smooth = pixels < 2.5 && pixels % 1 > 1e-6;
+    return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth };
   }
 
   // The scale follows what has been seen of the matrix, but not each little change of it.
@@ -124,7 +128,7 @@ export class Easel {
     if (this.overviews?.trace !== trace) this.overviews = { trace, found: page.source.overview(trace) };
     const found = await this.overviews.found.catch(() => null); // then there is nothing to be seen meanwhile
     if (!found || cells !== this.matrix.cells || !this.tiles) return;
-    const heads = typeof state.head === "number" ? [state.head] : Array.from({ length: trace.heads }, (_, head) => head);
+    const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
     this.ground = backdrop(found, state.layer, heads, cells, page.state.scale, page.dark);
     this.schedule();
   }

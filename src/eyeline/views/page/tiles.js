@@ -11,7 +11,8 @@ class Tile {
     Object.assign(this, { level, row, column });
     const side = SIDE << level;
     [this.top, this.left] = [row * side, column * side];
-    [this.bottom, this.right] = [Math.min(this.top + side, table.rows.length), Math.min(this.left + side, table.columns.length)];
+    this.bottom = Math.min(this.top + side, table.rows.length);
+    this.right = Math.min(this.left + side, table.columns.length);
     this.rows = Math.ceil((this.bottom - this.top) / 2 ** level);
     this.columns = Math.ceil((this.right - this.left) / 2 ** level);
     this.weights = null; // once it is done
@@ -114,16 +115,20 @@ export class Tiles {
     const side = SIDE << level;
     const found = [];
     for (let row = Math.floor(top / side); row * side < bottom; row++) {
-      for (let column = Math.floor(left / side); column * side < right; column++) found.push(this._tile(level, row, column));
+      for (let column = Math.floor(left / side); column * side < right; column++) {
+        found.push(this._tile(level, row, column));
+      }
     }
-    const far = (tile) => Math.hypot((tile.row + 0.5) * side - (top + bottom) / 2, (tile.column + 0.5) * side - (left + right) / 2);
+    const [y, x] = [(top + bottom) / 2, (left + right) / 2];
+    const far = (tile) => Math.hypot((tile.row + 0.5) * side - y, (tile.column + 0.5) * side - x);
     return found.sort((one, other) => far(one) - far(other));
   }
 
   /** Pictures of other levels that are there already, coarse ones first: to be seen until the right ones are. */
   others(level, { top, left, bottom, right }) {
+    const within = (tile) => tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left;
     return [...this.tiles.values()]
-      .filter((tile) => tile.tone && tile.level !== level && tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left)
+      .filter((tile) => tile.tone && tile.level !== level && within(tile))
       .sort((one, other) => other.level - one.level);
   }
 
