@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-_BLOCK = re.compile(r'<script type="application/(json|octet-stream)" id="eyeline-([\w-]+)">([^<]*)</script>')
+_BLOCK = re.compile(r'<script type="application/octet-stream" id="eyeline-([\w-]+)">([^<]*)</script>')
 
 
 def weights_of(page, trace: int, layer: int, head: int) -> np.ndarray:
@@ -47,18 +47,11 @@ class Blocks:
 
     def __init__(self, data: bytes) -> None:
         self.text = data.decode()
-        self.found = {name: (kind, content) for kind, name, content in _BLOCK.findall(self.text)}
-        self.header, self.contents = self.json("header"), self.json("contents")
-
-    def json(self, name: str):
-        kind, content = self.found[name]
-        assert kind == "json"
-        return json.loads(content)
+        self.found = dict(_BLOCK.findall(self.text))
+        self.header, self.contents = json.loads(self.bytes("header"))
 
     def bytes(self, name: str) -> bytes:
-        kind, content = self.found[name]
-        assert kind == "octet-stream"
-        return zlib.decompress(bytes_of(content), -15)
+        return zlib.decompress(bytes_of(self.found[name]), -15)
 
     def weights(self, trace: int, layer: int, head: int) -> np.ndarray:
         """One head's weights, from the file alone."""

@@ -27,8 +27,9 @@ def executable() -> str:
 def launched() -> Iterator[Any]:
     """The browser, headless. While it runs, this thread has a running event loop: no asyncio.run in it."""
     path = executable()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=20_000)  # a machine may be busy
     with sync_playwright() as playwright:
         # Containers seldom allow its sandbox, and the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -155,3 +156,30 @@ class Opener:
     def forget(self) -> None:
         """Hold nothing against the pages that were opened."""
         self._watches.clear()
+
+
+#: The page's views.
+VIEWS = ("sentence", "overview", "matrix", "steps", "compare")
+
+_SETTLED = """(quiet) => new Promise((done) => {
+  const frame = document.querySelector(".eyeline");
+  let timer = setTimeout(done, quiet);
+  new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, quiet); })
+    .observe(frame, { attributes: true, characterData: true, childList: true, subtree: true });
+})"""
+
+
+def settled(shown: Any, quiet: int = 120) -> None:
+    """Wait until a page is there and nothing has changed in it for some milliseconds."""
+    shown.wait_for_selector(".eyeline [role=tab]")
+    shown.evaluate(_SETTLED, quiet)
+
+
+def each_view(shown: Any) -> Iterator[str]:
+    """Go through the views of a page by their tabs; gives the name of each once it is there."""
+    settled(shown)
+    for at, view in enumerate(VIEWS):
+        shown.locator(".eyeline [role=tab]").nth(at).click()
+        settled(shown)
+        assert shown.locator(".eyeline .trouble").is_hidden(), shown.locator(".eyeline .trouble").inner_text()
+        yield view

@@ -174,6 +174,11 @@ MISTAKES = [
     (["explain", FLIES, "--token", "[SEP]"], "add --special"),
     (["explain", FLIES, "--png", "no/such/folder/x.png"], "no/such/folder/x.png: No such file or directory"),
     (["explain", FLIES, "--png", "x.pdf"], "must be a file name that ends in .png"),
+    (["explain", FLIES, "--html", "x.png"], "--html must be a file name that ends in .html, got 'x.png'"),
+    (["explain", FLIES, "--html", "no/such/x.html"], "no/such/x.html: No such file or directory"),
+    (["explain", FLIES, "--half"], "--half must come with --html"),
+    (["explain", FLIES, "--rollout", "--html", "x.html"], "--rollout and --html can't go together"),
+    (["compare", FLIES, BANANA, "--token", "flies", "--html", "x"], "--html must be a file name that ends in .html"),
     (["explain"], "'text'"),
     (["explain", FLIES, "--nonsense"], "--nonsense"),
     (["nonsense"], "nonsense"),
@@ -210,7 +215,7 @@ def test_version_and_help(say):
     code, bare, _ = say()
     assert code == 0
     assert say("--help") == (0, bare, "")
-    for command in ("explain", "compare", "heads", "models", "doctor"):
+    for command in ("explain", "compare", "heads", "view", "models", "doctor"):
         assert command in bare
         code, out, err = say(command, "--help")
         assert (code, err) == (0, "")

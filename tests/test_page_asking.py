@@ -107,6 +107,26 @@ def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
     assert page.get_by_label("Layer", exact=True).input_value() == layer
 
 
+@pytest.mark.parametrize(
+    ("view", "text"),
+    [
+        ("sentence", "cat"),
+        ("overview", "entropy"),
+        ("matrix", "2 queries × 2 keys"),
+        ("steps", "cat"),
+        ("compare", "cat"),
+    ],
+)
+def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened, served, view, text):
+    page = opened(served, words=f"view={view} token=2")
+    expect(page.get_by_role("tabpanel")).to_contain_text(text)
+    press(page, "Take it away")
+    for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("CSV", b""), ("JSON", b"{")):
+        with page.expect_download() as download:
+            page.locator("dialog button", has_text=re.compile(f"^{kind}$")).click()
+        assert download.value.path().read_bytes().startswith(begins)
+
+
 def test_the_model_the_mask_and_the_scale_are_as_chosen(opened, trace, model, folder):
     other = load(folder)
     other.name = "other"
@@ -123,6 +143,19 @@ def test_the_model_the_mask_and_the_scale_are_as_chosen(opened, trace, model, fo
         assert served.session.page.traces[1].model.name == "other"
 
 
+def test_a_model_that_would_be_fetched_says_so_till_it_is_here(opened, trace, model, tmp_path, monkeypatch):
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
+    monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: model)
+    with Served(Session(Page([trace]), ["tiny", "smollm2"], ready={"tiny": model})) as served:
+        page = opened(served)
+        picker = page.get_by_label("Model", exact=True)
+        assert picker.locator("option").all_text_contents() == ["tiny", "smollm2 (fetches 98 MB, once)"]
+        picker.select_option("smollm2")
+        press(page, "Run")
+        expect(picker.locator("option")).to_have_text(["tiny", "smollm2"])
+        expect(picker).to_have_value("smollm2")
+
+
 def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, model, monkeypatch):
     ran, gate = gated(monkeypatch, model)
     page = opened(served)
@@ -133,7 +166,7 @@ def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, mode
     run.click()
     expect(cancel).to_be_visible()
     expect(run).to_be_disabled()
-    progress = page.locator(".asking [role=status]")
+    progress = page.locator(".asking .far")
     expect(progress).to_have_text(re.compile(r"tiny: layer 1 of 3 · \d+ s"))
     gate.release()
     expect(progress).to_have_text(re.compile(r"tiny: layer 2 of 3 · \d+ s"))
@@ -154,7 +187,7 @@ def test_what_goes_quickly_shows_no_progress(opened, served):
     page = opened(served)
     page.evaluate("""() => {
       window.seen = [];
-      const line = document.querySelector(".asking [role=status]");
+      const line = document.querySelector(".asking .far").parentElement;
       new MutationObserver(() => line.hidden || window.seen.push(line.textContent))
         .observe(line, { attributes: true, childList: true });
     }""")

@@ -107,7 +107,7 @@ def test_nothing_runs_but_the_two_scripts_of_the_policy(sentence):
     want = {base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (*running, module)}
     assert hashes == want
     kinds = {attributes.get("type") for tag, attributes in tags if tag == "script"}
-    assert kinds == {None, "application/json", "application/octet-stream"}
+    assert kinds == {None, "application/octet-stream"}
     assert not [a for _, attributes in tags for a in attributes if a in ("src", "href") or a.startswith("on")]
 
 
@@ -117,8 +117,16 @@ def test_the_file_holds_the_page_and_its_style(sentence):
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"]["picture"] = False
+    header["traces"][0]["picture"] = None
     assert blocks.header == header
-    measures = sentence.traces[0].measures
+
+
+def test_small_pictures_go_along_where_their_cells_are_more_than_one_weight(sentence):
+    assert not any(name.startswith("overview") for name in Blocks(page_file(sentence)).found)
+    x = np.random.default_rng(0).standard_normal((1, 2, 33, 4))
+    longer = Trace.of(x, x, queries=["x"] * 33)
+    blocks, measures = Blocks(page_file(Page([longer]))), longer.measures
+    assert blocks.header["traces"][0]["picture"] == [32, 32]
     assert blocks.bytes("overview-0") == measures.pictures.tobytes() + measures.most.astype("<f4").tobytes()
 
 
@@ -170,7 +178,7 @@ def test_a_mask_of_many_layers_is_kept_once():
 
 def test_what_is_opened_with_comes_first(sentence):
     names = list(Blocks(page_file(Page(sentence.traces, {"layer": 3}))).found)
-    assert names[:5] == ["header", "contents", "style", "module", "layer-0-3"]
+    assert names[:4] == ["header", "style", "module", "layer-0-3"]
 
 
 def test_numbers_too_large_for_float16_are_refused():
@@ -230,9 +238,12 @@ def test_modules_are_joined_in_the_order_in_which_they_need_one_another(folder):
     assert hosted.endswith("__host.start(__main.main);\n")
 
 
-def test_only_comments_on_lines_of_their_own_are_left_out():
+def test_only_comments_on_lines_of_their_own_and_needless_spaces_are_left_out():
     text = "// one\n/** Two\n * lines * and / more.\n */\nconst a = 1; // stays\n  // gone\nconst b = `/** ${a} */`;\n"
     assert bare(text) == "const a = 1; // stays\nconst b = `/** ${a} */`;\n"
+    assert bare('  const [a, b] = [x === "y = z" ? 1 : 2, (c) => c];\n') == 'const[a,b]=[x==="y = z"?1:2,(c)=>c];\n'
+    for line in ("a + +b - -c / d", "const x = `a = b`;", "const y = 'a = b';", "const z = / = /.test(a);"):
+        assert bare(line) == f"{line}\n"
     for path in HERE.glob("*.js"):  # what begins a line within a text over several lines would be taken for one
         lines = path.read_text("utf-8").splitlines()
         assert [line for line in lines if line.count("`") % 2] == [], path.name

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from eyeline.models import load
 from eyeline.traces import Trace, record, record_tokens
 from eyeline.views.page import Page, RequestError
 
+DOCS = Path(__file__).parent.parent / "docs" / "page-format.md"
 TEXT = "time flies like an arrow"
 
 
@@ -206,6 +209,22 @@ def test_no_request_is_an_error_of_ours(page, changed, kind):
         reply, buffers = error.reply(request), []
     assert plain(reply)
     assert all(isinstance(buffer, memoryview) for buffer in buffers)
+
+
+def keys_of(value) -> set[str]:
+    """All keys of all objects within."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def test_the_format_names_every_key(page):
+    named = set(re.findall(r"`([a-z_]+)`", DOCS.read_text("utf-8")))
+    assert keys_of(page.header()) - named == set()
+    for kind in ("head", "overview", "picture"):
+        reply, _ = page.answer({**PICTURE, "kind": kind})
+        assert set(reply) - named - {"id", "kind"} == set()
+        assert set(reply.get("arrays", ())) - named == set()
 
 
 def test_what_was_generated_begins_after_the_prompt():

@@ -101,8 +101,15 @@ def test_the_header_is_the_pages_with_what_a_server_can_do(shared):
     assert status == 200
     assert header == {
         **json.loads(json.dumps(shared.session.page.header())),
-        "can": {"run": True, "picture": True, "models": ["tiny"], "files": []},
+        "can": {"run": True, "picture": True, "models": ["tiny"], "fetch": {}, "files": []},
     }
+
+
+def test_models_that_would_be_fetched_first_are_named(trace, model, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
+    session = Session(Page([trace]), [str(folder), "smollm2"], ready={str(folder): model})
+    assert session.header()["can"]["fetch"] == {"smollm2": 98}
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -393,13 +400,13 @@ def test_what_is_no_http_is_refused_and_the_server_goes_on(shared):
     assert shared.ask("GET", "/api/header")[0] == 200
 
 
-def test_a_mistake_of_ours_is_told_in_json_and_shown_in_the_terminal(own, monkeypatch, caplog):
+def test_a_mistake_of_ours_is_told_in_json_and_shown_in_the_terminal(own, monkeypatch, capfd):
     def broken():
         raise ValueError("ours")
 
     monkeypatch.setattr(own.session.page, "header", broken)
     assert "the terminal shows which" in own.refused(500, None, "GET", "/api/header")
-    until(lambda: "ValueError: ours" in caplog.text)  # the reply goes out first
+    assert "ValueError: ours" in capfd.readouterr().err
 
 
 # Running texts

@@ -104,8 +104,12 @@ def test_it_prints_its_address_serves_and_ends_when_it_is_told_to(model, number)
 def test_it_ends_while_a_text_is_run_and_a_browser_is_connected(model, number):
     with Running("the cat ran", "--model", model, "--no-browser") as running:
         host, port = running.address[7:-1].split(":")
-        with socket.create_connection((host, int(port))) as idle:
+        with socket.create_connection((host, int(port))) as idle, socket.create_connection((host, int(port))) as half:
             idle.sendall(b"GET /api/header HTTP/1.1\r\n")
+            half.sendall(
+                f"POST /api/answer HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {running.address[:-1]}\r\n"
+                "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{".encode()
+            )
             running.post("api/texts", {"text": "a fox ran " * 15})
             assert running.end(number) == (0, "", "Ctrl-C ends it\n")
 

@@ -9,19 +9,23 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pages
 import pytest
 
+expect = pytest.importorskip("playwright.sync_api").expect
 TESTS = Path(__file__).parent
+TEXT = "the cat sat"
+MARKUP = "</script><img src=x onerror=window.ran=1> dog"
 MAKE = f"""
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 import pages
 from eyeline.views.page import Page
-page = Page([pages.trace("the cat sat", layers=3, heads=2)])
+page = Page([pages.trace({TEXT!r}, layers=3, heads=2)])
 page
 """
-HOSTILE = 'Page([pages.trace("</script><img src=x onerror=window.ran=1> dog")], {"view": "steps"})'
-CELLS = [MAKE, HOSTILE, "page.widget().words"]
+CELLS = [MAKE, f"Page([pages.trace({MARKUP!r})])", "page.widget().words"]
 
 
 def notebook(*cells):
@@ -82,26 +86,63 @@ def address_of(server, folder, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
+def shares_of(query, head):
+    """What the first page's third layer says: whom a word looks at, in whole per cent, the most first."""
+    trace = pages.trace(TEXT, layers=3, heads=2)
+    words = TEXT.split()
+    row = trace.weights(2, head, 1 + words.index(query))[0, 1:-1]
+    shares = 100 * row / row.sum()
+    return [("itself" if words[at] == query else words[at], f"{shares[at]:.0f}%") for at in np.argsort(-shares)]
+
+
 def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     address, token = lab
-    within = (address, address.replace("http", "ws", 1))
     shown = open_page(
         f"{address}lab/tree/page.ipynb?token={token}",
-        within=within,
+        within=(address, address.replace("http", "ws", 1)),
         ours=lambda message: message.location["url"].startswith("blob:") or "eyeline" in message.text,
     )
-    T = time.time()
+    shown.set_default_timeout(60_000)
     shown.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    print("notebook", time.time() - T)
+    # Asked to run before its kernel is there, it would ask which one.
     status = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
-    shown.wait_for_function(f"{status} === 'idle'", timeout=60_000)  # asked for earlier, it asks for a kernel
-    print("kernel", time.time() - T)
-    shown.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    pages = shown.locator(".eyeline")
-    try:
-        pages.nth(1).locator("[role=tab]").first.wait_for(timeout=30000)
-    finally:
-        shown.screenshot(path="/tmp/w/browser-lab.png")
-        print("shown", time.time() - T)
-        print(shown.inner_text("body")[:3000])
-    print(pages.count(), pages.nth(0).inner_text(), pages.nth(1).inner_text())
+    shown.wait_for_function(f"{status} === 'idle'")
+
+    def run(which):
+        shown.evaluate(f"void window.jupyterapp.commands.execute('notebook:{which}')")
+
+    def listed(page):
+        rows = [item.inner_text().split() for item in page.locator(".bars li").all()]
+        return [(row[0], row[-1]) for row in rows]
+
+    run("run-all-cells")
+    first, second = shown.locator(".eyeline").nth(0), shown.locator(".eyeline").nth(1)
+
+    # The texts, as typed; the second is markup to whoever takes it for that.
+    expect(first.locator(".token")).to_have_text(TEXT.split(), timeout=60_000)
+    expect(second.locator(".token")).to_have_text(MARKUP.split())
+    assert shown.evaluate("window.ran") is None
+    assert not shown.locator("img[src=x]").count()
+
+    # A head, its numbers from the kernel, and another one.
+    first.locator(".token", has_text="cat").click()
+    first.get_by_role("combobox", name="Head").select_option("0")
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 0)])
+    assert listed(first) == shares_of("cat", 0)
+    # A key of the page's own, which JupyterLab would have taken: a cell's shortcuts are letters, digits and signs.
+    first.locator(".token", has_text="cat").press("}")
+    expect(first.get_by_role("combobox", name="Head")).to_have_value("1")
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 1)])
+    assert listed(first) == shares_of("cat", 1)
+    expect(second.get_by_role("combobox", name="Head")).to_have_value("mean")  # each page has its own state
+
+    # The kernel knows it, and the page follows the notebook's colours.
+    last = shown.locator(".jp-CodeCell").nth(2)
+    last.locator(".cm-content").click()
+    run("run-cell")
+    expect(last.locator(".jp-OutputArea-output")).to_have_text("'head=2 token=3'")
+    shown.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    expect(first).to_have_attribute("data-theme", "dark")
+    ids = shown.evaluate("[...document.querySelectorAll('.eyeline [id]')].map((part) => part.id)")
+    assert ids
+    assert len(ids) == len(set(ids))

@@ -47,7 +47,7 @@ def view(
     ] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
-    """Show attention in the browser, and take new sentences there. Nothing leaves this machine; Ctrl-C ends it."""
+    """Show attention in the browser, and take new sentences there. They stay on this machine; Ctrl-C ends it."""
     from eyeline.explanations import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session, Source, listen, serve, source_of

@@ -45,9 +45,10 @@ def explanation_page(
 
 def comparison_page(found: Comparison, model: Model) -> Page:
     """The page of a comparison that `compare` gave, by the model that it was asked of."""
-    first = found.sides[0]
+    first, second = found.sides
     state = _state(found.where, first.found, first.units, found.special)
-    state |= {"view": "compare", "other": [1, state["layer"], state["head"]]}
+    partner = second.units[second.found.units[0]].tokens[0]
+    state |= {"view": "compare", "other": [1, state["layer"], state["head"]], "partner": partner}
     return Page([record_tokens(model, side.tokens) for side in found.sides], state)
 
 

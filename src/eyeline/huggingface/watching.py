@@ -65,14 +65,21 @@ def watch(
     """
     name = type(models_in(model)[0]).__name__
     watcher = Watcher(model, name, several(read), _listed(layers), _heads(heads))
+    with following(model, watcher):
+        yield watcher.seen
+    watcher.finish()
+
+
+@contextmanager
+def following(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+    """Have a model's attention come by a watcher within the block; after it the model is as it was."""
     with ExitStack() as undo:
         # What is compiled runs as it is written, so that every call comes by.
         undo.enter_context(torch.compiler.set_stance("force_eager"))
         undo.callback(_restore, _implementations(model))
         attach(model)
         watcher.install(undo)
-        yield watcher.seen
-    watcher.finish()
+        yield
 
 
 def _listed(layers: Layers) -> tuple[int | str, ...] | None:

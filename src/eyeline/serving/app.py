@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ _HTML = """<!DOCTYPE html>
 <link rel="stylesheet" href="page.css">
 <script type="module" src="page.js"></script>
 </head>
-<body>
+<body class="eyeline-alone">
 <main id="page"></main>
 </body>
 </html>
@@ -106,4 +107,5 @@ async def _no_such(request: Request, error: HTTPException) -> Response:
 
 
 async def _ours(request: Request, error: Exception) -> Response:
+    traceback.print_exception(error)
     return RefusalError(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()

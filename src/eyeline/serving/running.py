@@ -60,9 +60,9 @@ def server_of(session: Session, listening: socket.socket) -> Server:
         ws="none",
         loop="asyncio",
         lifespan="off",
-        # Nothing is said of what goes well; an error of ours comes with its traceback.
+        # It would show a traceback for each request that is cut off at the end; `app` shows errors of ours.
         log_config=None,
-        log_level="error",
+        log_level="critical",
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.explanations import QuestionError
 from eyeline.models import ModelError, load
+from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import Asked
@@ -55,7 +56,7 @@ class Session:
         """The page's header, with what a server can do."""
         header = self.page.header()
         files = [{"name": file.name, "kind": file.kind} for file in self.files]
-        can = {"run": True, "picture": True, "models": list(self.models), "files": files}
+        can = {"run": True, "picture": True, "models": list(self.models), "fetch": self._to_fetch(), "files": files}
         return {**header, "can": {**header["can"], **can}}
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
@@ -110,6 +111,11 @@ class Session:
         if name not in self._ready:
             self._ready[name] = load(name, progress=job.say)
         return self._ready[name]
+
+    def _to_fetch(self) -> dict[str, int]:
+        """The models that would have to be fetched first, and how many megabytes each is."""
+        known = [CATALOGUE[name] for name in self.models if name in CATALOGUE and name not in self._ready]
+        return {entry.name: entry.megabytes for entry in known if find(entry) is None}
 
     def _make_room(self, newest: int) -> None:
         """Forget the oldest traces where there are more than are kept; their entries in the header stay."""

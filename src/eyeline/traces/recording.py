@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -21,21 +21,59 @@ if TYPE_CHECKING:
     from eyeline.models import Model, Tokens
 
 
+class TorchModel(Protocol):
+    """A model of transformers: a module of torch, which this room doesn't import."""
+
+    def named_modules(self) -> Iterable[tuple[str, Any]]:
+        """Its parts by their paths."""
+
+
+@overload
 def record(
     text: str,
     *,
-    model: str | os.PathLike[str] | Model = "minilm",
+    model: str | os.PathLike[str] | Model = ...,
+    mask: Mask | Literal["causal"] | None = ...,
+    scale: float | None = ...,
+    values: bool = ...,
+    cancelled: Callable[[], bool] | None = ...,
+    progress: Callable[[str], None] | None = ...,
+) -> Trace: ...
+
+
+@overload
+def record(
+    text: str | Mapping[str, Any],
+    *,
+    model: TorchModel,
+    tokenizer: Any = ...,
+    target: str | None = ...,
+    values: bool = ...,
+    cancelled: Callable[[], bool] | None = ...,
+    progress: Callable[[str], None] | None = ...,
+) -> list[Trace]: ...
+
+
+def record(
+    text: Any,
+    *,
+    model: Any = "minilm",
+    tokenizer: Any = None,
+    target: str | None = None,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     values: bool = True,
     cancelled: Callable[[], bool] | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Trace:
+) -> Trace | list[Trace]:
     """Run a model over a text and keep its trace, layer by layer, in memory that grows with the text.
 
     Args:
-        text: one word or more, as many tokens as the model has positions at most.
-        model: a name of the catalogue, a folder, or a loaded model.
+        text: one word or more, as many tokens as the model has positions at most; with a model of transformers, also a
+            dict of what it is called with, of one text, sound or picture.
+        model: a name of the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
+        tokenizer: of a model of transformers.
+        target: of an encoder-decoder of transformers, the answer that its decoder is given; its own if not said.
         mask: "causal" (no looking ahead) or any mask, beside what the model says itself.
         scale: what scores are multiplied by; as trained if not given.
         values: whether values are kept too, which are needed to see what a token becomes.
@@ -43,16 +81,25 @@ def record(
         progress: called with a line of text at each step of fetching a model, and of running it.
 
     Returns:
-        `Trace`.
+        The `Trace`. Of a model of transformers a list of them: one, or those of encoder, decoder and cross-attention.
 
     Raises:
         TraceError: if the text is none, or scale isn't a finite number; a ValueError.
+        HuggingFaceError: if a model of transformers computes its scores or its attention in its own way; a ValueError.
         ModelError: if the model is unknown or its files are wrong, or the text is too long for it; a ValueError.
         Cancelled: if `cancelled` said so.
 
     >>> record("time flies like an arrow")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
+    if hasattr(model, "named_modules"):  # torch's
+        if mask is not None or scale is not None:
+            raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+        from eyeline.traces.hugging import record_hugging
+
+        return record_hugging(text, model, tokenizer, target, values, cancelled, progress)
+    if tokenizer is not None or target is not None:
+        raise TraceError("tokenizer and target must be left out with a model that isn't of transformers")
     if not isinstance(text, str):
         raise TraceError(f"text must be a string, got {type(text).__name__}")
     if not text.strip():

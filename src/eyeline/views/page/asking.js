@@ -9,23 +9,38 @@ export const createAsking = (page) => {
   const { model } = page;
   const { models, files } = page.header.can;
   const chosen = { model: models[0], ahead: true, scaled: true, file: 0 };
-  const text = element("textarea", { rows: 2, dir: "auto", spellcheck: "false" });
+  const text = element("textarea", { rows: 1, dir: "auto", spellcheck: "false" });
   const row = element("div", { class: "tools" });
-  const progress = element("p", { class: "progress quiet", role: "status", hidden: true });
+  const far = element("span", { class: "far quiet" });
+  const progress = element("div", { hidden: true }, far);
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("form", { class: "asking" }, text, row, progress, trouble);
+  let sizes = page.header.can.fetch; // of the models that aren't here yet, in megabytes
   let [language, filled, running, run, open, cancel] = [null, "", false];
+
+  // A list under the name of `key`, with what belongs to it.
+  const captioned = (key, options, ...more) =>
+    element(
+      "span",
+      { class: "stepper" },
+      element("span", { class: "caption", "aria-hidden": "true" }, page.say(`asking.${key}`)),
+      choice(page.say(`asking.${key}`), options, chosen[key], (value) => (chosen[key] = value)),
+      ...more,
+    );
+
+  const named = (model) => (model in sizes ? page.say("asking.fetch", { model, size: sizes[model] }) : model);
 
   const show = () => {
     run.disabled = running;
     if (open) open.disabled = running;
-    cancel.hidden = !running;
   };
 
   const say = ({ layers: [done, count], line, seconds }, name) => {
-    const values = { model: name, line, layer: Math.min(done + 1, count), count, seconds: Math.floor(seconds) };
-    progress.textContent = page.say(count ? "asking.layer" : line ? "asking.line" : "asking.begun", values);
-    progress.hidden = seconds * 1000 < SOON;
+    const values = { model: name, line, layer: Math.min(done + 1, count), count, seconds: Math.round(seconds) };
+    far.textContent = page.say(count ? "asking.layer" : line ? "asking.line" : "asking.begun", values);
+    if (seconds * 1000 < SOON) return;
+    if (progress.hidden) page.announce(far.textContent); // once: every second would be too much to listen to
+    progress.hidden = false;
   };
 
   const failed = (error) => {
@@ -51,9 +66,14 @@ export const createAsking = (page) => {
     show();
     const settings = { model: chosen.model, mask: chosen.ahead ? null : "causal", scale: chosen.scaled ? null : 1 };
     try {
-      const made = await model.run({ ...what, ...settings }, (report) => say(report, chosen.model));
+      const made = await model.run({ ...what, ...settings }, (report) => say(report, settings.model));
       if (made) {
-        for (const entry of made.entries.slice(page.traces.length)) page.add(entry);
+        const { traces, can } = made.header;
+        for (const entry of traces.slice(page.traces.length)) page.add(entry);
+        if (settings.model in sizes && !(settings.model in can.fetch)) {
+          sizes = can.fetch; // it is here now
+          label();
+        }
         page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
       }
       page.announce(page.say(made ? "asking.done" : "asking.cancelled"));
@@ -79,20 +99,17 @@ export const createAsking = (page) => {
   const label = () => {
     text.setAttribute("aria-label", page.say("asking.text"));
     text.placeholder = page.say("asking.text");
-    run = button(page.say("asking.run"), asked, { class: "plain", title: page.say("asking.keys") });
+    run = button(page.say("asking.run"), asked, { class: "plain run", title: page.say("asking.keys") });
     cancel = button(page.say("asking.cancel"), () => stop(), { class: "plain" });
-    open = files.length ? button(page.say("asking.open"), () => ask({ file: Number(chosen.file) }), { class: "plain" }) : null;
-    const names = files.map((file, at) => [at, file.name]);
+    const opening = () => ask({ file: Number(chosen.file) });
+    open = files.length ? button(page.say("asking.open"), opening, { class: "plain" }) : null;
+    progress.replaceChildren(cancel, " ", far);
     row.replaceChildren(
-      ...[
-        run,
-        cancel,
-        choice(page.say("asking.model"), models.map((name) => [name, name]), chosen.model, (name) => (chosen.model = name)),
-        tick(page.say("asking.causal"), !chosen.ahead, (on) => (chosen.ahead = !on)),
-        tick(page.say("asking.unscaled"), !chosen.scaled, (on) => (chosen.scaled = !on)),
-        open && choice(page.say("asking.file"), names, chosen.file, (at) => (chosen.file = at)),
-        open,
-      ].filter(Boolean),
+      run,
+      captioned("model", models.map((name) => [name, named(name)])),
+      tick(page.say("asking.causal"), !chosen.ahead, (on) => (chosen.ahead = !on)),
+      tick(page.say("asking.unscaled"), !chosen.scaled, (on) => (chosen.scaled = !on)),
+      open ? captioned("file", files.map((file, at) => [at, file.name]), open) : "",
     );
     show();
   };

@@ -44,4 +44,5 @@ export const button = (text, pressed, attributes = {}) =>
   element("button", { type: "button", ...attributes, on: { click: pressed } }, text);
 
 /** A text whose {names} are filled in with elements or texts, as a list of children. */
-export const phrase = (text, parts) => text.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? (parts[piece] ?? `{${piece}}`) : piece));
+export const phrase = (text, parts) =>
+  text.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? (parts[piece] ?? `{${piece}}`) : piece));

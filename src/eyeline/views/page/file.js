@@ -23,11 +23,12 @@ const decoded = (text) => {
   return bytes;
 };
 
-const unpacked = async (name) => {
+const opened = async (name) => {
   const bytes = decoded(await textOf(name));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
+
+const unpacked = async (name) => new Uint8Array(await (await opened(name)).arrayBuffer());
 
 // The bytes of numbers of `size` bytes, of which the lowest bytes stand together, then the next ones, and so on; the
 // sign of each is its lowest bit.
@@ -46,9 +47,10 @@ const ofPlanes = (planes, size) => {
 
 /** The model object over the blocks of this file. */
 export class FileModel {
-  constructor() {
-    this.header = JSON.parse(block("header").textContent);
-    this.contents = JSON.parse(block("contents").textContent);
+  /** @param header what the page is told first; contents: what the file says of its own blocks. */
+  constructor(header, contents) {
+    this.header = header;
+    this.contents = contents;
     this.listeners = [];
     this.layers = new Map(); // promises of what layers are made of, the latest used last
     this.masks = new Map();
@@ -144,4 +146,7 @@ export class FileModel {
 }
 
 /** Show the page in this file. */
-export const start = (main) => main.render({ model: new FileModel(), el: document.getElementById("eyeline") });
+export const start = async (main) => {
+  const [header, contents] = await (await opened("header")).json();
+  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") });
+};

@@ -7,7 +7,8 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from eyeline.attention import observe
 from eyeline.caches import whole
 from eyeline.traces import LayerTrace, Trace, TraceError
+from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.packing import deflated, deflated_numbers, planes, text_of
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
 #: Queries, keys and values of all traces may take so many bytes for the values to go along unasked.
 VALUES = 4 << 20
-#: What a script's text, or its end, could be mistaken for in JSON's strings.
-_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _LARGEST = float(np.finfo(np.float16).max)
 
 # In words that any browser understands, since it is what tells an old one that it is too old.
@@ -68,7 +68,7 @@ _MARKUP = """<!doctype html>
 <meta name="generator" content="eyeline {version}">
 <title>{title}</title>
 </head>
-<body>
+<body class="eyeline-alone">
 <noscript><p>This page draws attention with JavaScript, which is switched off here. It is all in this file, and nothing
 is fetched.</p></noscript>
 <p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
@@ -109,13 +109,14 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
     for number, trace in enumerate(page.traces):
         kept = values and trace.has_values
         header["traces"][number]["values"] = kept
+        if _drawn_by_page(trace):
+            header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    module = bare(joined("file.js"))
+    module = _module()
     first = [
-        _block("header", "application/json", _json(header)),
-        _block("contents", "application/json", _json(contents)),
-        _block("style", _PACKED, text_of(deflated(style().encode()))),
-        _block("module", _PACKED, text_of(deflated(module.encode()))),
+        _block("header", deflated(_json([header, contents]))),
+        _block("style", deflated(style().encode())),
+        _block("module", deflated(module.encode())),
     ]
     # What is looked at first comes first, so that it is there while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
@@ -126,12 +127,15 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         title=html.escape(printable(page.title)),
         first="\n".join(first),
         bootstrap=_BOOTSTRAP,
-        data="\n".join(_block(name, _PACKED, text_of(data[name])) for name in order),
+        data="\n".join(_block(name, data[name]) for name in order),
     )
     return text.encode()
 
 
-_PACKED = "application/octet-stream"
+@cache
+def _module() -> str:
+    """The page's modules, and this host's."""
+    return bare(joined("file.js"))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
@@ -146,9 +150,15 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
             data[f"mask-{number}-{len(masks) - 1}"] = deflated(_little(array).tobytes())
         places.append(None if array is None else masks[id(array)])
     measures = trace.measures
-    data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
+    if not _drawn_by_page(trace):
+        data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
     shapes = {masks[id(a)]: list(a.shape) for a in (layer.allowed.array for layer in trace.layers) if a is not None}
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
+
+
+def _drawn_by_page(trace: Trace) -> bool:
+    """Whether each cell of the small pictures is one weight, so that the page may as well make them itself."""
+    return max(len(trace.queries), len(trace.across)) <= PICTURE
 
 
 def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
@@ -188,13 +198,12 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    """JSON that no parser of HTML can take for markup."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
+def _json(value: Sequence[Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _block(name: str, kind: str, text: str) -> str:
-    return f'<script type="{kind}" id="eyeline-{name}">{text}</script>'
+def _block(name: str, data: bytes) -> str:
+    return f'<script type="application/octet-stream" id="eyeline-{name}">{text_of(data)}</script>'
 
 
 def _policy(*scripts: str) -> str:

@@ -1,4 +1,4 @@
-// Attention as the formula has it, softmax(q·kᵀ / √d)·v, for one query of one head: a function per step, in float64.
+// Attention as the formula has it, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
 // Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
 /** q·k coordinate by coordinate: what the score is the sum of. (D) */
@@ -17,8 +17,8 @@ const answers = (head, i) => Float64Array.from({ length: head.M }, (_, j) => hea
 const masked = (scores, seen) => scores.map((score, j) => (seen[j] ? score : -Infinity));
 
 /**
- * Weights that sum to 1: each exponential as a share of all. The largest score, `top`, is taken off first, which changes
- * no share and keeps numbers small. A query that may look at nothing gives nothing.
+ * Weights that sum to 1: each exponential as a share of all. The largest score, `top`, is taken off first: that changes
+ * no share, and keeps numbers small. A query that may look at nothing gives nothing.
  */
 const softmax = (scores) => {
   const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
@@ -40,7 +40,7 @@ const mixed = ({ v, E }, weights, seen) => {
 /**
  * Every step of what query i of a head does.
  * @param head q (N, D), k (M, D), v (M, E) or null, its scale and mask
- * @param ahead whether it may look ahead; @param scaled whether scores are scaled; @param removed keys that are taken out
+ * @param ahead whether it may look ahead; @param scaled whether scores are scaled; @param removed keys taken out
  */
 export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } = {}) => {
   const scale = scaled ? head.scale : 1;
@@ -50,7 +50,8 @@ export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } =
   const seen = Array.from(times, (_, j) => head.allowed(i, j) && (ahead || j <= i) && !gone.has(j));
   const open = masked(times, seen);
   const found = softmax(open);
-  return { scores, scale, scaled: times, seen, masked: open, ...found, output: head.v && mixed(head, found.weights, seen) };
+  const output = head.v && mixed(head, found.weights, seen);
+  return { scores, scale, scaled: times, seen, masked: open, ...found, output };
 };
 
 /** The length of a vector. */

@@ -16,6 +16,10 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # Lines that are comments, and the spaces that lines begin with.
 _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
+_SLASH = re.compile(r"(?<! )/|/(?! )")
+# Not + and -, of which two that met would be another sign.
+_AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
@@ -43,20 +47,30 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
 
 
 def bare(module: str) -> str:
-    """A module without the comments that have lines of their own, and without indents: for a file that should be small.
+    """A module without the comments that have lines of their own, and without needless spaces: for a small file.
 
     Raises:
-        ValueError: if a text in it has several lines, since indents count there.
+        ValueError: if a text in it has several lines, since spaces count there.
     """
-    text = _COMMENTS.sub("", module)
-    if any(line.count("`") % 2 for line in text.splitlines()):
+    lines = _COMMENTS.sub("", module).splitlines()
+    if any(line.count("`") % 2 for line in lines):
         raise ValueError("texts must be of one line each, got one of several; join them")
-    return text
+    return "\n".join(map(_closer, lines)) + "\n"
+
+
+def _closer(line: str) -> str:
+    """A line without spaces around its signs. Left as it is where a text or a pattern could have signs of its own."""
+    parts = _STRING.split(line)
+    if any(sign in part for part in parts[::2] for sign in "`'") or _SLASH.search("".join(parts[::2])):
+        return line
+    parts[::2] = [_AROUND.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def style(folder: Path = HERE) -> str:
-    """The page's style."""
-    return (folder / "style.css").read_text("utf-8")
+    """The page's style: the frame's, then that of each view that has a file of its own."""
+    names = ["style.css", *sorted(path.name for path in folder.glob("*.css") if path.name != "style.css")]
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
 def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${name
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A label to stand in a sentence of ours: one that reads from right to left stands by itself, and moves nothing else. */
+/** A label to stand in a sentence of ours: one that reads from right to left stands apart, and moves nothing else. */
 export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
 /** A share in whole per cent; what isn't nothing is never shown as 0%. */

@@ -1,6 +1,7 @@
 // Who looks at whom: what one unit gives to each of a line, or gets of each, as shares of what is given to those shown.
 
-const SURE = 0.3; // below this, what is left of a row is no longer 1 less what is set aside, to the digits that are shown
+const SURE = 0.3; // below this, 1 less what is set aside says too few digits of what is left of a row
+const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhile
 const ALL = 256; // rows that are added up without a second thought
 const LIKELY = 24; // of longer lines, the rows that may be among the strongest
 
@@ -43,40 +44,46 @@ export class Totals {
 
   /** Of one query unit, added up if it isn't known yet. */
   of(unit) {
-    if (Number.isNaN(this.known[unit])) this.known[unit] = summed(this.sight.row(unit), this.shown);
+    if (!this.knows(unit)) this.known[unit] = summed(this.sight.row(unit), this.shown);
     return this.known[unit];
+  }
+
+  knows(unit) {
+    return !Number.isNaN(this.known[unit]);
   }
 
   /** About how much, without adding anything up. */
   about(unit) {
-    return Number.isNaN(this.known[unit]) ? 1 : this.known[unit];
+    return this.knows(unit) ? this.known[unit] : 1;
   }
 }
 
 /**
- * What a unit gets of each query unit: {weights, shares}. Each share is of what that query gives to the units that are
- * shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for the others.
+ * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units
+ * that are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for others.
+ * What isn't known after SLICE is left for the next call, and `whole` is false.
  */
 export const received = (sight, unit, shown, totals, near = shown) => {
+  const began = performance.now();
   const weights = sight.column(unit);
   const shares = new Float64Array(sight.N).fill(NaN);
-  const wanted = new Set(near);
-  if (shown.length > ALL) {
-    const likely = [...shown].sort((one, other) => weights[other] / totals.about(other) - weights[one] / totals.about(one));
-    for (const at of likely.slice(0, LIKELY)) wanted.add(at);
-  } else {
-    for (const at of shown) wanted.add(at);
-  }
-  for (const at of wanted) {
+  const about = (at) => weights[at] / totals.about(at);
+  const likely = [...shown].sort((one, other) => about(other) - about(one));
+  let whole = true;
+  for (const at of new Set([...likely.slice(0, shown.length > ALL ? LIKELY : ALL), ...near])) {
+    if (!totals.knows(at) && performance.now() - began > SLICE) {
+      whole = false;
+      continue;
+    }
     const total = totals.of(at);
     shares[at] = total > 0 ? weights[at] / total : 0;
   }
-  return { weights, shares };
+  return { weights, shares, whole };
 };
 
 /**
- * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices, so
- * that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
+ * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices,
+ * so that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
  */
 export const average = async (sight, queries, keys, wanted) => {
   const shares = new Float64Array(sight.M).fill(NaN);
@@ -86,7 +93,7 @@ export const average = async (sight, queries, keys, wanted) => {
     const row = sight.row(query);
     const total = summed(row, keys);
     if (total > 0) for (const at of keys) shares[at] += row[at] / total / queries.length;
-    if (performance.now() - began > 12) {
+    if (performance.now() - began > SLICE) {
       await new Promise((done) => setTimeout(done));
       if (!wanted()) return null;
       began = performance.now();
@@ -113,4 +120,13 @@ export const ceiling = (shares) => {
   const [first, second] = strongest(shares, 2).map((at) => shares[at]);
   const count = shares.reduce((sum, share) => sum + !Number.isNaN(share), 0);
   return count > 2 && 0 < 4 * second && 4 * second < first ? [1.5 * second, true] : [first ?? 1, false];
+};
+
+/**
+ * The share that full shade stands for: as for bars, but at least twice what each would have if all had the same, so
+ * that a row without favourites looks like one.
+ */
+export const fullShade = (shares) => {
+  const count = shares.reduce((sum, share) => sum + (share > 0), 0);
+  return Math.max(ceiling(shares)[0], Math.min(2 / Math.max(count, 1), 1));
 };

@@ -1,6 +1,5 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
-import { createAsking } from "./asking.js";
 import { createCompare } from "./compare.js";
 import { button, choice, element } from "./dom.js";
 import { createHelp } from "./help.js";
@@ -101,10 +100,10 @@ const render = ({ model, el }) => {
   });
   let view = null;
   // JupyterLab would take the page's keys for its own commands.
-  const frame = element("div", { class: "eyeline", "data-lm-suppress-shortcuts": true });
+  const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const asking = page.header.can.run ? [createAsking(page)] : [];
+  const asking = model.createAsking ? [model.createAsking(page)] : []; // a host that runs texts brings a panel for them
   const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
   const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
   frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);
@@ -131,6 +130,7 @@ const render = ({ model, el }) => {
   };
   const update = () => {
     frame.lang = page.language;
+    frame.setAttribute("aria-label", page.say("app"));
     frame.dataset.theme = page.dark ? "dark" : "light";
     for (const part of parts) part.update();
     if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);

@@ -1,5 +1,6 @@
 // The page on the local server: the model object over fetch, and the texts and files that are run there.
 
+import { createAsking } from "./asking.js";
 import { HostError } from "./source.js";
 
 const STEP = 8; // bytes, at whose multiples the parts of a reply begin
@@ -24,7 +25,8 @@ const asked = async (path, method = "GET", sent = undefined) => {
   const headers = method === "GET" ? {} : { "Content-Type": "application/json" };
   let response;
   try {
-    response = await fetch(path, { method, headers, body: sent && JSON.stringify(sent) });
+    const keepalive = method === "DELETE"; // what is cancelled when the page is left goes out all the same
+    response = await fetch(path, { method, headers, keepalive, body: sent && JSON.stringify(sent) });
   } catch {
     throw new HostError({ argument: "server", message: "the server doesn't answer; run eyeline view again" });
   }
@@ -40,6 +42,7 @@ const found = async (...request) => (await asked(...request)).json();
 class ServerModel {
   constructor(header) {
     this.values = { header, address: true };
+    this.createAsking = createAsking;
     this.listeners = new Set();
     this.job = null; // the number of what runs for this page; 0 while it has none yet
     this.stopping = false;
@@ -71,8 +74,7 @@ class ServerModel {
 
   /**
    * Run a text, {text, model, mask, scale}, or open a file, {file, …}. `told` is called with how far it is. Gives the
-   * place of its trace and the header's entries of all traces that there are by then, other windows' too; null if it
-   * was cancelled.
+   * place of its trace and the header of by then, with other windows' traces too; null if it was cancelled.
    */
   async run(request, told) {
     this.job = 0;
@@ -84,7 +86,7 @@ class ServerModel {
         const report = await found(`api/jobs/${this.job}`);
         if (report.state === "failed") throw new HostError(report.error);
         if (report.state === "cancelled") return null;
-        if (report.state === "done") return { trace: report.trace, entries: (await found("api/header")).traces };
+        if (report.state === "done") return { trace: report.trace, header: await found("api/header") };
         told(report);
         await new Promise((done) => setTimeout(done, pause));
       }

@@ -7,16 +7,15 @@ const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by
 
 const folded = (unit) => unit.text.trim().normalize("NFC").toLowerCase();
 
-/** Whether two lines are the same tokens of the same text. */
-export const sameLine = (a, b) =>
-  a === b ||
-  (a.text === b.text && a.length === b.length && a.words.length === b.words.length && a.tokens.every(({ start, end, piece }, at) => {
-    const other = b.tokens[at];
-    return start === other.start && end === other.end && piece === other.piece;
-  }));
+const sameUnits = (a, b) =>
+  a.length === b.length && a.every((unit, at) => unit.start === b[at].start && unit.end === b[at].end);
 
-/** The place that stands on the other side if none is chosen: another text, or else the layer before. */
-export const usual = ({ state, traces }) => {
+// Whether two lines are the same tokens, and the same words, of the same text.
+const sameLine = (a, b) =>
+  a === b || (a.text === b.text && sameUnits(a.tokens, b.tokens) && sameUnits(a.words, b.words));
+
+// The place that stands on the other side if none is chosen: another text, or else the layer before.
+const usual = ({ state, traces }) => {
   const { trace, layer, head } = state;
   if (traces.length > 1) {
     const at = (trace + 1) % traces.length;
@@ -38,27 +37,31 @@ const matching = (unit, from, to) => {
 // The first word that stands in both lines, what is set aside left out.
 const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;
 
-/**
- * The units of two lists that are the same words, in order, as many as can be (a longest common subsequence), and what
- * stands between them paired by place: [a or null, b or null, whether they are the same] each.
- */
-export const aligned = (a, b) => {
-  const [n, m] = [a.length, b.length];
-  const [left, right] = [a.map(folded), b.map(folded)];
-  const matched = [];
-  if (n * m <= ALIGNED) {
-    const longest = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
-    for (let i = n - 1; i >= 0; i--) {
-      for (let j = m - 1; j >= 0; j--) {
-        longest[i][j] = left[i] === right[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-      }
-    }
-    for (let [i, j] = [0, 0]; i < n && j < m; ) {
-      if (left[i] === right[j]) matched.push([i++, j++]);
-      else if (longest[i + 1][j] >= longest[i][j + 1]) i++;
-      else j++;
-    }
+// The places of a longest common subsequence of two lists of words: [i, j] each.
+const common = (left, right) => {
+  const [n, m] = [left.length, right.length];
+  if (n * m > ALIGNED) return [];
+  const longest = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1)); // of what begins at i and j
+  for (let i = n - 1; i >= 0; i--) {
+    const [row, below] = [longest[i], longest[i + 1]];
+    for (let j = m - 1; j >= 0; j--) row[j] = left[i] === right[j] ? below[j + 1] + 1 : Math.max(below[j], row[j + 1]);
   }
+  const found = [];
+  for (let [i, j] = [0, 0]; i < n && j < m; ) {
+    if (left[i] === right[j]) found.push([i++, j++]);
+    else if (longest[i + 1][j] >= longest[i][j + 1]) i++;
+    else j++;
+  }
+  return found;
+};
+
+/**
+ * The units of two lists that are the same words, in order, as many as can be, and what stands between them paired by
+ * place: [a or null, b or null, whether they are the same] each.
+ */
+const aligned = (a, b) => {
+  const [n, m] = [a.length, b.length];
+  const matched = common(a.map(folded), b.map(folded));
   const pairs = [];
   let [i, j] = [0, 0];
   for (const [toI, toJ] of [...matched, [n, m]]) {
@@ -78,22 +81,32 @@ const sideOf = (page, place, sight, unit) => {
   return { place, trace, sight, unit, row, share, shown, kept, given: row.reduce((sum, weight) => sum + weight, 0) };
 };
 
+// The word of the first side, and of the second: those that are chosen, or the first that stands in both.
+const chosen = (page, traces, [from, to], alike) => {
+  const { state } = page;
+  const [first, second] = traces;
+  const pinned = state.token !== null && !(first.crossing && state.toward === "to");
+  const both = pinned || alike ? null : shared(from, to);
+  const own = both ?? first.queries.unitOf(tokenOf({ state, trace: first }), state.unit);
+  const match = alike ? to[own.index] : matching(own, from, to);
+  const picked = state.partner !== null && state.partner < second.queries.length;
+  const partner = picked ? second.queries.unitOf(state.partner, state.unit) : null;
+  const other = partner ?? match ?? to[Math.min(own.index, to.length - 1)];
+  return { units: [own, other], matched: other === match };
+};
+
 /** Both sides, what of them is paired with what, and whether their lines are the same. */
 export const compared = async (page) => {
   const { state } = page;
   const places = [[state.trace, state.layer, state.head], state.other ?? usual(page)];
   const sights = await Promise.all(places.map((place) => page.sight(place)));
-  const [first, second] = places.map(([trace]) => page.traces[trace]);
+  const traces = places.map(([at]) => page.traces[at]);
+  const [first, second] = traces;
   const same = { queries: sameLine(first.queries, second.queries), keys: sameLine(first.keys, second.keys) };
-  const [from, to] = sights.map((sight) => sight.queries);
-  const pinned = state.token !== null && !(first.crossing && state.toward === "to") ? first.queries.unitOf(state.token, state.unit) : null;
-  const own = pinned ?? (same.queries ? null : shared(from, to)) ?? first.queries.unitOf(tokenOf({ state: { ...state, token: null }, trace: first }), state.unit);
-  const partner = state.partner !== null && state.partner < second.queries.length ? second.queries.unitOf(state.partner, state.unit) : null;
-  const match = same.queries ? to[own.index] : matching(own, from, to);
-  const other = partner ?? match ?? to[Math.min(own.index, to.length - 1)];
-  const sides = [sideOf(page, places[0], sights[0], own), sideOf(page, places[1], sights[1], other)];
+  const { units, matched } = chosen(page, traces, sights.map((sight) => sight.queries), same.queries);
+  const sides = places.map((place, nth) => sideOf(page, place, sights[nth], units[nth]));
   const [a, b] = sides.map((side) => side.shown.map((at) => side.sight.keys[at]));
   const alike = same.keys && a.length === b.length && a.every((unit, at) => unit.index === b[at].index);
   const pairs = alike ? a.map((unit, at) => [unit, b[at], true]) : aligned(a, b);
-  return { sides, pairs, same: same.queries && same.keys, matched: other === match };
+  return { sides, pairs, same: same.queries && alike, matched };
 };

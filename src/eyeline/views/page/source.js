@@ -81,8 +81,24 @@ export class Source {
 
   /** The small pictures of all heads of a trace: {shape: [L, H, R, C], bytes, most}. */
   async overview(trace) {
+    if (!trace.picture) return this._drawn(trace);
     const { reply, buffers } = await this.ask({ kind: "overview", trace: trace.index });
     return { shape: reply.shape, bytes: bytesOf(buffers[0]), most: typed(Float32Array, buffers[1]) };
+  }
+
+  // The same of a short trace, of which the host keeps no pictures: each cell is one weight.
+  async _drawn(trace) {
+    const [L, H] = [trace.depth, trace.heads];
+    const places = Array.from({ length: L * H }, (_, at) => [Math.floor(at / H), at % H]);
+    const heads = await Promise.all(places.map(([layer, head]) => this.head(trace, layer, head)));
+    const [{ N, M }] = heads;
+    const [bytes, most] = [new Uint8Array(L * H * N * M), new Float32Array(L * H)];
+    heads.forEach((head, at) => {
+      const weights = Array.from({ length: N }, (_, i) => [...head.row(i)]).flat();
+      most[at] = Math.max(...weights);
+      weights.forEach((weight, cell) => (bytes[at * N * M + cell] = Math.round(255 * Math.sqrt(weight / (most[at] || 1)))));
+    });
+    return { shape: [L, H, N, M], bytes, most };
   }
 
   /** The numbers of a picture that the host makes, row by row. */

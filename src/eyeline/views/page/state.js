@@ -68,8 +68,10 @@ const READ = {
   theme: oneOf("light", "dark"),
 };
 
+const COUNTED = ["trace", "layer", "token", "key", "coordinate", "passed", "partner"];
+
 const WRITE = {
-  ...Object.fromEntries(["trace", "layer", "token", "key", "coordinate", "passed", "partner"].map((key) => [key, (value) => value + 1])),
+  ...Object.fromEntries(COUNTED.map((key) => [key, (value) => value + 1])),
   head: (value) => (typeof value === "number" ? value + 1 : value),
   clipped: (value) => value.map((token) => token + 1).join(","),
   removed: (value) => value.map((token) => token + 1).join(","),

@@ -28,7 +28,8 @@ const listed = (page, nodes) => {
 /** The two strongest of `shares` by name, with their percents: "time (32%) and itself (27%)". */
 const leaders = (page, shares, units, own) => {
   const places = strongest(shares, 2).filter((at, place) => place === 0 || shares[at] >= 0.005);
-  const nodes = places.map((at) => [at === own ? page.say("itself") : isolated(titled(units[at], units)), ` (${percent(shares[at])})`]);
+  const name = (at) => (at === own ? page.say("itself") : isolated(titled(units[at], units)));
+  const nodes = places.map((at) => [name(at), ` (${percent(shares[at])})`]);
   return nodes.length ? listed(page, nodes) : [page.say("nothing")];
 };
 
@@ -54,71 +55,77 @@ export const createStrongest = (page, on) => {
   const basis = element("p", { class: "quiet basis" });
   const whole = element("div", { class: "strongest" }, found, bars, basis);
 
-  const bar = (share, full) =>
-    element("span", { class: "bar-room", "aria-hidden": "true" }, element("span", { class: "bar-fill", style: { width: `${Math.min(share / full, 1) * 100}%` } }));
+  const bar = (share, full) => {
+    const width = `${Math.min(share / full, 1) * 100}%`;
+    const fill = element("span", { class: "bar-fill", style: { width } });
+    return element("span", { class: "bar-room", "aria-hidden": "true" }, fill);
+  };
 
-  const rows = (looks) => {
-    const { shares, units, own, long } = looks;
+  const rows = (looks, places) => {
+    const { shares, units, own } = looks;
     const [full, cut] = ceiling(shares);
-    const places = strongest(shares, SHOWN);
-    const counted = [...shares.keys()].filter((at) => shares[at] > 0).length;
-    if (looks.pointed !== null && shares[looks.pointed] > 0 && !places.includes(looks.pointed)) places.push(looks.pointed);
     const often = new Map();
-    for (const unit of units) often.set(unit.text, (often.get(unit.text) ?? 0) + 1);
-    const list = places.map((at) =>
-      element(
+    for (const { text } of units) often.set(text, (often.get(text) ?? 0) + 1);
+    return places.map((at) => {
+      const name = titled(units[at], units);
+      const share = `${cut && shares[at] > full ? "» " : ""}${percent(shares[at])}`;
+      const place = (looks.long || often.get(units[at].text) > 1) && page.say("sentence.place", { number: at + 1 });
+      const pointing = { pointerenter: () => on.point(at), pointerleave: () => on.point(null) };
+      return element(
         "li",
-        { "data-pointed": at === looks.pointed, on: { pointerenter: () => on.point(at), pointerleave: () => on.point(null) } },
-        button(at === own ? page.say("itself") : isolated(titled(units[at], units)), () => on.pick(at), { class: "bar-name", title: titled(units[at], units) }),
+        { "data-pointed": at === looks.pointed, on: pointing },
+        button(at === own ? page.say("itself") : isolated(name), () => on.pick(at), { class: "bar-name", title: name }),
         bar(shares[at], full),
-        element("span", { class: "bar-share" }, cut && shares[at] > full ? `» ${percent(shares[at])}` : percent(shares[at])),
-        long || often.get(units[at].text) > 1 ? element("span", { class: "quiet" }, page.say("sentence.place", { number: at + 1 })) : null,
-      ),
-    );
-    return { list, rest: counted - places.length, places };
+        element("span", { class: "bar-share" }, share),
+        place && element("span", { class: "quiet" }, place),
+      );
+    });
+  };
+
+  // What the percents are of, and what is drawn that has to be explained.
+  const explained = (looks, places) => {
+    const { kind, asked, ones, shares, units, aside, kept } = looks;
+    const values = { word: asked && isolated(titled(asked, ones)), units: page.say(page.state.unit) };
+    const names = asideNames(page, units, kept);
+    const rest = [...shares].filter((share, at) => share > 0 && !places.includes(at));
+    const total = rest.reduce((sum, share) => sum + share, 0);
+    const whole = kind === "from" && !names.length ? "all" : kind;
+    return [
+      kind === "from" && rest.length && page.say("sentence.rest", { count: rest.length, share: percent(total) }),
+      parts(page, `sentence.basis.${whole}`, values),
+      kind === "from" && names.length && parts(page, "sentence.took", { names, share: percent(aside) }),
+      kind === "none" && names.length && parts(page, "sentence.aside", { names }),
+      looks.hidden && page.say(`sentence.hidden.${kind === "to" ? "to" : "from"}`),
+      looks.generated && page.say("sentence.generated"),
+      looks.joined && page.say("sentence.joined"),
+    ].filter(Boolean);
+  };
+
+  const sentence = ({ kind, asked, ones, shares, units, own }, [top]) => {
+    const hint = element("span", { class: "hint" }, page.say("sentence.hint"));
+    if (kind !== "none") {
+      const names = leaders(page, shares, units, own);
+      return parts(page, `sentence.found.${kind}`, { word: isolated(titled(asked, ones)), names });
+    }
+    if (top === undefined) return [hint];
+    const found = { word: isolated(titled(units[top], units)), share: percent(shares[top]) };
+    return [...parts(page, "sentence.received", found), " ", hint];
   };
 
   /**
-   * Show looks: {kind: "from" | "to" | "none", asked, shares, units, own, aside, kept, hidden, long, joined}. `own` is the
-   * asked unit's place among `units`, null if it is none of them; `joined` says whether words stand for several pieces.
+   * Show looks, as a Question has them, and what is drawn: {pointed, hidden, generated, long, joined}. `joined` says
+   * whether words stand for several pieces.
    */
   const show = (looks) => {
-    const { kind, asked, shares, units, own, aside, kept, hidden, joined } = looks;
-    whole.hidden = !shares && kind !== "none";
-    const kindOfUnit = page.say(page.state.unit === "words" ? "words" : "pieces");
-    const names = asideNames(page, units, kept);
-    if (!shares) {
-      found.replaceChildren(page.say("sentence.hint"));
-      bars.replaceChildren();
-      basis.replaceChildren();
-      return;
-    }
-    const { list, rest, places } = rows(looks);
-    bars.replaceChildren(...list);
-    bars.hidden = !list.length;
-    const said = [];
-    if (kind === "none") {
-      const [top] = places;
-      found.replaceChildren(
-        ...(top === undefined ? [] : parts(page, "sentence.received", { word: isolated(titled(units[top], units)), share: percent(shares[top]) })).flat(Infinity),
-        " ",
-        element("span", { class: "hint" }, page.say("sentence.hint")),
-      );
-      said.push(page.say("sentence.basis.none", { units: kindOfUnit }));
-      if (names.length) said.push(parts(page, "sentence.aside", { names }));
-    } else {
-      const name = titled(asked, looks.ones);
-      found.replaceChildren(...parts(page, `sentence.found.${kind}`, { word: isolated(name), names: leaders(page, shares, units, own) }).flat(Infinity));
-      if (kind === "to") said.push(parts(page, "sentence.basis.to", { word: isolated(name), units: kindOfUnit }));
-      else if (names.length) {
-        said.push(parts(page, "sentence.basis.from", { word: isolated(name), units: kindOfUnit }));
-        said.push(parts(page, "sentence.took", { names, share: percent(aside) }));
-      } else said.push(parts(page, "sentence.basis.all", { word: isolated(name) }));
-    }
-    if (kind === "from" && rest > 0) said.unshift(page.say("sentence.rest", { count: rest, share: percent(shares.reduce((sum, share, at) => sum + (share > 0 && !places.includes(at) ? share : 0), 0)) }));
-    if (hidden) said.push(page.say(`sentence.hidden.${kind === "to" ? "to" : "from"}`));
-    if (joined) said.push(page.say("sentence.joined"));
-    basis.replaceChildren(...said.flatMap((part, at) => (at ? [" ", part] : [part])).flat(Infinity));
+    const { shares, pointed } = looks;
+    whole.style.minHeight = shares ? "" : `${whole.offsetHeight}px`; // so that nothing jumps while numbers are awaited
+    const places = shares ? strongest(shares, SHOWN) : [];
+    found.replaceChildren(...sentence(looks, places).flat(Infinity));
+    if (shares && shares[pointed] > 0 && !places.includes(pointed)) places.push(pointed);
+    bars.replaceChildren(...(shares ? rows(looks, places) : []));
+    bars.hidden = !places.length;
+    const said = shares ? explained(looks, places) : [];
+    basis.replaceChildren(...said.flatMap((part) => [part, " "]).slice(0, -1).flat(Infinity));
   };
 
   /** The sentence, as text. */

@@ -28,7 +28,8 @@ def view(
 
     Args:
         shown: a text, which is recorded; a trace; or several of them, next to each other.
-        model: what texts are run by: a name of the catalogue, a folder, or a loaded model.
+        model: what texts are run by: a name of the catalogue, a folder, or a loaded model. (Of a model of transformers,
+            view what `eyeline.record` gives.)
         mask, scale: as for `eyeline.record`: texts are run as trained, and once more so.
         values: whether values are kept of texts.
         state: what the page opens with, such as {"view": "matrix", "layer": 0, "head": 3}, counted from 0.
@@ -44,7 +45,13 @@ def view(
     several = [shown] if isinstance(shown, (str, Trace)) else list(shown)
     if not several or not all(isinstance(one, (str, Trace)) for one in several):
         raise TraceError(f"shown must be a text, a trace, or several of them, got {shown!r:.60}")
-    if any(isinstance(one, str) for one in several) and isinstance(model, (str, os.PathLike)):
+    texts = any(isinstance(one, str) for one in several)
+    if texts and hasattr(model, "named_modules"):
+        raise TraceError(
+            "model must be one that Eyeline runs where texts are given, got one of torch; record them with "
+            "eyeline.record(text, model=model, tokenizer=tokenizer), and view what that gives"
+        )
+    if texts and isinstance(model, (str, os.PathLike)):
         from eyeline.models import load
 
         model = load(model, progress=progress)

@@ -19,8 +19,10 @@ export const tokenOf = ({ state, trace }) => {
 const hardest = async (page, token) => {
   const { source, state, trace } = page;
   const own = trace.queries.wordOf[token];
-  const counted = trace.keys.words.filter((word) => !word.aside || (!trace.crossing && word.index === own && !word.special));
-  const heads = await Promise.all(Array.from({ length: trace.heads }, (_, head) => source.head(trace, state.layer, head)));
+  const asked = (word) => !trace.crossing && word.index === own && !word.special;
+  const counted = trace.keys.words.filter((word) => !word.aside || asked(word));
+  const wanted = Array.from({ length: trace.heads }, (_, head) => source.head(trace, state.layer, head));
+  const heads = await Promise.all(wanted);
   const given = heads.map((head) => {
     const row = new Sight([head], "mean", trace.queries.words, trace.keys.words).row(own);
     return counted.reduce((top, word) => Math.max(top, row[word.index]), 0);
@@ -62,16 +64,18 @@ export const walked = async (page) => {
   const shown = new Set(keys);
   const rest = now.weights.reduce((sum, weight, j) => (shown.has(j) ? sum : sum + weight), 0);
   const { queries, keys: line } = trace;
+  const valueOf = (j) => head.v.subarray(j * head.E, (j + 1) * head.E);
   return {
     trace, layer: state.layer, number, given, head, token, key, keys, now, before, changed,
     rest: { count: head.M - keys.length, weight: rest },
     removed: new Set(state.removed),
     query: head.q.subarray(token * head.D, (token + 1) * head.D),
     keyOf: (j) => head.k.subarray(j * head.D, (j + 1) * head.D),
-    valueOf: (j) => head.v.subarray(j * head.E, (j + 1) * head.E),
-    passedOn: (j, steps = now) => Float64Array.from(head.v.subarray(j * head.E, (j + 1) * head.E), (value) => (steps.seen[j] ? value * steps.weights[j] : 0)),
+    valueOf,
+    passedOn: (j) => Float64Array.from(valueOf(j), (value) => (now.seen[j] ? value * now.weights[j] : 0)),
     word: labelOf(queries, token),
     label: (j) => labelOf(line, j),
+    kindOf: (j) => (state.removed.includes(j) ? "out" : now.seen[j] ? "" : "unseen-key"),
     aside: (j) => line.unitOf(j, "pieces").aside,
   };
 };

@@ -10,11 +10,17 @@ const AROUND = 24; // and how many of a longer line are shown on either side of 
  * @param units what there is to choose from; @param chosen its index among them
  * @param name what the group is called; @param focus its name for `refocused`; @param choose called with a unit
  */
-export const wordline = ({ units, chosen, name, focus, choose, kind = "" }) => {
+export const wordline = ({ units, chosen, name, focus, choose }) => {
   const whole = units.length <= ROOM;
   const first = whole ? 0 : Math.max(chosen - AROUND, 0);
   const last = whole ? units.length : Math.min(chosen + AROUND + 1, units.length);
-  const list = element("div", { class: `wordline ${kind}`, role: "radiogroup", dir: "auto", "aria-label": name, "data-focus": focus });
+  const list = element("div", {
+    class: "wordline",
+    role: "radiogroup",
+    dir: "auto",
+    "aria-label": name,
+    "data-focus": focus,
+  });
   const word = (unit, at) =>
     element(
       "button",
@@ -58,6 +64,9 @@ export const refocused = (root, build) => {
   build();
   const part = focused && root.querySelector(`[data-focus="${focused}"]`);
   if (!part) return;
-  const same = part === active || !label ? null : [...part.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === label);
-  (part.matches("[tabindex], input, button, select, summary") ? part : (same ?? part.querySelector("[tabindex='0']")))?.focus({ preventScroll: true });
+  const alike = (one) => label && one.getAttribute("aria-label") === label;
+  const inside = [...part.querySelectorAll("[aria-label]")].find(alike);
+  const itself = part.matches("[tabindex], input, button, select, summary");
+  const chosen = part.querySelector("[role=radio][tabindex='0']") ?? part.querySelector("[tabindex='0']");
+  (itself ? part : (inside ?? chosen))?.focus({ preventScroll: true });
 };

@@ -1,0 +1,149 @@
+"""Traces of Hugging Face models: one of an encoder or a decoder, three of an encoder-decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eyeline.models import Tokens
+from eyeline.models.continuing import Continuation
+from eyeline.traces.allowed import allowed
+from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.line import Line, of_tokens, of_words
+from eyeline.traces.making import checked, traced
+from eyeline.traces.trace import Kind, Trace
+
+if TYPE_CHECKING:
+    from eyeline.huggingface.recording import Call
+
+_KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
+
+
+def record_hugging(
+    text: str | Mapping[str, Any],
+    model: Any,
+    tokenizer: Any,
+    target: str | None,
+    values: bool,
+    cancelled: Callable[[], bool] | None,
+    progress: Callable[[str], None] | None,
+) -> list[Trace]:
+    """The traces of one pass of a model of transformers; see `eyeline.record`."""
+    from eyeline.huggingface.errors import check_installed
+
+    check_installed()
+    from eyeline.huggingface.recording import answered, as_tensors, begun, calls, the_model
+
+    model = the_model(model)
+    both = bool(getattr(model.config, "is_encoder_decoder", False))
+    given, line = _given(text, tokenizer)
+    inputs = as_tensors(model, given)
+    answer = None
+    if both:
+        if target is not None:
+            if tokenizer is None:
+                raise TraceError("tokenizer must be given with a target that is text")
+            ids = begun(model, tokenizer(text_target=target)["input_ids"])
+        elif "decoder_input_ids" in inputs:
+            ids = [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
+        else:
+            ids = answered(model, inputs)
+        answer = line_of_ids(ids, tokenizer)
+        inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
+    elif target is not None:
+        raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
+
+    def before(module: str) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+        if progress is not None:
+            progress(module)
+
+    by_kind: dict[str, list[Call]] = {}
+    for call in calls(model, inputs, before):
+        by_kind.setdefault(call.kind, []).append(call)
+    name = getattr(model.config, "name_or_path", "") or type(model).__name__
+    traces = []
+    for kind in ("encoder self", "decoder self", "cross"):
+        if found := by_kind.get(kind):
+            queries = answer if both and kind != "encoder self" else line
+            traces.append(_trace(found, kind, queries, line, both, name, values))
+    return traces
+
+
+def _trace(
+    calls: Sequence[Call], kind: str, queries: Line | None, keys: Line | None, several: bool, model: str, values: bool
+) -> Trace:
+    """The trace of the calls of one kind."""
+    (H, N, _), (_, M, _) = calls[0].q.shape, calls[0].k.shape
+    shapes = [tuple(x.shape for x in (call.q, call.k, call.v)) for call in calls]
+    for call, shape in zip(calls, shapes, strict=True):
+        if shape != shapes[0]:
+            raise TraceError(
+                f"layers must be alike to be one trace, got q, k and v of shapes {shapes[0]} in {calls[0].module} and "
+                f"{shape} in {call.module}; read its weights with eyeline.watch"
+            )
+    queries = _fitting(queries, N)
+    line = _fitting(keys, M) if kind == "cross" else None
+    for call in calls:
+        for name in ("q", "k", "v"):
+            checked(name, getattr(call, name)[None], f" of {call.module}")
+    return traced(
+        [(call.q, call.k, call.v if values else None) for call in calls],
+        [allowed(call.mask, H, N, M) for call in calls],
+        [call.scale for call in calls],
+        queries,
+        line,
+        name=_KINDS[kind] if several else "as trained",
+        model=model,
+        kind=_KINDS[kind],
+    )
+
+
+def _fitting(line: Line | None, count: int) -> Line:
+    """The line, if it is one of so many tokens: what a model makes of pictures or sounds is numbered."""
+    return line if line is not None and len(line) == count else of_words([str(place) for place in range(count)])
+
+
+def _given(text: str | Mapping[str, Any], tokenizer: Any) -> tuple[Mapping[str, Any], Line | None]:
+    """What the model is called with, and the line of its tokens, if it is of tokens."""
+    if not isinstance(text, str):
+        ids = text.get("input_ids")
+        return text, None if ids is None else line_of_ids([int(id) for id in np.asarray(ids).ravel()], tokenizer)
+    if tokenizer is None:
+        raise TraceError(
+            "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
+            "it"
+        )
+    if not text.strip():
+        raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+    fast = bool(getattr(tokenizer, "is_fast", False))
+    made = dict(tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True))
+    special, offsets = made.pop("special_tokens_mask"), made.pop("offset_mapping", None)
+    ids = made["input_ids"]
+    inputs = {name: [values] for name, values in made.items()}
+    if offsets is None:
+        return inputs, line_of_ids(ids, tokenizer)
+    pieces = list(tokenizer.convert_ids_to_tokens(ids))
+    spans = [(int(first), int(last)) for first, last in offsets]
+    return inputs, of_tokens(Tokens(text, list(ids), pieces, spans, list(map(bool, special))), causal=False)
+
+
+def line_of_ids(ids: Sequence[int], tokenizer: Any) -> Line:
+    """The line of tokens whose text isn't known: as a tokenizer reads them; without one, their numbers."""
+    if tokenizer is None:
+        return _numbered(ids, [str(id) for id in ids])
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return _numbered(ids, list(tokenizer.convert_ids_to_tokens(list(ids))))
+    reading = Continuation(backend, Tokens("", [], [], [], []))
+    for id in ids:
+        reading.add(id)
+    return of_tokens(reading.tokens, causal=False)
+
+
+def _numbered(ids: Sequence[int], pieces: Sequence[str]) -> Line:
+    return replace(of_words(pieces), ids=tuple(map(int, ids)))

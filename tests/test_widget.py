@@ -1,0 +1,136 @@
+"""The widget without a browser: what it sends, and what a cell shows with it, without it, and in a terminal."""
+
+from __future__ import annotations
+
+import builtins
+import html
+import re
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pages
+import pytest
+
+from eyeline.views.page import Page, notebook
+from eyeline.views.page.joining import joined, style
+
+Widget = pytest.importorskip("eyeline.views.widget", exc_type=ImportError).Widget
+
+
+@pytest.fixture
+def page():
+    return Page([pages.trace("the cat sat", layers=3, heads=2)])
+
+
+@pytest.fixture
+def sent(page, monkeypatch):
+    """The page's widget, as a notebook's front end would ask it: gives what is sent back."""
+    widget, found = page.widget(), []
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: found.append((content, buffers)))
+
+    def ask(request):
+        widget._handle_custom_msg(request, [])
+        return found.pop()
+
+    return ask
+
+
+def test_it_tells_the_page_what_every_host_tells_it(page):
+    widget = page.widget()
+    assert widget.header == page.header()
+    assert widget._esm == joined()
+    assert widget._css == style()
+    assert {"header", "words", "_esm", "_css"} <= set(widget.keys)
+    assert page.widget() is widget
+
+
+def test_a_head_is_sent_as_bytes_of_its_numbers(page, sent):
+    content, buffers = sent({"id": 7, "kind": "head", "trace": 0, "layer": 2, "head": 1})
+    assert (content["id"], content["arrays"]) == (7, ["q", "k", "lse", "v"])
+    layer = page.traces[0].layers[2]
+    for name, buffer in zip(content["arrays"], buffers, strict=True):
+        np.testing.assert_array_equal(np.frombuffer(buffer, "<f4"), getattr(layer, name)[1].ravel())
+
+
+@pytest.mark.parametrize(
+    ("request_", "argument"),
+    [
+        ({"id": 7, "kind": "head", "trace": 0, "layer": 3, "head": 1}, "layer"),
+        ({"id": 7, "kind": "files"}, "kind"),
+        ({"kind": "head"}, "id"),
+        ("head", "request"),
+        (None, "request"),
+    ],
+)
+def test_a_wrong_request_gets_its_error(sent, request_, argument):
+    content, buffers = sent(request_)
+    assert content["error"]["argument"] == argument
+    assert content["error"]["message"].startswith(f"{argument} must be")
+    assert content["id"] == (7 if argument != "id" and request_ != "head" and request_ else None)
+    assert not buffers
+
+
+def test_a_page_does_not_wait_for_an_answer_that_went_wrong(page, monkeypatch):
+    widget, found = page.widget(), []
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: found.append(content))
+    monkeypatch.setattr(page, "answer", lambda request: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        widget._answer(widget, {"id": 3, "kind": "head"}, [])
+    [reply] = found
+    assert (reply["id"], reply["error"]["argument"]) == (3, "request")
+    assert reply["error"]["message"].startswith("ZeroDivisionError")
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    """As if a notebook's kernel ran this."""
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1)))
+
+
+@pytest.fixture
+def without_anywidget(monkeypatch):
+    """As if it weren't installed."""
+    real = builtins.__import__
+
+    def refused(name, *arguments, **options):
+        if name.partition(".")[0] == "anywidget":
+            raise ModuleNotFoundError(f"No module named {name!r}")
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", refused)
+    monkeypatch.delitem(sys.modules, "eyeline.views.widget")
+
+
+def test_a_cell_shows_the_widget(page, kernel):
+    shown = page._repr_mimebundle_()
+    assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == page.widget().model_id
+    assert shown["text/plain"] == repr(page)
+
+
+def test_a_terminal_shows_a_line(page, monkeypatch):
+    assert page._repr_mimebundle_() == {"text/plain": repr(page)}
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: object()))
+    assert page._repr_mimebundle_() == {"text/plain": repr(page)}
+    assert "\n" not in repr(page)
+
+
+def test_without_anywidget_a_cell_shows_the_file_in_a_frame(page, kernel, without_anywidget, tmp_path, open_page):
+    shown = page._repr_mimebundle_()
+    assert set(shown) == {"text/plain", "text/html"}
+    (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{shown['text/html']}", "utf-8")
+    cell = open_page(tmp_path / "cell.html")
+    assert "pip install 'eyeline[notebook]'" in cell.inner_text("body")
+    frame = cell.frame_locator("iframe")
+    frame.get_by_role("tab", name="Matrix").click()
+    assert frame.get_by_role("tab", name="Matrix").get_attribute("aria-selected") == "true"
+    page.save(tmp_path / "page.html")
+    [inside] = re.findall(r'srcdoc="([^"]*)"', shown["text/html"])
+    assert html.unescape(inside) == (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_page_too_large_for_a_cell_says_so(page, kernel, without_anywidget, monkeypatch):
+    monkeypatch.setattr(notebook, "MOST", 1000)
+    shown = page._repr_mimebundle_()["text/html"]
+    assert "page.save(" in shown
+    assert "iframe" not in shown
