@@ -84,7 +84,7 @@ export const labels = (viewport, gutter, lines, ruler) => {
       const shown = ruler.fit(text, gutter.top - GAP - 6);
       found.push({ text: shown, x: middle, y: -GAP, turned: true, align: "left", ...extra });
     } else {
-      const shown = ruler.fit(text, Math.max(size - 6, 40));
+      const shown = extra.number ? text : ruler.fit(text, Math.max(size - 6, 40));
       const half = Math.min(ruler.width(shown), end) / 2;
       const x = Math.max(Math.min(middle, end - half), half);
       found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
@@ -106,7 +106,8 @@ export const labels = (viewport, gutter, lines, ruler) => {
       continue;
     }
     const numbers = line.numbers;
-    for (const number of ticks(numbers[first], numbers[last - 1], size, row ? 40 : 48)) {
+    const room = row ? 40 : 20 + 9 * String(numbers[last - 1]).length;
+    for (const number of ticks(numbers[first], numbers[last - 1], size, room)) {
       const place = first + numbers.slice(first, last).indexOf(number);
       if (place >= first) put(row, place, String(number), { colour: "quiet", strong: false, number: true });
     }

@@ -41,14 +41,15 @@ export const createControls = (matrix) => {
 
   const show = (now) => {
     drawn = { ...drawn, ...now };
-    const { state, level, tone, failed } = drawn;
+    const { state, level, tone, coarse, failed } = drawn;
     const masked = matrix.cells ? !matrix.cells.full : false;
-    const name = [state, level, masked, page.language, page.state.scale, failed].join(" ");
+    const name = [state, level, coarse, masked, page.language, failed].join(" ");
     if (name === seen && tone === drawn.before) return;
     [seen, drawn.before] = [name, tone];
-    key.replaceChildren(...legend(page, tone ?? null, level ?? 0, masked));
+    key.replaceChildren(...legend(page, tone ?? null, coarse ? null : (level ?? 0), masked));
     if (failed) note.textContent = page.say("failed", { reason: failed.message });
     else if (state === "loading") note.textContent = page.say("loading");
+    else if (state === "slow") note.textContent = page.say("matrix.slow");
     else if (state === "far") note.textContent = page.say("matrix.far");
     else note.textContent = level ? page.say("matrix.dots", { count: 2 ** level }) : "";
     note.hidden = !note.textContent;

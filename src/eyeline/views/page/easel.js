@@ -10,9 +10,10 @@ const BUSY = 5; // milliseconds of work in a frame while something moves
 const IDLE = 30; // and while nothing does
 const MOST = 16e9; // products that this page does for what is seen; beyond, one has to zoom in
 const HOSTS = 5e8; // products from which a host that can is asked
+const SLOW = 400; // milliseconds after which is said that something is being computed
 const QUIET = 150; // milliseconds from the last picture to what waits for it
 
-/** Draws a matrix; `told` hears of each frame, {state, level, tone, failed}; `rested` is called when all is there. */
+/** Draws a matrix; `told` hears of each frame, what it drew; `rested` is called when all is there. */
 export class Easel {
   constructor(matrix, plot, told, rested) {
     Object.assign(this, { matrix, plot, told, rested });
@@ -27,13 +28,18 @@ export class Easel {
     clearTimeout(this.later);
     const place = [page.state.trace, page.state.layer, page.state.head];
     this.tiles = new Tiles(cells, page.header.can?.picture ? hosted(page, place, cells) : null);
-    Object.assign(this, { fresh: true, settled: false });
+    Object.assign(this, { fresh: true, settled: false, since: null });
     this.recolour();
   }
 
   /** Have colours anew: of another scale, other columns that don't count, or another theme. */
   recolour() {
     Object.assign(this, { tones: new Map(), tone: null, ground: null, asked: false });
+  }
+
+  /** Whether only the overview's picture is there as yet. */
+  get coarse() {
+    return this.tone !== null && this.tone === this.ground?.tone;
   }
 
   schedule() {
@@ -67,8 +73,11 @@ export class Easel {
     const missing = wanted.some((tile) => !tile.weights);
     this._retone();
     plot.paint(this.scene(wanted));
-    const state = far ? "far" : missing ? "busy" : "done";
-    this.told({ state, level: this.level, tone: this.tone, failed: tiles.failed });
+    if (!missing) this.since = null;
+    else this.since ??= performance.now();
+    const slow = missing && performance.now() - this.since > SLOW;
+    const state = far ? "far" : slow ? "slow" : missing ? "busy" : "done";
+    this.told({ state, level: this.level, tone: this.tone, coarse: this.coarse, failed: tiles.failed });
     canvas.dataset.state = state;
     if (missing && !far && !asking) this.schedule();
     if (missing && !this.asked) this._fetch();

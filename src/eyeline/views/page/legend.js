@@ -30,11 +30,16 @@ export const legendMarks = (tone) => {
 export const stops = (dark, count = 16) =>
   Array.from({ length: count + 1 }, (_, at) => [shade(at / count, dark), at / count]);
 
+/** What weights are of at a level; null for a coarse picture. */
+export const legendTitle = (page, level) => {
+  if (level === null) return page.say("matrix.legend.coarse");
+  return level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
+};
+
 /** The legend: `tone` may be null before anything is seen. */
 export const legend = (page, tone, level, masked) => {
-  const title = level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
   const ranked = tone?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
-  const parts = [element("p", { class: "caption" }, title + ranked)];
+  const parts = [element("p", { class: "caption" }, legendTitle(page, level) + ranked)];
   if (tone) {
     const colours = stops(tone.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
     parts.push(

@@ -221,7 +221,7 @@ export const createMatrix = (page) => {
         ]),
       };
     },
-    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.level),
+    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.coarse ? null : easel.level),
     destroy() {
       destroyed = true;
       stop();

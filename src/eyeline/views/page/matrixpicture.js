@@ -2,7 +2,7 @@
 
 import { labels } from "./axes.js";
 import { shape } from "./dom.js";
-import { legendMarks, stops } from "./legend.js";
+import { legendMarks, legendTitle, stops } from "./legend.js";
 import { Plot, clipBars, inks, numbersSeen } from "./plot.js";
 
 const MARGIN = 16;
@@ -83,9 +83,7 @@ export const matrixPicture = (matrix, plot, scene, level) => {
       const anchor = index === all.length - 1 ? "end" : index === 0 ? "start" : "middle";
       return text(mark, MARGIN + place * bar, under + 22, { "text-anchor": anchor, fill: ink.quiet });
     }),
-    text(page.say(level ? "matrix.legend.mean" : "matrix.legend", { count: 2 ** level }), MARGIN, under + 42, {
-      fill: ink.quiet,
-    }),
+    text(legendTitle(page, level), MARGIN, under + 42, { fill: ink.quiet }),
   ];
   const root = shape(
     "svg",

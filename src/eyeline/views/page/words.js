@@ -152,12 +152,14 @@ const WORDS = {
   "matrix.scale.rank": ["by rank", "theo thứ hạng"],
   "matrix.legend": ["Weight", "Trọng số"],
   "matrix.legend.mean": ["Weight, mean of {count} × {count} cells", "Trọng số, trung bình của {count} × {count} ô"],
+  "matrix.legend.coarse": ["Weight, in a coarse picture", "Trọng số, trong hình thô"],
   "matrix.legend.rank": ["as many cells in each colour", "mỗi màu có số ô như nhau"],
   "matrix.hidden": ["a query may not look there", "truy vấn không được nhìn tới đó"],
   "matrix.dots": [
     "Each dot is the mean of {count} × {count} cells. Zoom in to see every weight.",
     "Mỗi chấm là trung bình của {count} × {count} ô. Phóng to để thấy từng trọng số.",
   ],
+  "matrix.slow": ["Computing; until then, a coarse picture.", "Đang tính; trong lúc đó là hình thô."],
   "matrix.far": [
     "A coarse picture of the whole. Zoom in: weights are computed where you look.",
     "Hình thô của toàn bộ ma trận. Hãy phóng to: trọng số được tính ở nơi bạn nhìn.",
