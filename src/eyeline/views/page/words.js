@@ -389,6 +389,14 @@ const WORDS = {
   "keys.matrix.pin": ["Enter Space: pin the query, or let it go", "Enter Space: ghim hoặc bỏ ghim query"],
   "keys.matrix.clip": ["C: leave the key's column out of the scale", "C: không tính cột của key vào thang màu"],
   "keys.matrix.leave": ["Esc: point at nothing", "Esc: không trỏ vào ô nào"],
+  "keys.steps.word": [
+    "← →: from word to word; on a strip, from coordinate to coordinate",
+    "← →: đi từng từ; trên một dải, đi từng tọa độ",
+  ],
+  "keys.steps.key": ["↑ ↓: among the keys, to the one whose products are shown", "↑ ↓: giữa các khóa, chọn khóa để xem các tích"],
+  "keys.steps.remove": ["Delete: take the chosen key out, or put it back", "Delete: lấy khóa đang chọn ra, hoặc đặt lại"],
+  "keys.compare.word": ["← →: from word to word", "← →: đi từng từ"],
+  "keys.compare.cell": ["← ↑ ↓ →: in a picture, from cell to cell", "← ↑ ↓ →: trong một hình, đi từng ô"],
   "close": ["Close", "Đóng"],
 };
 
