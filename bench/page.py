@@ -3,9 +3,9 @@
     python -m bench.page            # as issue sizes say: 12 × 12 × 512 × 64, and 6 × 12 × 2,048 × 32
     python -m bench.page --head mean
 
-Pages are files made from random arrays, opened offline in a window of 1280 × 800. Opening is from navigation to the whole
-matrix on screen; another head, from the key's press to the first picture of that head, and to the last; frames are the
-times between animation frames while the mouse drags a matrix that is zoomed in.
+Pages are files made from random arrays, opened offline in a window of 1280 × 800. Opening is from navigation to the
+whole matrix on screen; another head, from the key's press to the first picture of that head, and to the last; frames
+are the times between animation frames while the mouse drags a matrix that is zoomed in.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import statistics
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def measured(browser: Any, path: Path, head: str) -> dict[str, Any]:
         page.mouse.move(x - 2 * step, y - 1.5 * step)
     page.mouse.up()
     times = page.evaluate("cancelAnimationFrame(frameWatch), frameTimes")
-    gaps = sorted(after - before for before, after in zip(times, times[1:], strict=False))
+    gaps = sorted(after - before for before, after in pairwise(times))
     return {
         "megabytes": round(path.stat().st_size / 1e6, 1),
         "opened": round(opened),

@@ -107,6 +107,26 @@ def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
     assert page.get_by_label("Layer", exact=True).input_value() == layer
 
 
+@pytest.mark.parametrize(
+    ("view", "text"),
+    [
+        ("sentence", "cat"),
+        ("overview", "entropy"),
+        ("matrix", "2 queries × 2 keys"),
+        ("steps", "cat"),
+        ("compare", "cat"),
+    ],
+)
+def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened, served, view, text):
+    page = opened(served, words=f"view={view} token=2")
+    expect(page.get_by_role("tabpanel")).to_contain_text(text)
+    press(page, "Take it away")
+    for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("CSV", b""), ("JSON", b"{")):
+        with page.expect_download() as download:
+            page.locator("dialog button", has_text=re.compile(f"^{kind}$")).click()
+        assert download.value.path().read_bytes().startswith(begins)
+
+
 def test_the_model_the_mask_and_the_scale_are_as_chosen(opened, trace, model, folder):
     other = load(folder)
     other.name = "other"

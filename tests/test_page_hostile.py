@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import pages
@@ -54,17 +53,14 @@ def test_the_file_has_no_word_of_a_text_as_markup(tmp_path):
         written = path.read_text("utf-8")
         # One script of ours; the others are blocks of data, which end where we end them.
         assert re.findall(r"<script[^>]*>", written).count("<script>") == 1
-        assert len(re.findall(r"<script", written, re.IGNORECASE)) == len(
-            re.findall(r"</script", written, re.IGNORECASE)
-        )
-        for sign in ("<img", "<svg", "<style>*", "<!--", "\u2028", "\u2029", "\x00", "\x1b"):
-            assert sign not in written.replace("<!doctype", "")
-        assert html.escape(printable(text)[:40]) in written or kind == "controls"
+        begun, ended = (len(re.findall(sign, written, re.IGNORECASE)) for sign in ("<script", "</script"))
+        assert begun == ended
+        assert not [sign for sign in ("<img", "<svg", "<b>", "<style", "<!--", "\u2028", "\u2029") if sign in written]
 
 
 def test_a_text_of_100_000_characters_is_shown(page_of):
     text = pages.words(512) + " " + "x" * (100_000 - 6_000)
     text = text[:100_000]
-    shown = page_of(pages.trace(text, layers=1, heads=2), words="token=515")
+    shown = page_of(pages.trace(text, layers=1, heads=2, head_dim=4), words="token=515 head=1")
     for _ in each_view(shown):
         assert shown.evaluate("document.documentElement.scrollWidth") <= 1280

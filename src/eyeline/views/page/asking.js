@@ -9,7 +9,7 @@ export const createAsking = (page) => {
   const { model } = page;
   const { models, files } = page.header.can;
   const chosen = { model: models[0], ahead: true, scaled: true, file: 0 };
-  const text = element("textarea", { rows: 2, dir: "auto", spellcheck: "false" });
+  const text = element("textarea", { rows: 1, dir: "auto", spellcheck: "false" });
   const row = element("div", { class: "tools" });
   const far = element("span", { class: "far quiet" });
   const progress = element("div", { hidden: true }, far);

@@ -8,6 +8,7 @@ import html
 import json
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,7 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    module = bare(joined("file.js"))
+    module = _module()
     first = [
         _block("header", deflated(_json([header, contents]))),
         _block("style", deflated(style().encode())),
@@ -129,6 +130,12 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         data="\n".join(_block(name, data[name]) for name in order),
     )
     return text.encode()
+
+
+@cache
+def _module() -> str:
+    """The page's modules, and this host's."""
+    return bare(joined("file.js"))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:

@@ -48,7 +48,7 @@ const layout = (context, { rows, columns, queries, keys }, width, height) => {
 
 const shortened = (context, text, room) => {
   if (context.measureText(text).width <= room) return text;
-  const letters = Array.from(text);
+  const letters = Array.from(text.slice(0, 60)); // more of them have no room in any label
   while (letters.length > 1 && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
   return `${letters.join("")}…`;
 };

@@ -10,7 +10,10 @@ const inLine = (one, other) => Math.abs(one.top - other.top) < (one.bottom - one
 // The curve from a place on one box's edge to the middle of another's: over the line if both stand in it.
 const curve = (from, x, to, room) => {
   const end = middle(to);
-  if (from === to) return `M${x - 8} ${from.top}C${x - 15} ${from.top - 30} ${x + 15} ${from.top - 30} ${x + 8} ${from.top}`;
+  if (from === to) {
+    const top = from.top - 30;
+    return `M${x - 8} ${from.top}C${x - 15} ${top} ${x + 15} ${top} ${x + 8} ${from.top}`;
+  }
   if (inLine(from, to)) {
     const away = Math.abs(end - x);
     const height = 8 + ((room - 8) * away) / (away + 3 * room);
@@ -34,7 +37,8 @@ const leaving = (from, boxes) => {
 const boxOf = (span, origin) => {
   const { left, right, top, bottom } = span.getClientRects()[0] ?? span.getBoundingClientRect();
   const round = (value) => Math.round(2 * value) / 2;
-  return { left: round(left - origin.left), right: round(right - origin.left), top: round(top - origin.top), bottom: round(bottom - origin.top) };
+  const [x, y] = [(place) => round(place - origin.left), (place) => round(place - origin.top)];
+  return { left: x(left), right: x(right), top: y(top), bottom: y(bottom) };
 };
 
 /** A layer of links over `stage`, to be drawn anew when that changes its size. */

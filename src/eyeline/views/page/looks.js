@@ -1,6 +1,6 @@
 // Who looks at whom: what one unit gives to each of a line, or gets of each, as shares of what is given to those shown.
 
-const SURE = 0.3; // below this, what is left of a row is no longer 1 less what is set aside, to the digits that are shown
+const SURE = 0.3; // below this, 1 less what is set aside says too few digits of what is left of a row
 const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhile
 const ALL = 256; // rows that are added up without a second thought
 const LIKELY = 24; // of longer lines, the rows that may be among the strongest
@@ -13,14 +13,14 @@ const summed = (row, units) => {
 
 /**
  * What a unit gives to each key unit: {weights, shares, aside}, an entry for each key unit. Shares are of what it gives
- * to the units that are shown, NaN for the others; `aside` is what it gives to those.
+ * to the units that are shown, NaN for the others; `aside` is the share of it all that it gives to those.
  */
 export const given = (sight, unit, shown) => {
   const weights = sight.row(unit);
-  const total = summed(weights, shown);
+  const [whole, total] = [summed(weights, weights.keys()), summed(weights, shown)];
   const shares = new Float64Array(sight.M).fill(NaN);
   for (const at of shown) shares[at] = total > 0 ? weights[at] / total : 0;
-  return { weights, shares, aside: summed(weights, weights.keys()) - total };
+  return { weights, shares, aside: whole > 0 ? (whole - total) / whole : 0 };
 };
 
 /** What query units give in all to the key units that are shown. */
@@ -59,15 +59,16 @@ export class Totals {
 }
 
 /**
- * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units that
- * are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for the others. What
- * isn't known after SLICE is left for the next call, and `whole` is false.
+ * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units
+ * that are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for others.
+ * What isn't known after SLICE is left for the next call, and `whole` is false.
  */
 export const received = (sight, unit, shown, totals, near = shown) => {
   const began = performance.now();
   const weights = sight.column(unit);
   const shares = new Float64Array(sight.N).fill(NaN);
-  const likely = [...shown].sort((one, other) => weights[other] / totals.about(other) - weights[one] / totals.about(one));
+  const about = (at) => weights[at] / totals.about(at);
+  const likely = [...shown].sort((one, other) => about(other) - about(one));
   let whole = true;
   for (const at of new Set([...likely.slice(0, shown.length > ALL ? LIKELY : ALL), ...near])) {
     if (!totals.knows(at) && performance.now() - began > SLICE) {
@@ -81,8 +82,8 @@ export const received = (sight, unit, shown, totals, near = shown) => {
 };
 
 /**
- * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices, so
- * that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
+ * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices,
+ * so that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
  */
 export const average = async (sight, queries, keys, wanted) => {
   const shares = new Float64Array(sight.M).fill(NaN);
@@ -119,4 +120,13 @@ export const ceiling = (shares) => {
   const [first, second] = strongest(shares, 2).map((at) => shares[at]);
   const count = shares.reduce((sum, share) => sum + !Number.isNaN(share), 0);
   return count > 2 && 0 < 4 * second && 4 * second < first ? [1.5 * second, true] : [first ?? 1, false];
+};
+
+/**
+ * The share that full shade stands for: as for bars, but at least twice what each would have if all had the same, so
+ * that a row without favourites looks like one.
+ */
+export const fullShade = (shares) => {
+  const count = shares.reduce((sum, share) => sum + (share > 0), 0);
+  return Math.max(ceiling(shares)[0], Math.min(2 / Math.max(count, 1), 1));
 };

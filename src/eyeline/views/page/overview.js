@@ -14,7 +14,11 @@ const WIDEST = { few: 104, many: 60 }; // pixels of a picture, where layers are 
 const ahead = (row, column, rows, columns, N) =>
   Math.floor((column * N) / columns) > Math.floor(((row + 1) * N) / rows) - 1;
 
-const brief = (value, digits) => (value > 0 && value < 0.5 * 10 ** -digits ? `<${10 ** -digits}` : figure(value, digits));
+// A number in few digits; what isn't nothing is never shown as 0.
+const brief = (value, digits) => {
+  const least = 10 ** -digits;
+  return value > 0 && value < least / 2 ? `<${least}` : figure(value, digits);
+};
 
 const rgb = (text) => {
   const [red, green, blue] = text.trim().match(/[0-9a-f]{2}/gi).map((part) => parseInt(part, 16));
@@ -36,7 +40,7 @@ export const createOverview = (page) => {
   const orders = () => ORDERS.filter((order) => order !== "distance" || page.trace.distance);
   const order = () => (orders().includes(page.state.order) ? page.state.order : "place");
 
-  // All heads in the order that is asked for: the sharpest, the farthest, or those that give most to what is set aside first.
+  // All heads in the order that is asked for: first the sharpest, the farthest, or the most set aside.
   const ordered = () => {
     const { trace } = page;
     const all = trace.entropy.flatMap((heads, layer) => heads.map((_, head) => ({ layer, head })));
@@ -62,8 +66,9 @@ export const createOverview = (page) => {
 
   const caption = (place) => {
     const [entropy, distance, aside] = measured(place);
-    const number = { distance: () => brief(distance, 1), aside: () => percent(aside) }[order()]?.() ?? brief(entropy, 2);
-    return order() === "place" ? number : `${place.layer + 1}.${place.head + 1} · ${number}`;
+    if (order() === "place") return brief(entropy, 2);
+    const numbers = { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
+    return `${place.layer + 1}.${place.head + 1} · ${numbers[order()]}`;
   };
 
   const told = (place) => {
@@ -85,19 +90,24 @@ export const createOverview = (page) => {
       const focused = grid.contains(document.activeElement);
       drawn = now;
       shown = list.slice(from, from + perPage());
-      resting = shown.findIndex(({ layer, head }) => layer === state.layer && (head === state.head || (typeof state.head !== "number" && head === 0)));
+      const start = typeof state.head === "number" ? state.head : 0;
+      resting = Math.max(shown.findIndex(({ layer, head }) => layer === state.layer && head === start), 0);
       const place = order() === "place";
       const title = (role, text, label) => element("span", { role, class: "title", "aria-label": label }, text);
       const rows = [];
       if (place) {
-        const tops = Array.from({ length: heads }, (_, head) => title("columnheader", String(head + 1), page.say("head.one", { head: head + 1 })));
-        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", "", page.say("layer")), ...tops));
+        const numbers = Array.from({ length: heads }, (_, head) => head + 1);
+        const tops = numbers.map((head) => title("columnheader", String(head), page.say("head.one", { head })));
+        const corner = title("columnheader", "", page.say("layer"));
+        rows.push(element("div", { role: "row", class: "line" }, corner, ...tops));
       }
       for (let at = 0; at < shown.length; at += heads) {
-        const side = place ? title("rowheader", String(shown[at].layer + 1), page.say("overview.layer", { layer: shown[at].layer + 1 })) : null;
-        const line = shown.slice(at, at + heads).map((one, beside) =>
-          element("button", { type: "button", role: "gridcell", class: "head", "data-at": at + beside, "aria-label": said(one), tabindex: -1 }, caption(one)),
-        );
+        const layer = shown[at].layer + 1;
+        const side = place && title("rowheader", String(layer), page.say("overview.layer", { layer }));
+        const line = shown.slice(at, at + heads).map((one, beside) => {
+          const attributes = { role: "gridcell", class: "head", "data-at": at + beside, "aria-label": said(one) };
+          return element("button", { type: "button", tabindex: -1, ...attributes }, caption(one));
+        });
         rows.push(element("div", { role: "row", class: "line" }, side, ...line));
       }
       grid.style.setProperty("--heads", heads);
@@ -105,16 +115,18 @@ export const createOverview = (page) => {
       grid.dataset.order = place ? "place" : "sorted";
       grid.setAttribute("aria-label", page.say("view.overview"));
       grid.replaceChildren(...rows);
-      if (focused) grid.querySelector(`[data-at="${Math.max(resting, 0)}"]`)?.focus();
+      if (focused) grid.querySelector(`[data-at="${resting}"]`)?.focus();
     }
     const current = shown.findIndex(({ layer, head }) => layer === state.layer && head === state.head);
     for (const cell of grid.querySelectorAll(".head")) {
       const at = Number(cell.dataset.at);
-      cell.tabIndex = at === Math.max(resting, 0) ? 0 : -1;
+      cell.tabIndex = at === resting ? 0 : -1;
       if (at === current) cell.setAttribute("aria-current", "true");
       else cell.removeAttribute("aria-current");
     }
-    for (const side of grid.querySelectorAll("[role=rowheader]")) side.classList.toggle("now", side.textContent === String(state.layer + 1));
+    for (const side of grid.querySelectorAll("[role=rowheader]")) {
+      side.classList.toggle("now", side.textContent === String(state.layer + 1));
+    }
   };
 
   const image = (place, colours, hidden) => {
@@ -140,7 +152,7 @@ export const createOverview = (page) => {
     const captioned = cellsNow[0].getBoundingClientRect().width >= CAPTIONED;
     grid.dataset.captions = captioned ? "yes" : "no";
     const below = order() === "place" ? "entropy" : order();
-    legend.textContent = [captioned && page.say(`overview.below.${below}`), page.say("overview.basis")].filter(Boolean).join(" ");
+    legend.textContent = `${captioned ? `${page.say(`overview.below.${below}`)} ` : ""}${page.say("overview.basis")}`;
     const [width, height] = [grid.offsetWidth + 2 * grid.offsetLeft, grid.offsetHeight + 2 * grid.offsetTop];
     const density = Math.min(devicePixelRatio, 2);
     [canvas.width, canvas.height] = [Math.round(width * density), Math.round(height * density)];
@@ -155,7 +167,8 @@ export const createOverview = (page) => {
     for (const cell of cellsNow) {
       const box = cell.getBoundingClientRect();
       small.putImageData(image(shown[Number(cell.dataset.at)], colours, hidden), 0, 0);
-      const [x, y, side] = [box.left - origin.left + board.scrollLeft, box.top - origin.top, box.width].map((value) => Math.round(value * density));
+      const place = [box.left - origin.left + board.scrollLeft, box.top - origin.top, box.width];
+      const [x, y, side] = place.map((value) => Math.round(value * density));
       pen.drawImage(one, x, y, side, side);
       pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
     }
@@ -169,10 +182,11 @@ export const createOverview = (page) => {
       cells();
       paint();
     };
+    const turn = (sign, by, key) => button(sign, () => step(by), { class: "plain", "aria-label": page.say(key) });
     tools.replaceChildren(
       element("span", { class: "caption", "aria-hidden": "true" }, page.say("order")),
       choice(page.say("order"), texts, order(), (value) => page.set({ order: value })),
-      ...(count > perPage() ? [button("‹", () => step(-1), { class: "plain", "aria-label": page.say("overview.before") }), button("›", () => step(1), { class: "plain", "aria-label": page.say("overview.after") })] : []),
+      ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
     );
   };
 
@@ -231,5 +245,11 @@ export const createOverview = (page) => {
     }),
   });
 
-  return { element: whole, update, numbers, picture: () => pictured(whole, [board, legend]), destroy: () => resized.disconnect() };
+  return {
+    element: whole,
+    update,
+    numbers,
+    picture: () => pictured(whole, [board, legend]),
+    destroy: () => resized.disconnect(),
+  };
 };

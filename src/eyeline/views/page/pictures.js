@@ -3,12 +3,10 @@
 const EDGE = 16; // pixels around it
 const HATCH = "eyeline-hatch";
 const SIDES = ["Top", "Right", "Bottom", "Left"];
-const UNSEEN = "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager"; // what isn't drawn
+const UNSEEN = // what isn't drawn
+  "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager";
 
-const escaped = (text) =>
-  text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
-    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
 const round = (value) => Number(value.toFixed(2));
 
@@ -48,6 +46,13 @@ const runs = (node) => {
   });
 };
 
+// The attributes of a tag: numbers rounded, what is null left out.
+const attributes = (values) =>
+  Object.entries(values)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => ` ${name}="${typeof value === "number" ? round(value) : escaped(value)}"`)
+    .join("");
+
 /** A picture in the making. */
 class Paper {
   constructor() {
@@ -70,15 +75,16 @@ class Paper {
     const style = getComputedStyle(node.parentElement);
     if (!parseFloat(style.fontSize)) return;
     const up = ascent(style, this.pen);
-    const font = `font-family="${escaped(family(style))}" font-size="${parseFloat(style.fontSize)}" font-weight="${style.fontWeight}"`;
+    const looks = attributes({
+      "font-family": family(style), "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight,
+      fill: style.color,
+      "text-decoration": style.textDecorationLine === "underline" ? "underline" : null,
+      "text-anchor": "middle", lengthAdjust: "spacingAndGlyphs", "xml:space": "preserve",
+    });
     for (const { text, left, right, top, height, direction } of runs(node)) {
       if (!text.trim()) continue;
-      const place = `x="${round((left + right) / 2)}" y="${round(top + up * height)}" textLength="${round(right - left)}"`;
-      const line = style.textDecorationLine === "underline" ? ' text-decoration="underline"' : "";
-      this.put(
-        `<text ${place} ${font} fill="${style.color}" text-anchor="middle" direction="${direction}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"${line}>${escaped(text)}</text>`,
-        { left, right, top, bottom: top + height },
-      );
+      const place = attributes({ x: (left + right) / 2, y: top + up * height, textLength: right - left, direction });
+      this.put(`<text${place}${looks}>${escaped(text)}</text>`, { left, right, top, bottom: top + height });
     }
   }
 
@@ -87,26 +93,28 @@ class Paper {
     const barred = style.backgroundImage !== "none";
     const sides = SIDES.map((side) => parseFloat(style[`border${side}Width`])); // 0 where there is no border
     const around = sides.every((width) => width === sides[0]);
-    const [outline, border] = [parseFloat(style.outlineWidth), around ? sides[0] : 0];
-    const edge =
-      style.outlineStyle !== "none" && outline ? [style.outlineColor, outline, parseFloat(style.outlineOffset) + outline / 2]
-      : border ? [style.borderTopColor, border, -border / 2]
-      : null;
     if (!around) this.borders(part, style, sides);
+    const [outline, border] = [parseFloat(style.outlineWidth), around ? sides[0] : 0];
+    // What goes all round it: its colour, its width, and how far outside.
+    let edge = border ? [style.borderTopColor, border, -border / 2] : null;
+    if (style.outlineStyle !== "none" && outline) {
+      edge = [style.outlineColor, outline, parseFloat(style.outlineOffset) + outline / 2];
+    }
     if (clear(style.backgroundColor) && !barred && !edge) return;
     const fill = barred ? `url(#${HATCH})` : clear(style.backgroundColor) ? null : style.backgroundColor;
     // A shadow to the side, without blur, makes a box wider.
-    const aside = style.boxShadow.includes("inset") ? [] : [...style.boxShadow.matchAll(/(-?[\d.]+)px 0px 0px 0px/g)].map((found) => Number(found[1]));
-    const radius = parseFloat(style.borderTopLeftRadius) || 0;
+    const shadows = style.boxShadow.includes("inset") ? [] : style.boxShadow.matchAll(/(-?[\d.]+)px 0px 0px 0px/g);
+    const aside = [...shadows].map((found) => Number(found[1]));
+    const rx = parseFloat(style.borderTopLeftRadius) || null;
     for (const { left, right, top, bottom } of part.getClientRects()) {
       if (right - left < 0.1 || bottom - top < 0.1) continue;
       const rectangle = (by, [before, after], paint) => {
         const box = { left: left + before - by, right: right + after + by, top: top - by, bottom: bottom + by };
-        const size = `x="${round(box.left)}" y="${round(box.top)}" width="${round(box.right - box.left)}" height="${round(box.bottom - box.top)}" rx="${radius}"`;
-        this.put(`<rect ${size} ${paint}/>`, box);
+        const size = { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top, rx };
+        this.put(`<rect${attributes({ ...size, ...paint })}/>`, box);
       };
-      if (fill) rectangle(0, [Math.min(0, ...aside), Math.max(0, ...aside)], `fill="${fill}"`);
-      if (edge) rectangle(edge[2], [0, 0], `fill="none" stroke="${edge[0]}" stroke-width="${edge[1]}"`);
+      if (fill) rectangle(0, [Math.min(0, ...aside), Math.max(0, ...aside)], { fill });
+      if (edge) rectangle(edge[2], [0, 0], { fill: "none", stroke: edge[0], "stroke-width": edge[1] });
     }
   }
 
@@ -114,8 +122,9 @@ class Paper {
   borders(part, style, [over, after, under, before]) {
     const { left, right, top, bottom } = part.getBoundingClientRect();
     const line = (side, box) => {
-      const size = `x="${round(box.left)}" y="${round(box.top)}" width="${round(box.right - box.left)}" height="${round(box.bottom - box.top)}"`;
-      if (box.right > box.left && box.bottom > box.top) this.put(`<rect ${size} fill="${style[`border${side}Color`]}"/>`, box);
+      const [width, height] = [box.right - box.left, box.bottom - box.top];
+      const values = { x: box.left, y: box.top, width, height, fill: style[`border${side}Color`] };
+      if (width > 0 && height > 0) this.put(`<rect${attributes(values)}/>`, box);
     };
     line("Top", { left, right, top, bottom: top + over });
     line("Right", { left: right - after, right, top, bottom });
@@ -127,10 +136,11 @@ class Paper {
   chosen(part) {
     const style = getComputedStyle(part);
     const { left, right, top, bottom } = part.getBoundingClientRect();
-    const [x, y] = [left + parseFloat(style.paddingLeft) + 1, (top + bottom) / 2 + 0.35 * parseFloat(style.fontSize)];
-    const font = `font-family="${escaped(family(style))}" font-size="${parseFloat(style.fontSize)}"`;
+    const size = parseFloat(style.fontSize);
+    const place = { x: left + parseFloat(style.paddingLeft) + 1, y: (top + bottom) / 2 + 0.35 * size };
+    const values = { ...place, "font-family": family(style), "font-size": size, fill: style.color };
     const text = escaped(part.selectedOptions[0]?.text ?? "");
-    this.put(`<text x="${round(x)}" y="${round(y)}" ${font} fill="${style.color}">${text}</text>`, { left, right, top, bottom });
+    this.put(`<text${attributes(values)}>${text}</text>`, { left, right, top, bottom });
   }
 
   draw(part) {
@@ -146,14 +156,15 @@ class Paper {
   inside(part) {
     const { left, top, right, bottom, width, height } = part.getBoundingClientRect();
     if (part.localName === "canvas") {
-      const size = `x="${round(left)}" y="${round(top)}" width="${round(width)}" height="${round(height)}"`;
-      return this.put(`<image ${size} href="${part.toDataURL()}"/>`, { left, top, right, bottom });
+      const size = { x: left, y: top, width, height, href: part.toDataURL() };
+      return this.put(`<image${attributes(size)}/>`, { left, top, right, bottom });
     }
     if (part.localName === "select") return this.chosen(part);
     if (part.localName === "svg") {
       for (const one of part.children) {
         const seen = one.getBoundingClientRect();
-        this.put(`<g transform="translate(${round(left)} ${round(top)})">${new XMLSerializer().serializeToString(one)}</g>`, seen);
+        const drawing = new XMLSerializer().serializeToString(one);
+        this.put(`<g transform="translate(${round(left)} ${round(top)})">${drawing}</g>`, seen);
       }
       return undefined;
     }
@@ -171,10 +182,15 @@ export const pictured = (root, parts) => {
   const { left, top, right, bottom } = paper.box;
   if (left > right) return "";
   const [width, height] = [Math.ceil(right - left) + 2 * EDGE, Math.ceil(bottom - top) + 2 * EDGE];
-  const hatch = `<pattern id="${HATCH}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="5" height="5" fill="${frame.getPropertyValue("--hidden")}"/><rect width="1" height="5" fill="${frame.getPropertyValue("--hatch")}"/></pattern>`;
+  const rectangle = (values) => `<rect${attributes(values)}/>`;
+  const tile = { width: 5, height: 5 };
+  const pattern = attributes({ id: HATCH, ...tile, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  const [ground, line] = ["--hidden", "--hatch"].map((name) => frame.getPropertyValue(name).trim());
+  const hatch = rectangle({ ...tile, fill: ground }) + rectangle({ ...tile, width: 1, fill: line });
+  const size = attributes({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><defs>${hatch}</defs>` +
-    `<rect width="${width}" height="${height}" fill="${frame.backgroundColor}"/>` +
+    `<svg${size}><defs><pattern${pattern}>${hatch}</pattern></defs>` +
+    `${rectangle({ width, height, fill: frame.backgroundColor })}` +
     `<g transform="translate(${round(EDGE - left)} ${round(EDGE - top)})">${paper.parts.join("")}</g></svg>`
   );
 };

@@ -4,6 +4,7 @@ import { named } from "./labels.js";
 import { Totals, average, given, received, work } from "./looks.js";
 
 const WORK = 1.5e9; // multiplications, beyond which what all units get is not worked out unasked
+const WHOLE = 6e9; // multiplications, beyond which a table has only the shares that are drawn or listed
 
 const same = (one, other) =>
   one.reduce === other.reduce && one.queries === other.queries && one.heads.length === other.heads.length &&
@@ -13,7 +14,8 @@ const same = (one, other) =>
 export class Question {
   constructor(page) {
     this.page = page;
-    [this.sight, this.hovered, this.focused, this.averages, this.totals] = [null, null, null, null, null];
+    [this.sight, this.hovered, this.focused] = [null, null, null];
+    this.rest();
   }
 
   /** The sides of the trace that are drawn: one, or with a cross-attention both. */
@@ -28,6 +30,11 @@ export class Question {
 
   units(side) {
     return this.page.trace[side].units(this.page.state.unit);
+  }
+
+  /** Whether the numbers are of the text and the units that are drawn: others may be on their way. */
+  get ready() {
+    return this.sight?.queries === this.units("queries") && this.sight.keys === this.units(this.across);
   }
 
   /** What is asked about: {side, unit, pinned}, or null. */
@@ -45,30 +52,37 @@ export class Question {
     return one?.side !== side || list.includes(one.unit) ? list : [...list, one.unit].sort((a, b) => a - b);
   }
 
-  /** Look at another sight; says whether it is another. */
+  /** Look at a sight. */
   take(sight) {
-    const fresh = !this.sight || !same(sight, this.sight);
-    if (fresh) [this.sight, this.hovered] = [sight, null];
-    [this.averages, this.totals] = [null, null];
-    return fresh;
+    const { special } = this.page.state;
+    if (this.sight && same(sight, this.sight) && special === this.special) return;
+    if (sight.queries !== this.sight?.queries) [this.hovered, this.focused] = [null, null];
+    [this.sight, this.special] = [sight, special];
+    this.rest();
   }
 
-  /** Work out what all get, if that is no great work; says whether it is known and still wanted. */
-  async average(wanted) {
-    const { sight } = this;
-    if (work(sight) > WORK) return false;
-    const still = () => wanted() && this.sight === sight;
-    const found = await average(sight, this.page.shown(this.units("queries")), this.page.shown(this.units(this.across)), still);
-    if (!found || !still()) return false;
+  /** Work out what all get, if that is no great work and not on its way; calls `done` when it is known. */
+  async average(done) {
+    if (this.averaging || work(this.sight) > WORK) return;
+    const now = {};
+    this.averaging = now;
+    const [queries, keys] = ["queries", this.across].map((side) => this.page.shown(this.units(side)));
+    const found = await average(this.sight, queries, keys, () => this.averaging === now);
+    if (!found || this.averaging !== now) return;
     this.averages = found;
-    return true;
+    done();
+  }
+
+  /** Give up what is being worked out. */
+  rest() {
+    [this.averages, this.averaging, this.totals] = [null, null, null];
   }
 
   /**
-   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look, with
-   * their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`; `own` is
-   * its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to the others; `whole` says whether
-   * nothing is left to be worked out.
+   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
+   * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
+   * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
+   * the others; `whole` says whether nothing is left to be worked out.
    * @param near says which of a side's units are drawn, [first, last)
    */
   looks(near) {
@@ -105,7 +119,7 @@ export class Question {
   table(near) {
     const { state } = this.page;
     const place = [state.layer + 1, typeof state.head === "number" ? state.head + 1 : state.head];
-    const seen = this.sight && this.looks(near);
+    const seen = this.ready ? this.looks(near) : null;
     if (!seen?.one) {
       const known = seen?.shares ? [...seen.shares.entries()].filter(([, share]) => share >= 0) : [];
       return {
@@ -116,9 +130,10 @@ export class Question {
     }
     const entry = (unit) => [unit.index, named(unit.text)];
     const shown = new Set(this.shown(seen.side));
+    const some = seen.kind === "from" || work(this.sight) > WHOLE;
     const share = ({ index }) => {
       if (!shown.has(index)) return "";
-      if (seen.kind === "from") return seen.shares[index];
+      if (some) return Number.isNaN(seen.shares[index]) ? "" : seen.shares[index];
       const total = this._totals([...seen.kept]).of(index);
       return total > 0 ? seen.weights[index] / total : 0;
     };

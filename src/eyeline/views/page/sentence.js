@@ -2,9 +2,10 @@
 
 import { needsLight, ramp, shade } from "./colour.js";
 import { button, element } from "./dom.js";
+import { createExtent } from "./extent.js";
 import { percent } from "./labels.js";
 import { createLinks } from "./links.js";
-import { ceiling, strongest } from "./looks.js";
+import { fullShade, strongest } from "./looks.js";
 import { createPager } from "./pager.js";
 import { pictured } from "./pictures.js";
 import { Question } from "./question.js";
@@ -22,7 +23,7 @@ const toned = (strength) => 0.04 + 0.66 * strength;
 export const createSentence = (page) => {
   const question = new Question(page);
   const first = { queries: 0, keys: 0 }; // of the units that are drawn
-  let [pinned, said, pointed, narrow] = [null, "", null, page.narrow.matches];
+  let [place, pinned, said, pointed, narrow] = ["", null, "", null, page.narrow.matches];
   let later = 0; // the timer of what is still to be worked out
   let sent = null; // where the focus goes when the numbers are there
 
@@ -48,7 +49,10 @@ export const createSentence = (page) => {
     pointed = unit;
     paint();
   };
-  const turn = () => page.set({ toward: page.state.toward === "from" ? "to" : "from", ...(page.trace.crossing ? { token: null } : {}) });
+  const turn = () => {
+    const toward = page.state.toward === "from" ? "to" : "from";
+    page.set(page.trace.crossing ? { toward, token: null } : { toward });
+  };
 
   const stage = element("div", { class: "stage" });
   const links = createLinks(stage);
@@ -89,12 +93,17 @@ export const createSentence = (page) => {
       jump: (unit) => pin(side, unit),
       from: () => (question.asked?.side === side ? question.asked.unit : range(side)[0] - 1),
     });
+    const extent = createExtent((unit) => {
+      const [start, end] = range(side);
+      first[side] = Math.round(unit - (end - start) / 2);
+      draw();
+    });
     const caption = element("p", { class: "caption", "aria-hidden": "true" });
     const parts = side === "queries" ? [caption, tokens.element] : [tokens.element, caption];
-    return { tokens, pager, caption, element: element("div", { class: "row" }, ...parts, pager.element) };
+    const whole = element("div", { class: "row" }, ...parts, extent.element, pager.element);
+    return { tokens, pager, extent, caption, element: whole };
   };
   const rows = { queries: row("queries"), keys: row("keys") };
-  stage.append(links.element, rows.queries.element, rows.keys.element);
 
   const list = createStrongest(page, {
     pick: (unit) => {
@@ -114,14 +123,14 @@ export const createSentence = (page) => {
   );
   const choices = element("span", { class: "choices", role: "group" }, ...turns);
   const threshold = createThreshold(page);
-  const whole = element("div", { class: "sentence" }, element("div", { class: "pickers" }, choices, threshold.element), stage, list.element);
+  const tools = element("div", { class: "pickers" }, choices, threshold.element);
+  const whole = element("div", { class: "sentence" }, tools, stage, list.element);
 
   const label = (seen, side, unit, hidden) => {
     const name = called(page, question.units(side)[unit], question.units(side));
     if (seen.one?.side === side && seen.one.unit === unit) {
-      const names = strongest(seen.shares, 3)
-        .map((at) => `${at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units)} ${percent(seen.shares[at])}`)
-        .join(", ");
+      const named = (at) => (at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units));
+      const names = strongest(seen.shares, 3).map((at) => `${named(at)} ${percent(seen.shares[at])}`).join(", ");
       return page.say(`sentence.label.${seen.kind}`, { name, names: names || page.say("nothing") });
     }
     if (hidden) return page.say("sentence.label.hidden", { name });
@@ -133,7 +142,12 @@ export const createSentence = (page) => {
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
     const hidden = there && question.hides(seen, unit);
-    const kinds = [one && `asked ${seen.kind}`, one && seen.one.pinned && "pinned", there && !one && unit === pointed && "pointed", hidden && "barred"];
+    const kinds = [
+      one && `asked ${seen.kind}`,
+      one && seen.one.pinned && "pinned",
+      there && !one && unit === pointed && "pointed",
+      hidden && "barred",
+    ];
     const entry = { kind: kinds.filter(Boolean).join(" "), label: label(seen, side, unit, hidden) };
     const strength = there && seen.shares && !hidden ? Math.min(seen.shares[unit] / full, 1) : 0;
     if (!(strength >= FAINT)) return entry;
@@ -153,10 +167,14 @@ export const createSentence = (page) => {
       .map((link) => ({ ...link, faded: pointed !== null && link.at !== pointed }));
   };
 
+  // What is seen of each unit, 0 for what is set aside.
+  const counted = ({ kind, weights, shares, kept }) =>
+    weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;
+
   const paint = () => {
-    if (!question.sight) return;
+    if (!question.ready) return;
     const seen = question.looks(range);
-    const full = seen.shares ? ceiling(seen.shares)[0] : 1;
+    const full = seen.shares ? fullShade(seen.shares) : 1;
     const drawn = { hidden: false, generated: false };
     for (const side of question.sides) {
       const [{ prompt }, units] = [page.trace[side], question.units(side)];
@@ -167,20 +185,25 @@ export const createSentence = (page) => {
         drawn.generated ||= prompt !== null && units[unit].first >= prompt;
         return drawing;
       }, stop);
+      const one = seen.one?.side === side ? seen.one.unit : null;
+      const marked = seen.kind === "to" ? "--key" : "--query";
+      rows[side].extent.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
     }
     const [start, end] = range(seen.side);
     list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !question.sight.plain });
     links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
+    if (seen.kind === "none" && !seen.shares) question.average(paint);
   };
 
   const draw = () => {
     stage.dataset.crossing = page.trace.crossing;
-    for (const side of ["queries", "keys"]) {
-      const { element: whole, caption, tokens, pager } = rows[side];
-      whole.hidden = !question.sides.includes(side);
-      if (whole.hidden) continue;
+    if (stage.childElementCount !== 1 + question.sides.length) {
+      stage.replaceChildren(links.element, ...question.sides.map((side) => rows[side].element));
+    }
+    for (const side of question.sides) {
+      const { caption, tokens, pager } = rows[side];
       const units = question.units(side);
       const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
       caption.hidden = !page.trace.crossing;
@@ -206,16 +229,19 @@ export const createSentence = (page) => {
     explained();
     const sight = await page.sight();
     if (!current()) return;
-    if (question.take(sight) || page.state.token === null) pointed = null;
+    question.take(sight);
+    if (page.state.token === null) pointed = null;
+    const here = [page.state.trace, page.state.unit].join(" ");
+    if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
+    place = here;
     const one = question.asked;
-    const now = one?.pinned ? JSON.stringify([page.state.trace, page.state.unit, one]) : null;
+    const now = one?.pinned ? [here, one.side, one.unit].join(" ") : null;
     if (now && now !== pinned) reach(one.side, one.unit);
     pinned = now;
     draw();
     if (sent) rows[sent.side].tokens.focus(sent.unit);
     sent = null;
     if (one && list.text() !== said) page.announce((said = list.text()));
-    if (one === null && (await question.average(() => current() && question.asked === null))) paint();
   };
 
   whole.addEventListener("keydown", (event) => {
@@ -232,7 +258,7 @@ export const createSentence = (page) => {
   const resized = new ResizeObserver(() => {
     const before = narrow;
     narrow = page.narrow.matches;
-    if (question.sight) (before === narrow ? paint : draw)();
+    if (question.ready) (before === narrow ? paint : draw)();
   });
   resized.observe(stage);
 
@@ -244,6 +270,7 @@ export const createSentence = (page) => {
     destroy: () => {
       resized.disconnect();
       clearTimeout(later);
+      question.rest();
     },
   };
 };

@@ -28,7 +28,8 @@ const listed = (page, nodes) => {
 /** The two strongest of `shares` by name, with their percents: "time (32%) and itself (27%)". */
 const leaders = (page, shares, units, own) => {
   const places = strongest(shares, 2).filter((at, place) => place === 0 || shares[at] >= 0.005);
-  const nodes = places.map((at) => [at === own ? page.say("itself") : isolated(titled(units[at], units)), ` (${percent(shares[at])})`]);
+  const name = (at) => (at === own ? page.say("itself") : isolated(titled(units[at], units)));
+  const nodes = places.map((at) => [name(at), ` (${percent(shares[at])})`]);
   return nodes.length ? listed(page, nodes) : [page.say("nothing")];
 };
 
@@ -56,7 +57,8 @@ export const createStrongest = (page, on) => {
 
   const bar = (share, full) => {
     const width = `${Math.min(share / full, 1) * 100}%`;
-    return element("span", { class: "bar-room", "aria-hidden": "true" }, element("span", { class: "bar-fill", style: { width } }));
+    const fill = element("span", { class: "bar-fill", style: { width } });
+    return element("span", { class: "bar-room", "aria-hidden": "true" }, fill);
   };
 
   const rows = (looks, places) => {
@@ -67,13 +69,15 @@ export const createStrongest = (page, on) => {
     return places.map((at) => {
       const name = titled(units[at], units);
       const share = `${cut && shares[at] > full ? "» " : ""}${percent(shares[at])}`;
+      const place = (looks.long || often.get(units[at].text) > 1) && page.say("sentence.place", { number: at + 1 });
+      const pointing = { pointerenter: () => on.point(at), pointerleave: () => on.point(null) };
       return element(
         "li",
-        { "data-pointed": at === looks.pointed, on: { pointerenter: () => on.point(at), pointerleave: () => on.point(null) } },
+        { "data-pointed": at === looks.pointed, on: pointing },
         button(at === own ? page.say("itself") : isolated(name), () => on.pick(at), { class: "bar-name", title: name }),
         bar(shares[at], full),
         element("span", { class: "bar-share" }, share),
-        (looks.long || often.get(units[at].text) > 1) && element("span", { class: "quiet" }, page.say("sentence.place", { number: at + 1 })),
+        place && element("span", { class: "quiet" }, place),
       );
     });
   };
@@ -83,7 +87,7 @@ export const createStrongest = (page, on) => {
     const { kind, asked, ones, shares, units, aside, kept } = looks;
     const values = { word: asked && isolated(titled(asked, ones)), units: page.say(page.state.unit) };
     const names = asideNames(page, units, kept);
-    const rest = [...shares.entries()].filter(([at, share]) => share > 0 && !places.includes(at)).map(([, share]) => share);
+    const rest = [...shares].filter((share, at) => share > 0 && !places.includes(at));
     const total = rest.reduce((sum, share) => sum + share, 0);
     const whole = kind === "from" && !names.length ? "all" : kind;
     return [
@@ -99,14 +103,18 @@ export const createStrongest = (page, on) => {
 
   const sentence = ({ kind, asked, ones, shares, units, own }, [top]) => {
     const hint = element("span", { class: "hint" }, page.say("sentence.hint"));
-    if (kind !== "none") return parts(page, `sentence.found.${kind}`, { word: isolated(titled(asked, ones)), names: leaders(page, shares, units, own) });
+    if (kind !== "none") {
+      const names = leaders(page, shares, units, own);
+      return parts(page, `sentence.found.${kind}`, { word: isolated(titled(asked, ones)), names });
+    }
     if (top === undefined) return [hint];
-    return [...parts(page, "sentence.received", { word: isolated(titled(units[top], units)), share: percent(shares[top]) }), " ", hint];
+    const found = { word: isolated(titled(units[top], units)), share: percent(shares[top]) };
+    return [...parts(page, "sentence.received", found), " ", hint];
   };
 
   /**
-   * Show looks, as a Question has them, and what is drawn: {pointed, hidden, generated, long, joined}. `joined` says whether
-   * words stand for several pieces.
+   * Show looks, as a Question has them, and what is drawn: {pointed, hidden, generated, long, joined}. `joined` says
+   * whether words stand for several pieces.
    */
   const show = (looks) => {
     const { shares, pointed } = looks;

@@ -8,15 +8,16 @@ const written = (share) => `${Number((share * 100).toFixed(1))}%`;
 
 /** A slider over `state.threshold`, in steps that are finer where shares are small. */
 export const createThreshold = (page) => {
-  const slider = element("input", { type: "range", min: 0, max: STOPS.length - 1, step: 1, id: `${page.id}-threshold` });
+  const id = `${page.id}-threshold`;
+  const slider = element("input", { type: "range", min: 0, max: STOPS.length - 1, step: 1, id });
   const value = element("output", { for: slider.id });
   slider.addEventListener("input", () => page.set({ threshold: STOPS[Number(slider.value)] }));
   const caption = element("label", { class: "caption", for: slider.id });
   const update = () => {
     const { threshold } = page.state;
-    const nearest = STOPS.reduce((best, stop, at) => (Math.abs(stop - threshold) < Math.abs(STOPS[best] - threshold) ? at : best), 0);
+    const away = STOPS.map((stop) => Math.abs(stop - threshold));
     caption.textContent = page.say("threshold");
-    slider.value = String(nearest);
+    slider.value = String(away.indexOf(Math.min(...away)));
     value.textContent = threshold ? written(threshold) : page.say("threshold.all");
     slider.setAttribute("aria-valuetext", value.textContent);
   };

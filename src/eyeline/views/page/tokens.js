@@ -10,7 +10,8 @@ const BREAK = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 const between = (text) => {
   const lines = text.split(BREAK);
   if (lines.length === 1) return [printable(text)];
-  return [printable(lines[0]), element("span", { class: lines.length > 2 ? "break wide" : "break" }), printable(lines.at(-1))];
+  const end = element("span", { class: lines.length > 2 ? "break wide" : "break" });
+  return [printable(lines[0]), end, printable(lines.at(-1))];
 };
 
 const size = (count) => (count <= 32 ? "short" : count <= 96 ? "middle" : "long");
@@ -31,11 +32,12 @@ const above = (elements, from, step) => {
 
 /**
  * The line of a side, "queries" or "keys".
- * @param on {hover(unit), focus(unit, next), pick(unit), move(unit)}: unit is a place, null for none; `next` is the element
- *   that gets the focus; `move` is asked to focus a unit that may not be drawn
+ * @param on {hover(unit), focus(unit, next), pick(unit), move(unit)}: unit is a place, null for none; `next` is the
+ *   element that gets the focus; `move` is asked to focus a unit that may not be drawn
  */
 export const createTokens = (page, side, on) => {
-  const list = element("div", { class: "tokens", role: "listbox", dir: "auto", "aria-orientation": "horizontal", tabindex: -1 });
+  const attributes = { class: "tokens", role: "listbox", "aria-orientation": "horizontal", tabindex: -1 };
+  const list = element("div", { dir: "auto", ...attributes });
   let [spans, drawn, order, ends] = [new Map(), "", [], [0, 0]];
 
   const unitOf = (target) => {
@@ -44,12 +46,10 @@ export const createTokens = (page, side, on) => {
   };
 
   const token = (unit, text, line, kind = "") => {
-    const classes = ["token", kind, unit.aside && !kind ? "aside" : "", line.prompt !== null && unit.first >= line.prompt ? "generated" : ""];
-    const made = element(
-      kind === "label" ? "bdi" : "span",
-      { class: classes.filter(Boolean).join(" "), role: "option", tabindex: -1, "data-unit": unit.index },
-      text,
-    );
+    const generated = line.prompt !== null && unit.first >= line.prompt;
+    const classes = ["token", kind, unit.aside && !kind && "aside", generated && "generated"].filter(Boolean).join(" ");
+    const attributes = { class: classes, role: "option", tabindex: -1, "data-unit": unit.index };
+    const made = element(kind === "label" ? "bdi" : "span", attributes, text);
     spans.set(unit.index, made);
     return made;
   };
@@ -61,7 +61,8 @@ export const createTokens = (page, side, on) => {
       if (item.text === undefined) {
         const parts = item.units.map((unit, part) => token(unit, String(part + 1), line, "part"));
         const glyph = element("span", { class: "glyph", "aria-hidden": "true" }, printable(item.whole));
-        return [element("span", { class: "whole", role: "presentation" }, glyph, element("bdi", { role: "presentation" }, ...parts))];
+        const beside = element("bdi", { role: "presentation" }, ...parts);
+        return [element("span", { class: "whole", role: "presentation" }, glyph, beside)];
       }
       const made = token(item.unit, printable(item.text), line);
       made.classList.toggle("snug", at > 0 && items[at - 1].gap === undefined);
@@ -172,5 +173,6 @@ export const called = (page, unit, units) => {
   if (unit.special) return page.say("sentence.special", { word });
   if (!unit.text.trim()) return page.say("sentence.bare", { word });
   const { numbers, count } = counted(units);
-  return page.say(page.state.unit === "words" ? "sentence.word" : "sentence.piece", { word, number: numbers[unit.index], count });
+  const key = page.state.unit === "words" ? "sentence.word" : "sentence.piece";
+  return page.say(key, { word, number: numbers[unit.index], count });
 };

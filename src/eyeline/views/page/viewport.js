@@ -1,6 +1,6 @@
 // Which part of a table of square cells is seen, and how large: places in cells, sizes in CSS pixels.
 
-const LARGEST = 72; // a cell's side when zoomed in all the way
+const LARGEST = 160; // a cell's side when zoomed in all the way
 
 /** A window of `width` × `height` pixels onto `rows` × `columns` cells of `size` pixels each. */
 export class Viewport {
@@ -27,8 +27,9 @@ export class Viewport {
   /** The cells that are seen, [top, left, bottom, right]; null for all. */
   get box() {
     if (this.whole) return null;
-    const [bottom, right] = [this.top + this.height / this.size, this.left + this.width / this.size];
-    return [this.top, this.left, Math.min(bottom, this.rows), Math.min(right, this.columns)].map((place) => Number(place.toFixed(2)));
+    const bottom = Math.min(this.top + this.height / this.size, this.rows);
+    const right = Math.min(this.left + this.width / this.size, this.columns);
+    return [this.top, this.left, bottom, right].map((place) => Number(place.toFixed(2)));
   }
 
   /** Another table, or another window; `snap` is the device pixels of a CSS pixel. */
