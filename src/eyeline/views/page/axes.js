@@ -1,13 +1,8 @@
 // The labels beside a matrix: units as typed where there is room, else their numbers at a few places.
 
-import { named } from "./labels.js";
-
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
 const ROOM = 12; // pixels that a label takes across its line
-
-/** A unit as it is labelled; hyphens show where a piece was cut from its word. */
-export const labelled = (unit) => "-".repeat(unit.before) + named(unit.text) + "-".repeat(unit.after);
 
 /** Whether a label begins with a letter of a script that is written from right to left. */
 export const leftward = (text) => RIGHT_TO_LEFT.test(text);

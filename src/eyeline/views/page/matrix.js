@@ -1,11 +1,11 @@
 // The matrix of one head: each row is a query, and shares out what it gives over the keys.
 
-import { labelled } from "./axes.js";
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "./dom.js";
 import { Easel } from "./easel.js";
 import { gestures } from "./gestures.js";
+import { labelled } from "./labels.js";
 import { matrixKeys } from "./matrixkeys.js";
 import { matrixPicture } from "./matrixpicture.js";
 import { place } from "./placing.js";
