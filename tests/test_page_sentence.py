@@ -547,6 +547,27 @@ def test_another_head_shows_its_own_numbers(page_of, flies):
         assert bars(page) == [bar for bar in looked_at(row, 1, WORDS) if bar[1] != "0%"]
 
 
+def test_another_text_is_begun_at_its_beginning(page_of, long):
+    page = page_of([long, trace(line(words(400, seed=1), special=False))], words="token=600")
+    expect(page.locator("[data-kind~=pinned]")).to_have_attribute("data-unit", "599")
+    page.get_by_label("Text", exact=True).select_option("1")
+    expect(page.locator(".pager")).to_contain_text("words 1 to 240 of 400")
+    expect(page.locator(".found")).to_contain_text("on average")
+    expect(page.locator("[data-kind~=pinned]")).to_have_count(0)
+
+
+def test_what_is_pointed_at_stays_so_with_another_head(page_of, flies):
+    page = page_of(flies)
+    token(page, "like").hover()
+    for head, presses in [("mean", 0), (0, 2), (1, 1)]:  # the largest of all stands between
+        for _ in range(presses):
+            page.locator(".token[tabindex='0']").press("}")
+        row = shares(matrix(flies, 1, head), [1, 2, 3, 4, 5])[3, 1:6]
+        drawn = [re.compile(f"^(» )?{share}$") for _, share in looked_at(row, 2, WORDS)]
+        expect(page.locator(".bars .bar-share")).to_have_text(drawn)
+        expect(page.locator(".found")).to_contain_text("like takes most from")
+
+
 def test_in_vietnamese(page_of, flies):
     page = page_of(flies, language="vi-VN", words="token=3")
     expect(page.locator(".found")).to_contain_text("flies lấy nhiều nhất từ")

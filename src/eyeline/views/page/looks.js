@@ -13,14 +13,14 @@ const summed = (row, units) => {
 
 /**
  * What a unit gives to each key unit: {weights, shares, aside}, an entry for each key unit. Shares are of what it gives
- * to the units that are shown, NaN for the others; `aside` is what it gives to those.
+ * to the units that are shown, NaN for the others; `aside` is the share of it all that it gives to those.
  */
 export const given = (sight, unit, shown) => {
   const weights = sight.row(unit);
-  const total = summed(weights, shown);
+  const [whole, total] = [summed(weights, weights.keys()), summed(weights, shown)];
   const shares = new Float64Array(sight.M).fill(NaN);
   for (const at of shown) shares[at] = total > 0 ? weights[at] / total : 0;
-  return { weights, shares, aside: summed(weights, weights.keys()) - total };
+  return { weights, shares, aside: whole > 0 ? (whole - total) / whole : 0 };
 };
 
 /** What query units give in all to the key units that are shown. */

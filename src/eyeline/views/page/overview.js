@@ -67,8 +67,8 @@ export const createOverview = (page) => {
   const caption = (place) => {
     const [entropy, distance, aside] = measured(place);
     if (order() === "place") return brief(entropy, 2);
-    const number = order() === "aside" ? percent(aside) : order() === "distance" ? brief(distance, 1) : brief(entropy, 2);
-    return `${place.layer + 1}.${place.head + 1} · ${number}`;
+    const numbers = { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
+    return `${place.layer + 1}.${place.head + 1} · ${numbers[order()]}`;
   };
 
   const told = (place) => {
@@ -98,7 +98,8 @@ export const createOverview = (page) => {
       if (place) {
         const numbers = Array.from({ length: heads }, (_, head) => head + 1);
         const tops = numbers.map((head) => title("columnheader", String(head), page.say("head.one", { head })));
-        rows.push(element("div", { role: "row", class: "line" }, title("columnheader", "", page.say("layer")), ...tops));
+        const corner = title("columnheader", "", page.say("layer"));
+        rows.push(element("div", { role: "row", class: "line" }, corner, ...tops));
       }
       for (let at = 0; at < shown.length; at += heads) {
         const layer = shown[at].layer + 1;

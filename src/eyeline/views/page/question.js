@@ -4,6 +4,7 @@ import { named } from "./labels.js";
 import { Totals, average, given, received, work } from "./looks.js";
 
 const WORK = 1.5e9; // multiplications, beyond which what all units get is not worked out unasked
+const WHOLE = 6e9; // multiplications, beyond which a table has only the shares that are drawn or listed
 
 const same = (one, other) =>
   one.reduce === other.reduce && one.queries === other.queries && one.heads.length === other.heads.length &&
@@ -31,6 +32,11 @@ export class Question {
     return this.page.trace[side].units(this.page.state.unit);
   }
 
+  /** Whether the numbers are of the text and the units that are drawn: others may be on their way. */
+  get ready() {
+    return this.sight?.queries === this.units("queries") && this.sight.keys === this.units(this.across);
+  }
+
   /** What is asked about: {side, unit, pinned}, or null. */
   get asked() {
     const { state, trace } = this.page;
@@ -46,12 +52,13 @@ export class Question {
     return one?.side !== side || list.includes(one.unit) ? list : [...list, one.unit].sort((a, b) => a - b);
   }
 
-  /** Look at another sight; says whether it is another. */
+  /** Look at a sight. */
   take(sight) {
-    const fresh = !this.sight || !same(sight, this.sight);
-    if (fresh) [this.sight, this.hovered] = [sight, null];
+    const { special } = this.page.state;
+    if (this.sight && same(sight, this.sight) && special === this.special) return;
+    if (sight.queries !== this.sight?.queries) [this.hovered, this.focused] = [null, null];
+    [this.sight, this.special] = [sight, special];
     this.rest();
-    return fresh;
   }
 
   /** Work out what all get, if that is no great work and not on its way; calls `done` when it is known. */
@@ -112,7 +119,7 @@ export class Question {
   table(near) {
     const { state } = this.page;
     const place = [state.layer + 1, typeof state.head === "number" ? state.head + 1 : state.head];
-    const seen = this.sight && this.looks(near);
+    const seen = this.ready ? this.looks(near) : null;
     if (!seen?.one) {
       const known = seen?.shares ? [...seen.shares.entries()].filter(([, share]) => share >= 0) : [];
       return {
@@ -123,9 +130,10 @@ export class Question {
     }
     const entry = (unit) => [unit.index, named(unit.text)];
     const shown = new Set(this.shown(seen.side));
+    const some = seen.kind === "from" || work(this.sight) > WHOLE;
     const share = ({ index }) => {
       if (!shown.has(index)) return "";
-      if (seen.kind === "from") return seen.shares[index];
+      if (some) return Number.isNaN(seen.shares[index]) ? "" : seen.shares[index];
       const total = this._totals([...seen.kept]).of(index);
       return total > 0 ? seen.weights[index] / total : 0;
     };

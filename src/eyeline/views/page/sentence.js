@@ -23,7 +23,7 @@ const toned = (strength) => 0.04 + 0.66 * strength;
 export const createSentence = (page) => {
   const question = new Question(page);
   const first = { queries: 0, keys: 0 }; // of the units that are drawn
-  let [pinned, said, pointed, narrow] = [null, "", null, page.narrow.matches];
+  let [place, pinned, said, pointed, narrow] = ["", null, "", null, page.narrow.matches];
   let later = 0; // the timer of what is still to be worked out
   let sent = null; // where the focus goes when the numbers are there
 
@@ -172,7 +172,7 @@ export const createSentence = (page) => {
     weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;
 
   const paint = () => {
-    if (!question.sight) return;
+    if (!question.ready) return;
     const seen = question.looks(range);
     const full = seen.shares ? fullShade(seen.shares) : 1;
     const drawn = { hidden: false, generated: false };
@@ -229,9 +229,13 @@ export const createSentence = (page) => {
     explained();
     const sight = await page.sight();
     if (!current()) return;
-    if (question.take(sight) || page.state.token === null) pointed = null;
+    question.take(sight);
+    if (page.state.token === null) pointed = null;
+    const here = [page.state.trace, page.state.unit].join(" ");
+    if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
+    place = here;
     const one = question.asked;
-    const now = one?.pinned ? JSON.stringify([page.state.trace, page.state.unit, one]) : null;
+    const now = one?.pinned ? [here, one.side, one.unit].join(" ") : null;
     if (now && now !== pinned) reach(one.side, one.unit);
     pinned = now;
     draw();
@@ -254,7 +258,7 @@ export const createSentence = (page) => {
   const resized = new ResizeObserver(() => {
     const before = narrow;
     narrow = page.narrow.matches;
-    if (question.sight) (before === narrow ? paint : draw)();
+    if (question.ready) (before === narrow ? paint : draw)();
   });
   resized.observe(stage);
 
