@@ -165,6 +165,23 @@ def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
     assert page.evaluate("window.ran") is None
 
 
+@pytest.mark.parametrize("view", ["sentence", "overview", "matrix", "steps", "compare"])
+def test_every_view_is_taken_away_in_all_kinds(shown, view):
+    trace = pages.trace("one </text><script>window.ran=1</script> & 'two' =3", pieces=1)
+    page = shown(trace, f"view={view} layer=1 head=2 token=3")
+    page.wait_for_timeout(300)
+    root = ElementTree.fromstring(taken(page, "svg")[0])
+    assert not {"script", "foreignObject", "img"} & {part.tag.removeprefix(SVG) for part in root.iter()}
+    pixels(taken(page, "png")[0])
+    rows = list(csv.reader(io.StringIO(taken(page, "csv")[0].decode("utf-8"), newline="")))
+    assert len(rows) > 3
+    assert not [one for row in rows for one in row if one[:1] in ("=", "@", "+")]
+    found = json.loads(taken(page, "json")[0])
+    assert found["columns"] == [one.removeprefix("'") for one in rows[0]]
+    assert len(found["rows"]) == len(rows) - 1
+    assert page.evaluate("window.ran") is None
+
+
 @pytest.mark.parametrize("words", STATES)
 def test_words_restore_the_exact_state(shown, words):
     traces = [pages.trace(), pages.trace(name="causal", seed=1)]

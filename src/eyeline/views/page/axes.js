@@ -98,12 +98,15 @@ export const labels = (viewport, gutter, lines, ruler) => {
       continue;
     }
     const numbers = line.numbers;
-    for (const number of ticks(numbers[first], numbers[last - 1], size, row ? 40 : 48)) {
-      const place = first + numbers.slice(first, last).indexOf(number);
-      if (place >= first) put(row, place, String(number), { colour: "quiet", strong: false, number: true });
+    const inside = (place) => place !== null && place >= first && place < last;
+    const named = new Set([...line.marked, ...line.pinned, line.at].filter(inside));
+    const free = (place) => [...named].every((at) => Math.abs(at - place) * size > (row ? 14 : 24));
+    const room = row ? 40 : 20 + 9 * String(numbers[last - 1]).length;
+    for (const number of ticks(numbers[first], numbers[last - 1], size, room)) {
+      const place = numbers.indexOf(number, first); // -1 if it is set aside
+      if (place >= first && free(place)) put(row, place, String(number), { colour: "quiet", strong: false, number: true });
     }
-    const named = [...line.marked, ...line.pinned, line.at].filter((place) => place !== null && place >= first && place < last);
-    for (const place of new Set(named)) put(row, place, line.labels[place], { ...look(place), boxed: true });
+    for (const place of named) put(row, place, line.labels[place], { ...look(place), boxed: true });
   }
   return found;
 };

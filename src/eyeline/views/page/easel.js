@@ -58,6 +58,7 @@ export class Easel {
     const { tiles, plot, matrix } = this;
     const { viewport, canvas } = matrix;
     if (!tiles || !canvas.isConnected || viewport.width < 2) return;
+    if (plot.ratio !== (devicePixelRatio || 1)) matrix.resized(); // it came onto another screen
     this.level = tiles.level(viewport.size * plot.ratio);
     const wanted = tiles.covering(this.level, viewport.seen);
     tiles.forget(wanted.length);

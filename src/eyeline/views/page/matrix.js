@@ -145,6 +145,7 @@ export const createMatrix = (page) => {
     viewport.show(page.state.box);
     easel.schedule();
   };
+  matrix.resized = resized;
   const watched = new ResizeObserver(resized);
   watched.observe(root);
   addEventListener("resize", resized); // of the window's height, or of the device's pixels

@@ -19,7 +19,8 @@ export const place = (root, matrix, plot) => {
   for (const line of [lines.rows, lines.columns]) line.wide ??= widest(matrix.ruler, line.labels);
   const room = root.clientWidth - (root.clientWidth >= WIDE ? SIDE : 0);
   const narrow = room < 520;
-  const left = Math.ceil(Math.min(Math.max(lines.rows.wide + 16, 44), narrow ? 92 : 150));
+  const titles = Math.max(matrix.ruler.width(`${lines.rows.title} ↓`), matrix.ruler.width(`${lines.columns.title} →`));
+  const left = Math.ceil(Math.max(Math.min(lines.rows.wide, narrow ? 76 : 134), titles) + 16);
   const [width, height] = [Math.max(room - left - EDGE, 60), Math.min(Math.max(innerHeight * 0.74, 320), 880)];
   const size = Math.min(width / columns, height / rows, CELL);
   const turned = lines.columns.wide > size - 8;

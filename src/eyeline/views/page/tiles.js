@@ -46,13 +46,14 @@ class Tile {
     this.done = end;
     if (end < this.bottom) return;
     const weights = new Float32Array(this.sums.length);
-    for (let at = 0; at < weights.length; at++) weights[at] = this.counts[at] ? this.sums[at] / this.counts[at] : NaN;
+    for (let at = 0; at < weights.length; at++) weights[at] = this.sums[at] / this.counts[at]; // 0 / 0 is NaN
     this.finish(weights);
   }
 
   finish(weights) {
     this.weights = weights;
-    this.hidden = weights.some(Number.isNaN);
+    this.hidden = false;
+    for (let at = 0; at < weights.length; at++) if (weights[at] !== weights[at]) this.hidden = true; // NaN
     this.sums = this.counts = null;
   }
 

@@ -79,15 +79,15 @@ export class Tone {
 
   _table() {
     const words = new Uint32Array(ENTRIES);
-    const word = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-    const nothing = word(this.colour(0));
+    const colours = ramp(this.dark).map(([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+    const word = (weight) => colours[Math.round(this.share(weight) * 255)];
     const [from, to] = [(127 - 50) << 9, 128 << 9]; // 2⁻⁵⁰ to 2
-    words.fill(nothing, 0, from);
+    words.fill(word(0), 0, from);
     for (let at = from; at < to; at++) {
       bits[0] = at << SHIFT;
-      words[at] = word(this.colour(one[0]));
+      words[at] = word(one[0]);
     }
-    words.fill(word(this.colour(Infinity)), to, 255 << 9);
+    words.fill(word(Infinity), to, 255 << 9);
     return words;
   }
 }
