@@ -4,8 +4,8 @@
     python -m bench.page --head mean
 
 Pages are files made from random arrays, opened offline in a window of 1280 × 800. Opening is from navigation to the
-whole matrix on screen; another head, from the key's press to the first picture of that head, and to the last; frames are the
-times between animation frames while the mouse drags a matrix that is zoomed in.
+whole matrix on screen; another head, from the key's press to the first picture of that head, and to the last; frames
+are the times between animation frames while the mouse drags a matrix that is zoomed in.
 """
 
 from __future__ import annotations

@@ -206,7 +206,9 @@ def test_a_sink_is_offered_to_be_clipped_and_the_scale_then_is_the_others(matrix
     matrix = matrix_of(trace)
     weights = trace.weights(0, 0)
     assert float(matrix.marks[-1]) == pytest.approx(weights.max(), abs=0.006)
-    assert percent(weights[:, 0].mean()) in matrix.page.locator(".matrix-clips").inner_text()
+    offer = matrix.page.locator(".matrix-clips")
+    offer.get_by_text("takes").wait_for()
+    assert percent(weights[:, 0].mean()) in offer.inner_text()
     matrix.page.get_by_role("button", name="Clip this column").click()
     assert "clipped=1" in matrix.words
     matrix.wait()
@@ -340,7 +342,7 @@ def test_another_head_has_its_own_weights_under_the_same_cursor(matrix_of):
     matrix.page.locator(f".given:not(:has-text('{before:.6f}'))").wait_for()
     assert float(matrix.said["weight"]) == pytest.approx(given(trace, 1)[2, 3], abs=1e-5)
     matrix.press("[")
-    matrix.page.wait_for_timeout(100)
+    matrix.page.locator(f".given:not(:has-text('{given(trace, 1)[2, 3]:.6f}'))").wait_for()
     assert float(matrix.said["weight"]) == pytest.approx(given(trace, 1, layer=0)[2, 3], abs=1e-5)
 
 

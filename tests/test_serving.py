@@ -323,7 +323,12 @@ MISTAKES = [
     ({"text": "a", "scale": True}, "scale", "scale must be a number"),
     ({"text": "a", "scale": 0}, "scale", "scale must be a number up to a million, and not 0, got 0"),
     ({"text": "a", "scale": 1e300}, "scale", "up to a million"),
-    ({"text": "a", "path": "/etc/passwd"}, "path", "path must be one of text, file, model, mask, scale"),
+    (
+        {"text": "a", "path": "/etc/passwd"},
+        "path",
+        "body must hold none but text, file, model, mask, scale, got 'path'",
+    ),
+    ({"text": "a", "\ud800\n": 1}, "\ud800\n", r"got '\ud800\n'"),
 ]
 
 
@@ -478,6 +483,17 @@ def test_a_run_is_cancelled_between_two_layers(own, model, monkeypatch):
     assert own.ask("DELETE", f"/api/jobs/{job}")[2]["state"] == "cancelled"
 
 
+def test_a_run_that_is_cancelled_in_its_last_layer_leaves_no_trace(own, model, monkeypatch):
+    ran, gate = gated(monkeypatch, model)
+    job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
+    gate.release(2)
+    until(lambda: len(ran) == 3)
+    own.ask("DELETE", f"/api/jobs/{job}")
+    gate.release()
+    assert own.over(job)["state"] == "cancelled"
+    assert len(own.session.page.traces) == 1
+
+
 def test_one_text_is_run_at_a_time(own, model, monkeypatch):
     _, gate = gated(monkeypatch, model)
     job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
@@ -607,10 +623,15 @@ def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(trace, mode
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")
-    (folder / "a.txt").symlink_to(tmp_path / "secret.txt")
-    with Served(session_of(trace, model, files=[File("a.txt", folder / "a.txt", "text", folder)])) as served:
-        report = served.run({"file": 0})
-        assert (report["state"], "must be a file of" in report["error"]["message"]) == ("failed", True)
+    trace.save(tmp_path / "secret.safetensors")
+    files = []
+    for name, kind in (("secret.txt", "text"), ("secret.safetensors", "trace")):
+        (folder / name).symlink_to(tmp_path / name)
+        files.append(File(name, folder / name, kind, folder))
+    with Served(session_of(trace, model, files=files)) as served:
+        for number in range(2):
+            report = served.run({"file": number})
+            assert (report["state"], "must be a file of" in report["error"]["message"]) == ("failed", True)
 
 
 # Addresses

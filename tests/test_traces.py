@@ -163,6 +163,20 @@ def test_grouped_heads_and_windows_of_a_decoder(tmp_path):
     assert trace.queries.aside[0] == 0  # the first word, which takes what heads have no other use for
 
 
+def test_parts_of_a_mask_with_holes_are_its_own():
+    rng = np.random.default_rng(0)
+    q, k = rng.standard_normal((1, 2, 9, 4)), rng.standard_normal((1, 2, 11, 4))
+    allowed = rng.random((2, 9, 11)) < 0.5
+    words = [str(place) for place in range(11)]
+    trace = Trace.of(q, k, mask=el.Dense(allowed), queries=words[:9], keys=words)
+    assert trace.layers[0].allowed.kind == "bits"
+    want = reference.observe(q[0], k[0], k[0], mask=el.Dense(allowed), read=el.Weights()).weights
+    for head in range(2):
+        np.testing.assert_allclose(trace.weights(0, head, [7, 2], slice(4, 9)), want[head][[7, 2], 4:9], atol=1e-5)
+        part = trace.pooled(0, head, (3, 8), (5, 11), 5, 6)
+        np.testing.assert_allclose(part, want[head, 3:8, 5:11], atol=1e-5)
+
+
 def test_a_run_is_named_by_what_was_changed(minilm, tmp_path):
     assert record(TEXT, model=minilm).name == "as trained"
     both = record(TEXT, model=minilm, mask="causal", scale=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -142,18 +143,44 @@ def test_a_port_can_be_chosen(model):
         assert running.get("api/header")["title"] == "the cat"
 
 
-def test_a_mistake_of_ours_is_shown_in_the_terminal(model):
-    code = (
-        "import sys; from eyeline.cli import main; from eyeline.serving import Session; "
-        "Session.header = lambda self: 1 / 0; sys.exit(main(sys.argv[1:]))"
-    )
+@contextlib.contextmanager
+def changed(model, code):
+    """The command in a process in which something was done before; gives the process and its address."""
+    code = f"import sys; from eyeline.cli import main; {code}; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "view", "the cat", "--model", model, "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        address = process.stdout.readline().strip()
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_a_mistake_of_ours_is_shown_in_the_terminal(model):
+    broken = "from eyeline.serving import Session; Session.header = lambda self: 1 / 0"
+    with changed(model, broken) as (process, address):
         with pytest.raises(OSError, match="500"):
             urllib.request.urlopen(address + "api/header", timeout=30)
         process.terminate()
         assert "ZeroDivisionError" in process.communicate(timeout=30)[1]
+
+
+def test_what_runs_is_stopped_at_the_end(model):
+    program = (
+        "import time",
+        "from eyeline.serving import session",
+        "def record(text, cancelled, **_):",
+        "    while not cancelled(): time.sleep(0.01)",
+        "    print('stopped', file=sys.stderr, flush=True)",
+        "    raise session.Cancelled",
+        "session.record = record",
+    )
+    with changed(model, f"exec({chr(10).join(program)!r})") as (process, address):
+        headers = {"Origin": address[:-1], "Content-Type": "application/json"}
+        asked = urllib.request.Request(address + "api/texts", b'{"text": "a"}', headers)
+        urllib.request.urlopen(asked, timeout=30).close()
+        process.terminate()
+        assert process.communicate(timeout=30)[1] == "Ctrl-C ends it\nstopped\n"
+        assert process.returncode == 0
 
 
 # What it can be given
@@ -263,11 +290,13 @@ def test_a_folder_of_files(shown, tmp_path):
 
 
 def test_a_folder_whose_first_file_is_too_long_opens_with_an_example(shown, tmp_path):
-    (tmp_path / "a.txt").write_text("word " * 600)
+    (tmp_path / "a\x1b[31m.txt").write_text("word " * 600)
     (tmp_path / "b.txt").write_text("time flies")
     code, _, err, session = shown(str(tmp_path))
     assert code == 0
-    assert re.fullmatch(r"a\.txt can't be shown: [^\n]*512 positions[^\n]*got 602 tokens[^\n]*\nCtrl-C ends it\n", err)
+    assert re.fullmatch(
+        r"a[^\x1b]+\.txt can't be shown: [^\n]*512 positions[^\n]*got 602 tokens[^\n]*\nCtrl-C ends it\n", err
+    )
     assert session.header()["title"] == EXAMPLE
     assert len(session.files) == 2
 

@@ -79,6 +79,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
     from eyeline.explanations import QuestionError
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import open_trace
+    from eyeline.views.labels import printable
 
     if source.file is not None and source.file.kind == "trace" and causal:
         raise QuestionError("a trace and --mask can't go together, for it was run already; leave out one of them")
@@ -93,7 +94,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
         line = mistake(error)
         if not source.files or line is None:
             raise
-        progress(f"{source.files[0].name} can't be shown: {line}")
+        progress(f"{printable(source.files[0].name)} can't be shown: {line}")
         return _recorded(EXAMPLE, model, causal, ready)
 
 

@@ -48,7 +48,8 @@ def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> As
     known = ("text", "file", "model", "mask", "scale")
     for name in sent:
         if name not in known:
-            raise _wrong(name[:40], f"be one of {', '.join(known)}", name[:40])
+            message = f"body must hold none but {', '.join(known)}, got {name[:40]!r}"
+            raise RefusalError(400, name[:40], message)
     text, file, scale = sent.get("text"), sent.get("file"), sent.get("scale")
     model, mask = sent.get("model", next(iter(models))), sent.get("mask")
     if (text is None) == (file is None):

@@ -6,7 +6,10 @@ import { Tone, measured } from "./tones.js";
 const open = (head, top, bottom, left, right) => {
   if (head.mask.kind === "all") return true;
   if (head.mask.kind === "causal") return left < bottom;
-  const places = (first, last) => Array.from({ length: Math.min(last - first, 8) }, (_, at, count = Math.min(last - first, 8)) => first + Math.floor(((last - first) * (at + 0.5)) / count));
+  const places = (first, last) => {
+    const count = Math.min(last - first, 8);
+    return Array.from({ length: count }, (_, at) => first + Math.floor(((last - first) * (at + 0.5)) / count));
+  };
   return places(top, bottom).some((i) => places(left, right).some((j) => head.allowed(i, j)));
 };
 
@@ -39,7 +42,8 @@ export const backdrop = (pictures, layer, heads, { sight, rows, columns }, kind,
   }
   const [{ N, M }] = sight.heads;
   const hidden = veiled(weights, R, C, sight.heads, [0, N, 0, M]);
-  const tops = Array.from({ length: R }, (_, row) => weights.subarray(row * C, (row + 1) * C).reduce((most, weight) => (weight > most ? weight : most), 0));
+  const most = (row) => row.reduce((so, weight) => (weight > so ? weight : so), 0); // NaN is no more than any
+  const tops = Array.from({ length: R }, (_, row) => most(weights.subarray(row * C, (row + 1) * C)));
   const tone = new Tone(kind, measured(tops, weights.filter((weight) => !Number.isNaN(weight))), dark);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [C, R];

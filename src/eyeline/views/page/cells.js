@@ -28,7 +28,7 @@ export class Cells {
     this.columnOf = placesOf(sight.keys, columns);
     this.full = sight.heads.every((head) => head.mask.kind === "all");
     const [{ D, N, M }] = sight.heads;
-    this.effort = (sight.heads.length * D * N * M) / Math.max(sight.N * sight.M, 1); // products that a cell takes, about
+    this.effort = (sight.heads.length * D * N * M) / Math.max(sight.N * sight.M, 1); // products of a cell, about
   }
 
   /** Whether the query unit at a row may look at the key unit at a column. */
@@ -51,7 +51,8 @@ export class Cells {
   /** Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look. */
   block(top, bottom, left, right) {
     const { sight } = this;
-    const [queries, keys] = [tokensOf(sight.queries, this.rows, top, bottom), tokensOf(sight.keys, this.columns, left, right)];
+    const queries = tokensOf(sight.queries, this.rows, top, bottom);
+    const keys = tokensOf(sight.keys, this.columns, left, right);
     const size = (bottom - top) * (right - left);
     const place = { top, left, width: right - left, open: this.full ? null : new Uint8Array(size) };
     const result = new Float64Array(size);
@@ -72,7 +73,9 @@ export class Cells {
   _add(head, queries, keys, into, { top, left, width, open }) {
     const { q, k, lse, D, scale } = head;
     const { sight, rows } = this;
-    const [many, causal, partial] = [keys.length, head.mask.kind === "causal", !["all", "causal"].includes(head.mask.kind)];
+    const many = keys.length;
+    const causal = head.mask.kind === "causal";
+    const partial = !causal && head.mask.kind !== "all";
     const columns = Int32Array.from(keys, (token) => this.columnOf[token] - left);
     const scores = new Float64Array(8);
     for (let at = 0; at < queries.length; at += 2) {

@@ -1,7 +1,7 @@
 // What stands beside a matrix: how its colours are scaled and what they mean, zooming, columns left out of the scale.
 
 import { button, choice, element } from "./dom.js";
-import { percent } from "./labels.js";
+import { isolated, percent } from "./labels.js";
 import { legend } from "./legend.js";
 
 /** The controls of a matrix: `show` what is being drawn, `showPlace` where, `update` after a change of the state. */
@@ -32,30 +32,32 @@ export const createControls = (matrix) => {
     const [rows, columns] = [lines.rows.numbers.length, lines.columns.numbers.length];
     place.textContent = viewport.whole
       ? page.say("matrix.whole", { rows, columns })
-      : page.say("matrix.place", { rows, columns, queries: span(lines.rows, top, bottom), keys: span(lines.columns, left, right) });
+      : page.say("matrix.place", {
+          rows, columns, queries: span(lines.rows, top, bottom), keys: span(lines.columns, left, right),
+        });
     buttons[1].part.disabled = buttons[2].part.disabled = viewport.whole;
     buttons[0].part.disabled = viewport.size >= viewport.most;
   };
 
   const show = (now) => {
     drawn = { ...drawn, ...now };
-    const { state, level, tone, failed } = drawn;
+    const { state, level, tone, coarse, failed } = drawn;
     const masked = matrix.cells ? !matrix.cells.full : false;
-    const name = [state, level, masked, page.language, page.state.scale, failed].join(" ");
+    const name = [state, level, coarse, masked, page.language, failed].join(" ");
     if (name === seen && tone === drawn.before) return;
     [seen, drawn.before] = [name, tone];
-    key.replaceChildren(...legend(page, tone ?? null, level ?? 0, masked));
-    note.textContent = failed
-      ? page.say("failed", { reason: failed.message })
-      : state === "loading" ? page.say("loading")
-        : state === "far" ? page.say("matrix.far")
-          : level ? page.say("matrix.dots", { count: 2 ** level, cells: 4 ** level }) : "";
+    key.replaceChildren(...legend(page, tone ?? null, coarse ? null : (level ?? 0), masked));
+    if (failed) note.textContent = page.say("failed", { reason: failed.message });
+    else if (state === "loading") note.textContent = page.say("loading");
+    else if (state === "slow") note.textContent = page.say("matrix.slow");
+    else if (state === "far") note.textContent = page.say("matrix.far");
+    else note.textContent = level ? page.say("matrix.dots", { count: 2 ** level }) : "";
     note.hidden = !note.textContent;
   };
 
   const update = (sink) => {
-    const focused = scale.contains(document.activeElement) || clips.contains(document.activeElement) ? document.activeElement : null;
-    const again = focused && [focused.tagName, [...focused.parentElement.children].indexOf(focused)];
+    const { activeElement } = document;
+    const again = scale.contains(activeElement) ? scale : clips.contains(activeElement) ? clips : null;
     const kinds = ["linear", "log", "rank"].map((kind) => [kind, page.say(`matrix.scale.${kind}`)]);
     scale.replaceChildren(
       element("span", { class: "caption", "aria-hidden": "true" }, page.say("matrix.scale")),
@@ -73,7 +75,9 @@ export const createControls = (matrix) => {
     clips.replaceChildren(
       ...(offered
         ? [
-            element("p", {}, page.say("matrix.sink", { key: lines.columns.labels[offered.column], share: percent(offered.share) })),
+            element("p", {}, page.say("matrix.sink", {
+              key: isolated(lines.columns.labels[offered.column]), share: percent(offered.share),
+            })),
             button(page.say("matrix.sink.clip"), () => matrix.clip(offered.column), { class: "plain" }),
           ]
         : []),
@@ -90,11 +94,12 @@ export const createControls = (matrix) => {
         : []),
     );
     clips.hidden = !clips.childElementCount;
-    if (again) (again[0] === "SELECT" ? scale.querySelector("select") : clips.querySelector("button") ?? matrix.canvas).focus();
+    if (again) (again.querySelector("select, button") ?? matrix.canvas).focus();
     showPlace();
     show({});
   };
 
   const row = element("div", { class: "matrix-tools" }, scale, zooms);
-  return { element: element("div", { class: "matrix-controls" }, key, note, clips, row, place, how), show, showPlace, update };
+  const all = element("div", { class: "matrix-controls" }, key, note, clips, row, place, how);
+  return { element: all, show, showPlace, update };
 };

@@ -10,14 +10,16 @@ const BUSY = 5; // milliseconds of work in a frame while something moves
 const IDLE = 30; // and while nothing does
 const MOST = 16e9; // products that this page does for what is seen; beyond, one has to zoom in
 const HOSTS = 5e8; // products from which a host that can is asked
+const SLOW = 400; // milliseconds after which is said that something is being computed
 const QUIET = 150; // milliseconds from the last picture to what waits for it
 
-/** Draws a matrix; `told` hears of each frame, {state, level, tone, failed}, and `rested` is called when all is there. */
+/** Draws a matrix; `told` hears of each frame, what it drew; `rested` is called when all is there. */
 export class Easel {
   constructor(matrix, plot, told, rested) {
     Object.assign(this, { matrix, plot, told, rested });
     Object.assign(this, { frame: 0, later: 0, moving: false, fresh: true, settled: false });
-    Object.assign(this, { tiles: null, ground: null, asked: false, overviews: null, tones: new Map(), tone: null, level: 0 });
+    Object.assign(this, { tiles: null, overviews: null, level: 0 });
+    this.recolour();
   }
 
   /** Begin with other cells. */
@@ -26,13 +28,18 @@ export class Easel {
     clearTimeout(this.later);
     const place = [page.state.trace, page.state.layer, page.state.head];
     this.tiles = new Tiles(cells, page.header.can?.picture ? hosted(page, place, cells) : null);
-    Object.assign(this, { fresh: true, settled: false });
+    Object.assign(this, { fresh: true, settled: false, since: null });
     this.recolour();
   }
 
   /** Have colours anew: of another scale, other columns that don't count, or another theme. */
   recolour() {
     Object.assign(this, { tones: new Map(), tone: null, ground: null, asked: false });
+  }
+
+  /** Whether only the overview's picture is there as yet. */
+  get coarse() {
+    return this.tone !== null && this.tone === this.ground?.tone;
   }
 
   schedule() {
@@ -55,17 +62,22 @@ export class Easel {
     const wanted = tiles.covering(this.level, viewport.seen);
     tiles.forget(wanted.length);
     const { effort } = matrix.cells;
-    const products = wanted.reduce((sum, tile) => sum + (tile.bottom - tile.top) * (tile.right - tile.left) * effort, 0);
+    const size = ({ top, left, bottom, right }) => (bottom - top) * (right - left);
+    const products = effort * wanted.reduce((sum, tile) => sum + size(tile), 0);
     const asking = tiles.host && this.level > 0 && products > HOSTS;
     const far = !asking && products > MOST;
     if (asking && !this.moving) tiles.request(wanted, () => this.schedule());
-    else if (!asking && !far) tiles.work(wanted, performance.now() + (this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE));
+    const time = this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE;
+    if (!asking && !far) tiles.work(wanted, performance.now() + time);
     this.fresh = false;
     const missing = wanted.some((tile) => !tile.weights);
     this._retone();
     plot.paint(this.scene(wanted));
-    const state = far ? "far" : missing ? "busy" : "done";
-    this.told({ state, level: this.level, tone: this.tone, failed: tiles.failed });
+    if (!missing) this.since = null;
+    else this.since ??= performance.now();
+    const slow = missing && performance.now() - this.since > SLOW;
+    const state = far ? "far" : slow ? "slow" : missing ? "busy" : "done";
+    this.told({ state, level: this.level, tone: this.tone, coarse: this.coarse, failed: tiles.failed });
     canvas.dataset.state = state;
     if (missing && !far && !asking) this.schedule();
     if (missing && !this.asked) this._fetch();
@@ -98,7 +110,8 @@ export class Easel {
     const pixels = this.matrix.viewport.size * this.plot.ratio * dot;
     const { top, left, bottom, right, hidden } = tile;
     const part = [0, 0, (right - left) / dot, (bottom - top) / dot];
-    return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth: pixels < 2.5 && pixels % 1 > 1e-6 };
+    const smooth = pixels < 2.5 && pixels % 1 > 1e-6;
+    return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth };
   }
 
   // The scale follows what has been seen of the matrix, but not each little change of it.
@@ -124,7 +137,7 @@ export class Easel {
     if (this.overviews?.trace !== trace) this.overviews = { trace, found: page.source.overview(trace) };
     const found = await this.overviews.found.catch(() => null); // then there is nothing to be seen meanwhile
     if (!found || cells !== this.matrix.cells || !this.tiles) return;
-    const heads = typeof state.head === "number" ? [state.head] : Array.from({ length: trace.heads }, (_, head) => head);
+    const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
     this.ground = backdrop(found, state.layer, heads, cells, page.state.scale, page.dark);
     this.schedule();
   }

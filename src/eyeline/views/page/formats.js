@@ -5,7 +5,10 @@ const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const LARGEST = 16384; // pixels of a canvas's side
 
 // Seven digits are what float32 holds.
-const rounded = (value) => (typeof value === "number" ? (Number.isFinite(value) ? Number(value.toPrecision(7)) : null) : value);
+const rounded = (value) => {
+  if (typeof value !== "number") return value;
+  return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
+};
 
 const field = (value) => {
   if (value === null || value === undefined) return "";
@@ -23,7 +26,8 @@ export const json = (page, { name, columns, rows }) => {
   const about = {
     schema: "eyeline.numbers/1", version: header.version, numbers: name, model: trace.model.name, trace: trace.name,
     text: trace.queries.text, ...(trace.crossing ? { keys: trace.keys.text } : {}),
-    layer: state.layer + 1, head: typeof state.head === "number" ? state.head + 1 : state.head, unit: state.unit, words, columns,
+    layer: state.layer + 1, head: typeof state.head === "number" ? state.head + 1 : state.head, unit: state.unit,
+    words, columns,
   };
   const lines = rows.map((row) => `  ${JSON.stringify(row.map(rounded))}`).join(",\n");
   return `${JSON.stringify(about, null, 1).slice(0, -2)},\n "rows": [\n${lines}\n ]\n}\n`;
@@ -44,7 +48,9 @@ export const png = async (svg) => {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [Math.round(width * times), Math.round(height * times)];
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error(`${width} × ${height}`))), "image/png"));
+    const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+    if (!blob) throw new Error(`${canvas.width} × ${canvas.height}`);
+    return blob;
   } finally {
     URL.revokeObjectURL(address);
   }

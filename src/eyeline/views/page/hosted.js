@@ -14,10 +14,11 @@ export const hosted = (page, [number, layer, head], cells) => {
     const [R, C] = [Math.min(tile.rows, b - a), Math.min(tile.columns, d - c)];
     const sum = new Float32Array(R * C);
     for (const one of heads) {
-      const request = { trace: trace.index, layer, head: one, queries: [a, b], keys: [c, d], rows: R, columns: C };
-      const picture = await page.source.picture(request);
+      const part = { queries: [a, b], keys: [c, d], rows: R, columns: C };
+      const picture = await page.source.picture({ trace: trace.index, layer, head: one, ...part });
       for (let cell = 0; cell < sum.length; cell++) {
-        sum[cell] = sight.reduce === "max" ? Math.max(sum[cell], picture[cell]) : sum[cell] + picture[cell] / heads.length;
+        if (sight.reduce === "max") sum[cell] = Math.max(sum[cell], picture[cell]);
+        else sum[cell] += picture[cell] / heads.length;
       }
     }
     veiled(sum, R, C, sight.heads, [a, b, c, d]);

@@ -2,6 +2,7 @@
 
 import { button, element } from "./dom.js";
 import { csv, download, fileName, json, png, sound } from "./formats.js";
+import { createSheet } from "./sheet.js";
 import { settingsOf } from "./state.js";
 
 const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` });
@@ -19,8 +20,6 @@ const wordsIn = (text) => {
 /** The button, and the dialog that it opens. `view` gives the view that is shown. */
 export const createKeeping = (page, view) => {
   const status = element("p", { class: "status", role: "status" });
-  const opener = button("", () => open(), { class: "plain", "aria-haspopup": "dialog" });
-  const dialog = element("dialog", { class: "sheet keeping", "aria-labelledby": `${page.id}-keeping` });
   const tell = (key, values) => {
     status.textContent = key ? page.say(key, values) : "";
   };
@@ -59,62 +58,62 @@ export const createKeeping = (page, view) => {
       box.focus();
       return;
     }
-    dialog.close();
+    sheet.close();
     page.restore(words);
     page.announce(page.say("keeping.restored"));
   };
 
-  const files = (title, kinds) =>
-    element(
-      "section",
-      {},
-      element("h3", {}, page.say(title)),
-      element("div", { class: "row" }, ...kinds.map((kind) => button(kind.toUpperCase(), () => keep(kind), { class: "plain", title: page.say(`keeping.${kind}`), "aria-label": page.say(`keeping.${kind}`) }))),
-    );
-  const copied = (title, text) => {
-    const box = element("input", { type: "text", readonly: true, "aria-label": page.say(title), class: "number", dir: "ltr" });
-    box.value = text;
-    return element("div", { class: "row" }, box, button(page.say("keeping.copy"), () => copy(box), { class: "plain", "aria-label": `${page.say("keeping.copy")}: ${page.say(title)}` }));
+  const field = (name, attributes) =>
+    element("input", { type: "text", class: "number", dir: "ltr", "aria-label": page.say(name), ...attributes });
+  const row = (...parts) => element("div", { class: "row" }, ...parts);
+  const titled = (title, ...parts) => element("section", {}, element("h3", {}, page.say(title)), ...parts);
+  const files = (title, kinds) => {
+    const one = (kind) => {
+      const name = page.say(`keeping.${kind}`);
+      return button(kind.toUpperCase(), () => keep(kind), { class: "plain", title: name, "aria-label": name });
+    };
+    return titled(title, row(...kinds.map(one)));
   };
-  const fill = () => {
+  const copied = (name, text) => {
+    const box = field(name, { readonly: true });
+    box.value = text;
+    const copies = page.say("keeping.copy");
+    return row(box, button(copies, () => copy(box), { class: "plain", "aria-label": `${copies}: ${page.say(name)}` }));
+  };
+  const sheet = createSheet(page, "keeping", "keeping", () => {
     tell("");
     // Where nothing differs from how the page opens, the view's name is as good.
     const words = page.words || `view=${page.state.view}`;
-    const pasted = element("input", { type: "text", "aria-label": page.say("keeping.paste"), placeholder: page.say("keeping.paste"), class: "number", dir: "ltr", spellcheck: "false", autocomplete: "off" });
+    const link = `${location.href.split("#")[0]}#${words.replaceAll(" ", "&")}`;
+    const pasted = field("keeping.paste", {
+      placeholder: page.say("keeping.paste"), spellcheck: "false", autocomplete: "off",
+    });
     pasted.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
       restore(pasted);
     });
-    dialog.replaceChildren(
+    return [
       element(
         "div",
-        { class: "head" },
-        element("h2", { id: `${page.id}-keeping` }, page.say("keeping")),
-        button("×", () => dialog.close(), { class: "plain", "aria-label": page.say("close"), title: page.say("close") }),
+        { class: "pair" },
+        files("keeping.picture", ["png", "svg"]),
+        files("keeping.numbers", ["csv", "json"]),
       ),
-      element("div", { class: "pair" }, files("keeping.picture", ["png", "svg"]), files("keeping.numbers", ["csv", "json"])),
-      element("section", {}, element("h3", {}, page.say("keeping.state")), element("p", { class: "quiet" }, page.say("keeping.words.why")),
+      titled(
+        "keeping.state",
+        element("p", { class: "quiet" }, page.say("keeping.words.why")),
         copied("keeping.words", words),
-        page.model.get("address") ? copied("keeping.link", `${location.href.split("#")[0]}#${words.replaceAll(" ", "&")}`) : null,
-        element("div", { class: "row" }, pasted, button(page.say("keeping.restore"), () => restore(pasted), { class: "plain" })),
+        page.model.get("address") ? copied("keeping.link", link) : null,
+        row(pasted, button(page.say("keeping.restore"), () => restore(pasted), { class: "plain" })),
       ),
       status,
-    );
-  };
-  const open = () => {
-    fill();
-    dialog.showModal();
-  };
-  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys rest meanwhile
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close(); // beside it
+    ];
   });
   return {
-    opener,
-    element: dialog,
+    ...sheet,
     update() {
-      opener.textContent = page.say("keeping.open");
+      sheet.opener.textContent = page.say("keeping.open");
     },
   };
 };

@@ -1,15 +1,16 @@
 // What a matrix's colours mean, in numbers.
 
-import { ramp } from "./colour.js";
+import { shade } from "./colour.js";
 import { element } from "./dom.js";
-import { figure, percent } from "./labels.js";
+import { figure } from "./labels.js";
 
 /** A weight as a legend writes it: in two or three figures. */
 export const marked = (weight) => {
   if (weight === 0) return "0";
   if (weight >= 0.0995) return figure(weight, 2);
   if (weight >= 0.0001) return String(Number(weight.toPrecision(2)));
-  return weight.toExponential(Number(weight.toPrecision(1)) === Number(weight.toPrecision(2)) ? 0 : 1).replace("-", "−");
+  const round = Number(weight.toPrecision(1)) === Number(weight.toPrecision(2));
+  return weight.toExponential(round ? 0 : 1).replace("-", "−");
 };
 
 /** The marks of a tone's legend: [{place, text}], the last with a sign if some weights lie beyond it. */
@@ -27,12 +28,18 @@ export const legendMarks = (tone) => {
 
 /** The colours as stops of a gradient, "rgb(…) 0%" and so on. */
 export const stops = (dark, count = 16) =>
-  Array.from({ length: count + 1 }, (_, at) => [`rgb(${ramp(dark)[Math.round((at / count) * 255)].join(" ")})`, at / count]);
+  Array.from({ length: count + 1 }, (_, at) => [shade(at / count, dark), at / count]);
+
+/** What weights are of at a level; null for a coarse picture. */
+export const legendTitle = (page, level) => {
+  if (level === null) return page.say("matrix.legend.coarse");
+  return level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
+};
 
 /** The legend: `tone` may be null before anything is seen. */
 export const legend = (page, tone, level, masked) => {
-  const title = level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
-  const parts = [element("p", { class: "caption" }, tone?.kind === "rank" ? `${title} · ${page.say("matrix.legend.rank")}` : title)];
+  const ranked = tone?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
+  const parts = [element("p", { class: "caption" }, legendTitle(page, level) + ranked)];
   if (tone) {
     const colours = stops(tone.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
     parts.push(
@@ -40,12 +47,16 @@ export const legend = (page, tone, level, masked) => {
       element(
         "div",
         { class: "marks number" },
-        ...legendMarks(tone).map(({ place, text }, at, all) =>
-          element("span", { style: { left: percent(place) }, class: at === 0 ? "first" : at === all.length - 1 ? "last" : null }, text),
-        ),
+        ...legendMarks(tone).map(({ place, text }, at, all) => {
+          const end = at === all.length - 1 ? "last" : at === 0 ? "first" : null;
+          return element("span", { style: { left: `${100 * place}%` }, class: end }, text);
+        }),
       ),
     );
   }
-  if (masked) parts.push(element("p", { class: "veil" }, element("span", { class: "swatch", "aria-hidden": "true" }), page.say("matrix.hidden")));
+  if (masked) {
+    const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
+    parts.push(element("p", { class: "veil" }, swatch, page.say("matrix.hidden")));
+  }
   return parts;
 };

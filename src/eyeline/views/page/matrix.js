@@ -1,11 +1,11 @@
 // The matrix of one head: each row is a query, and shares out what it gives over the keys.
 
-import { labelled } from "./axes.js";
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "./dom.js";
 import { Easel } from "./easel.js";
 import { gestures } from "./gestures.js";
+import { isolated, labelled } from "./labels.js";
 import { matrixKeys } from "./matrixkeys.js";
 import { matrixPicture } from "./matrixpicture.js";
 import { place } from "./placing.js";
@@ -83,7 +83,7 @@ export const createMatrix = (page) => {
       const others = page.state.clipped.filter((token) => token < first || token >= last);
       const on = others.length === page.state.clipped.length;
       page.set({ clipped: on ? [...others, first] : others });
-      page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: labels[column] }));
+      page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: isolated(labels[column]) }));
     },
     zoom(factor, x, y) {
       viewport.zoom(factor, x, y);
@@ -217,11 +217,11 @@ export const createMatrix = (page) => {
         columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at))],
         rows: Array.from({ length: bottom - top }, (_, row) => [
           named(rows, top + row),
-          ...Array.from(block.subarray(row * width, (row + 1) * width), (weight) => (Number.isNaN(weight) ? null : weight)),
+          ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),
         ]),
       };
     },
-    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.level),
+    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.coarse ? null : easel.level),
     destroy() {
       destroyed = true;
       stop();

@@ -29,7 +29,10 @@ export const matrixKeys = (matrix, event) => {
     " ": () => at && matrix.pin(at.row),
     c: () => at && matrix.clip(at.column),
     Escape: () => matrix.point(null),
-    ...Object.fromEntries([["+", 1.5], ["=", 1.5], ["-", 1 / 1.5], ["_", 1 / 1.5]].map(([key, factor]) => [key, () => nearer(factor)])),
+    "+": () => nearer(1.5),
+    "=": () => nearer(1.5),
+    "-": () => nearer(1 / 1.5),
+    _: () => nearer(1 / 1.5),
     0: () => matrix.fit(),
   }[event.key];
   if (!done || (event.ctrlKey && !["Home", "End"].includes(event.key))) return;

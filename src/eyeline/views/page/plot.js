@@ -5,6 +5,7 @@ import { needsLight } from "./colour.js";
 import { figure } from "./labels.js";
 
 const GRID = 14; // pixels of a cell from which cells stand apart
+const HATCH = 6; // pixels from one slanted line to the next
 const NUMBERS = 36; // pixels of a cell from which its weight stands in it
 
 const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch"];
@@ -17,7 +18,7 @@ export const inks = (element) => {
 
 // A pattern of fine slanted lines: here one may not look.
 const hatch = (context, ink, ratio) => {
-  const side = Math.round(6 * ratio);
+  const side = Math.round(HATCH * ratio);
   const tile = document.createElement("canvas");
   tile.width = tile.height = side;
   const brush = tile.getContext("2d");
@@ -57,8 +58,8 @@ export class Plot {
   }
 
   /**
-   * @param scene {viewport, gutter, layers, weight(row, column), allowed(row, column), tone, lines, ruler, bare}:
-   *   layers are pictures, {canvas, top, left, bottom, right, smooth, hidden}, the first lowest; bare leaves out what is beside
+   * @param scene {viewport, gutter, layers, weight(row, column), tone, lines, ruler}: layers are pictures,
+   *   {canvas, part, top, left, bottom, right, smooth, hidden}, the first lowest; without lines, only cells are painted
    */
   paint(scene) {
     const { context, ratio, ink } = this;
@@ -92,7 +93,8 @@ export class Plot {
     for (const { canvas, top, left, bottom, right, smooth, hidden, part } of layers) {
       const box = [x(left), y(top), x(right) - x(left), y(bottom) - y(top)];
       if (hidden) {
-        this.pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % Math.round(6 * ratio), y(0) % Math.round(6 * ratio)]));
+        const side = Math.round(HATCH * ratio);
+        this.pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // it moves along
         context.fillStyle = this.pattern;
         context.fillRect(...box);
       }
@@ -108,8 +110,12 @@ export class Plot {
     const fine = Math.max(Math.round(ratio), 1) / ratio;
     const snapped = (pixels) => Math.round(pixels * ratio) / ratio;
     context.fillStyle = ink.ground;
-    for (let row = seen.top + 1; row < seen.bottom; row++) context.fillRect(0, snapped(viewport.y(row)) - fine, viewport.width, fine);
-    for (let column = seen.left + 1; column < seen.right; column++) context.fillRect(snapped(viewport.x(column)) - fine, 0, fine, viewport.height);
+    for (let row = seen.top + 1; row < seen.bottom; row++) {
+      context.fillRect(0, snapped(viewport.y(row)) - fine, viewport.width, fine);
+    }
+    for (let column = seen.left + 1; column < seen.right; column++) {
+      context.fillRect(snapped(viewport.x(column)) - fine, 0, fine, viewport.height);
+    }
   }
 
   _numbers({ viewport, weight, tone }) {
@@ -129,9 +135,10 @@ export class Plot {
     const size = Math.max(viewport.size, 2);
     context.lineWidth = 1.5;
     context.strokeStyle = ink.query;
-    for (const row of rows.pinned) context.strokeRect(-2, viewport.y(row) - 0.75, viewport.width + 4, size + 1);
+    const [wide, high] = [viewport.width + 4, viewport.height + 4];
+    for (const row of rows.pinned) context.strokeRect(-2, viewport.y(row) - 0.75, wide, size + 1);
     context.strokeStyle = ink.key;
-    for (const column of columns.pinned) context.strokeRect(viewport.x(column) - 0.75, -2, size + 1, viewport.height + 4);
+    for (const column of columns.pinned) context.strokeRect(viewport.x(column) - 0.75, -2, size + 1, high);
     if (rows.at === null) return;
     const [x, y] = [viewport.x(columns.at), viewport.y(rows.at)];
     // Beside cells that hold numbers lines run between them, else through the middle.

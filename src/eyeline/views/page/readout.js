@@ -1,7 +1,7 @@
 // What a matrix says of the cell that is pointed at.
 
 import { element } from "./dom.js";
-import { figure, percent } from "./labels.js";
+import { figure, isolated, percent } from "./labels.js";
 
 const AT_ONCE = 8e6; // products that a movement of the mouse may cost
 const MOST = 3e8; // and a mouse that rests
@@ -20,19 +20,21 @@ export const createReadout = (matrix) => {
     }
     return row.total;
   };
-  const entry = (kind, name, ...value) => element("div", { class: kind }, element("dt", {}, name), element("dd", {}, ...value));
-  const unit = (line, at) => [element("bdi", {}, line.labels[at]), element("span", { class: "quiet number" }, String(line.numbers[at]))];
+  const entry = (kind, name, ...value) =>
+    element("div", { class: kind }, element("dt", {}, name), element("dd", {}, ...value));
+  const quiet = (text, kind = "") => element("span", { class: `quiet ${kind}` }, text);
+  const unit = (line, at) => [element("bdi", {}, line.labels[at]), quiet(String(line.numbers[at]), "number")];
 
   const show = (at) => {
     clearTimeout(waiting);
     const { cells, lines } = matrix;
     if (!at || !cells) {
       const blank = (name) => entry("blank", page.say(`matrix.${name}`), "–");
-      list.replaceChildren(...["query", "key", "weight"].map(blank), element("p", { class: "quiet" }, page.say("matrix.hint")));
+      list.replaceChildren(...["query", "key", "weight"].map(blank), quiet(page.say("matrix.hint")));
       return "";
     }
-    const [query, key] = [lines.rows.labels[at.row], lines.columns.labels[at.column]];
-    const note = matrix.clipped.includes(at.column) ? [element("span", { class: "quiet" }, page.say("matrix.capped"))] : [];
+    const [query, key] = [isolated(lines.rows.labels[at.row]), isolated(lines.columns.labels[at.column])];
+    const note = matrix.clipped.includes(at.column) ? [quiet(page.say("matrix.capped"))] : [];
     const parts = [
       entry("query", page.say("matrix.query"), ...unit(lines.rows, at.row)),
       entry("key", page.say("matrix.key"), ...unit(lines.columns, at.column), ...note),

@@ -1,17 +1,19 @@
 // A matrix as square pictures, made piece by piece where they are seen, and kept while there is room.
 
 const SIDE = 256; // dots of a picture's side
-const KEPT = 96; // pictures, 0.5 MB each
+const COARSE = 3; // from this level on pictures are smaller, since their dots take longer:
+const SMALL = 64; // dots of a side
+const KEPT = 96; // pictures, 0.5 MB each at most
 const SLICE = 2e6; // products between two looks at the clock
 const SAMPLE = 2048; // weights of a picture that a scale by rank is made of
 
 /** One picture: dots of 2^level × 2^level cells each, a dot the mean of those that may be looked at, or NaN. */
 class Tile {
-  constructor(level, row, column, table) {
+  constructor(level, row, column, side, table) {
     Object.assign(this, { level, row, column });
-    const side = SIDE << level;
     [this.top, this.left] = [row * side, column * side];
-    [this.bottom, this.right] = [Math.min(this.top + side, table.rows.length), Math.min(this.left + side, table.columns.length)];
+    this.bottom = Math.min(this.top + side, table.rows.length);
+    this.right = Math.min(this.left + side, table.columns.length);
     this.rows = Math.ceil((this.bottom - this.top) / 2 ** level);
     this.columns = Math.ceil((this.right - this.left) / 2 ** level);
     this.weights = null; // once it is done
@@ -111,19 +113,23 @@ export class Tiles {
 
   /** The tiles of a level that cover what is seen, those nearest to its middle first. */
   covering(level, { top, left, bottom, right }) {
-    const side = SIDE << level;
+    const side = this._side(level);
     const found = [];
     for (let row = Math.floor(top / side); row * side < bottom; row++) {
-      for (let column = Math.floor(left / side); column * side < right; column++) found.push(this._tile(level, row, column));
+      for (let column = Math.floor(left / side); column * side < right; column++) {
+        found.push(this._tile(level, row, column));
+      }
     }
-    const far = (tile) => Math.hypot((tile.row + 0.5) * side - (top + bottom) / 2, (tile.column + 0.5) * side - (left + right) / 2);
+    const [y, x] = [(top + bottom) / 2, (left + right) / 2];
+    const far = (tile) => Math.hypot((tile.row + 0.5) * side - y, (tile.column + 0.5) * side - x);
     return found.sort((one, other) => far(one) - far(other));
   }
 
   /** Pictures of other levels that are there already, coarse ones first: to be seen until the right ones are. */
   others(level, { top, left, bottom, right }) {
+    const within = (tile) => tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left;
     return [...this.tiles.values()]
-      .filter((tile) => tile.tone && tile.level !== level && tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left)
+      .filter((tile) => tile.tone && tile.level !== level && within(tile))
       .sort((one, other) => other.level - one.level);
   }
 
@@ -181,7 +187,7 @@ export class Tiles {
 
   /** The weight of a cell, as far as its picture is there. */
   weight(row, column) {
-    const tile = this.tiles.get(`0 ${row >> 8} ${column >> 8}`);
+    const tile = this.tiles.get(`0 ${Math.floor(row / SIDE)} ${Math.floor(column / SIDE)}`);
     return tile?.weights?.[(row - tile.top) * tile.columns + column - tile.left];
   }
 
@@ -193,9 +199,14 @@ export class Tiles {
     }
   }
 
+  // Cells of a picture's side. A host makes large ones as fast as small ones.
+  _side(level) {
+    return (level < COARSE || this.host ? SIDE : SMALL) * 2 ** level;
+  }
+
   _tile(level, row, column) {
     const name = `${level} ${row} ${column}`;
-    const tile = this.tiles.get(name) ?? new Tile(level, row, column, this.cells);
+    const tile = this.tiles.get(name) ?? new Tile(level, row, column, this._side(level), this.cells);
     this.tiles.delete(name);
     this.tiles.set(name, tile);
     return tile;

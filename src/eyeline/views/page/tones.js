@@ -19,7 +19,7 @@ export const measured = (tops, sample) => {
 
 /** A scale of colours. */
 export class Tone {
-  /** @param kind "linear", "log" or "rank"  @param seen what `measured` found  @param clips whether columns don't count */
+  /** A scale of a kind, "linear", "log" or "rank", for what `measured` found; clips says whether columns don't count. */
   constructor(kind, seen, dark, clips = false) {
     Object.assign(this, { kind, dark, clips, top: seen.top, most: seen.most, sample: seen.sample });
     // By the logarithm the palest is the power of ten below one in twenty, one to six powers below the top.

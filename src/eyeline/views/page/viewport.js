@@ -27,8 +27,9 @@ export class Viewport {
   /** The cells that are seen, [top, left, bottom, right]; null for all. */
   get box() {
     if (this.whole) return null;
-    const [bottom, right] = [this.top + this.height / this.size, this.left + this.width / this.size];
-    return [this.top, this.left, Math.min(bottom, this.rows), Math.min(right, this.columns)].map((place) => Number(place.toFixed(2)));
+    const bottom = Math.min(this.top + this.height / this.size, this.rows);
+    const right = Math.min(this.left + this.width / this.size, this.columns);
+    return [this.top, this.left, bottom, right].map((place) => Number(place.toFixed(2)));
   }
 
   /** Another table, or another window; `snap` is the device pixels of a CSS pixel. */

@@ -129,17 +129,17 @@ const WORDS = {
   "overview.after": ["The heads after", "Các đầu chú ý sau"],
 
   // Matrix
-  "matrix.aria": ["Matrix of weights: rows are queries, columns are keys", "Ma trận trọng số: hàng là query, cột là key"],
+  "matrix.aria": ["Matrix of weights: rows are queries, columns are keys", "Ma trận trọng số: hàng là truy vấn, cột là khóa"],
   "matrix.how": [
     "Drag to move; pinch, or turn the wheel with Ctrl, to zoom. Press a row to pin its query, a column's label to leave the column out of the scale. Arrow keys go from cell to cell.",
-    "Kéo để di chuyển; chụm hai ngón hoặc giữ Ctrl và lăn chuột để phóng to, thu nhỏ. Bấm vào một hàng để ghim query của hàng đó, bấm vào nhãn cột để không tính cột vào thang màu. Các phím mũi tên đi từng ô.",
+    "Kéo để di chuyển; chụm hai ngón hoặc giữ Ctrl và lăn chuột để phóng to, thu nhỏ. Bấm vào một hàng để ghim truy vấn của hàng đó, bấm vào nhãn cột để không tính cột vào thang màu. Các phím mũi tên đi từng ô.",
   ],
   "matrix.hint": ["Point at a cell to read its weight.", "Trỏ vào một ô để đọc trọng số."],
-  "matrix.query": ["query", "query"],
-  "matrix.key": ["key", "key"],
+  "matrix.query": ["query", "truy vấn"],
+  "matrix.key": ["key", "khóa"],
   "matrix.weight": ["weight", "trọng số"],
   "matrix.share": ["of what it gives to what is shown", "trong phần dành cho những gì đang hiện"],
-  "matrix.none": ["none: this query may not look there", "không có: query này không được nhìn tới đó"],
+  "matrix.none": ["none: this query may not look there", "không có: truy vấn này không được nhìn tới đó"],
   "matrix.capped": ["left out of the scale", "không tính vào thang màu"],
   "matrix.said": [
     "{query} to {key}: {weight}, {share} of what it gives to what is shown",
@@ -152,12 +152,14 @@ const WORDS = {
   "matrix.scale.rank": ["by rank", "theo thứ hạng"],
   "matrix.legend": ["Weight", "Trọng số"],
   "matrix.legend.mean": ["Weight, mean of {count} × {count} cells", "Trọng số, trung bình của {count} × {count} ô"],
+  "matrix.legend.coarse": ["Weight, in a coarse picture", "Trọng số, trong hình thô"],
   "matrix.legend.rank": ["as many cells in each colour", "mỗi màu có số ô như nhau"],
-  "matrix.hidden": ["a query may not look there", "query không được nhìn tới đó"],
+  "matrix.hidden": ["a query may not look there", "truy vấn không được nhìn tới đó"],
   "matrix.dots": [
     "Each dot is the mean of {count} × {count} cells. Zoom in to see every weight.",
     "Mỗi chấm là trung bình của {count} × {count} ô. Phóng to để thấy từng trọng số.",
   ],
+  "matrix.slow": ["Computing; until then, a coarse picture.", "Đang tính; trong lúc đó là hình thô."],
   "matrix.far": [
     "A coarse picture of the whole. Zoom in: weights are computed where you look.",
     "Hình thô của toàn bộ ma trận. Hãy phóng to: trọng số được tính ở nơi bạn nhìn.",
@@ -165,10 +167,10 @@ const WORDS = {
   "matrix.closer": ["Zoom in", "Phóng to"],
   "matrix.farther": ["Zoom out", "Thu nhỏ"],
   "matrix.all": ["All", "Tất cả"],
-  "matrix.whole": ["{rows} queries × {columns} keys", "{rows} query × {columns} key"],
+  "matrix.whole": ["{rows} queries × {columns} keys", "{rows} truy vấn × {columns} khóa"],
   "matrix.place": [
     "Queries {queries} and keys {keys} of {rows} × {columns}",
-    "Query {queries} và key {keys} trong {rows} × {columns}",
+    "Truy vấn {queries} và khóa {keys} trong {rows} × {columns}",
   ],
   "matrix.sink": [
     "“{key}” takes {share} of what is given here, and the others look pale beside it.",
@@ -389,12 +391,21 @@ const WORDS = {
   "keys.matrix.page": ["PageUp PageDown: a window up or down", "PageUp PageDown: lên hoặc xuống một khung nhìn"],
   "keys.matrix.ends": [
     "Home End: the first and last key; with Ctrl, also the first and last query",
-    "Home End: key đầu và key cuối; giữ Ctrl: cả query đầu và query cuối",
+    "Home End: khóa đầu và khóa cuối; giữ Ctrl: cả truy vấn đầu và cuối",
   ],
   "keys.matrix.zoom": ["+ − 0: zoom in, zoom out, all", "+ − 0: phóng to, thu nhỏ, tất cả"],
-  "keys.matrix.pin": ["Enter Space: pin the query, or let it go", "Enter Space: ghim hoặc bỏ ghim query"],
-  "keys.matrix.clip": ["C: leave the key's column out of the scale", "C: không tính cột của key vào thang màu"],
+  "keys.matrix.pin": ["Enter Space: pin the query, or let it go", "Enter Space: ghim hoặc bỏ ghim truy vấn"],
+  "keys.matrix.clip": ["C: leave the key's column out of the scale", "C: không tính cột của khóa vào thang màu"],
   "keys.matrix.leave": ["Esc: point at nothing", "Esc: không trỏ vào ô nào"],
+  "keys.steps.word": ["← → Home End: on the words: another query", "← → Home End: ở hàng từ: chọn truy vấn khác"],
+  "keys.steps.key": ["↑ ↓: on the keys: the key before, the key after", "↑ ↓: ở các khóa: khóa trước, khóa sau"],
+  "keys.steps.coordinate": [
+    "← →: on a vector or the keys: the coordinate before, the one after",
+    "← →: ở vectơ hoặc các khóa: tọa độ trước, tọa độ sau",
+  ],
+  "keys.steps.remove": ["Delete: on the keys: take a key out", "Delete: ở các khóa: bỏ một khóa ra"],
+  "keys.compare.word": ["← → Home End: on the words: another word", "← → Home End: ở hàng từ: chọn từ khác"],
+  "keys.compare.cell": ["← ↑ ↓ →: on a picture: from cell to cell", "← ↑ ↓ →: ở hình: đi từng ô"],
   "close": ["Close", "Đóng"],
 };
 
