@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import struct
 import threading
 import time
 
@@ -123,3 +124,15 @@ def until(true):
             return
         time.sleep(0.005)
     raise AssertionError("it never came to be")
+
+
+def unframed(data):
+    (length,) = struct.unpack_from("<I", data)
+    reply = json.loads(data[4 : 4 + length])
+    at, arrays = 4 + length, []
+    for size in reply.pop("lengths"):
+        at += -at % 8
+        arrays.append(data[at : at + size])
+        at += size
+    assert len(data) == at + -at % 8
+    return reply, arrays

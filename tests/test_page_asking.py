@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import pytest
@@ -35,7 +36,14 @@ def trace(model):
 
 
 @pytest.fixture
-def opened(open_page):
+def started():
+    """Starts servers, which end when the pages are closed that ask them."""
+    with contextlib.ExitStack() as stack:
+        yield lambda session: stack.enter_context(Served(session))
+
+
+@pytest.fixture
+def opened(started, open_page):
     """Opens what is served, watched as every page is; it may ask its own server for things, and for nothing else."""
 
     def open_at(served, **options):
@@ -48,9 +56,8 @@ def opened(open_page):
 
 
 @pytest.fixture
-def served(trace, model):
-    with Served(session_of(trace, model)) as served:
-        yield served
+def served(started, trace, model):
+    return started(session_of(trace, model))
 
 
 def field(page):
@@ -127,33 +134,33 @@ def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened,
         assert download.value.path().read_bytes().startswith(begins)
 
 
-def test_the_model_the_mask_and_the_scale_are_as_chosen(opened, trace, model, folder):
+def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, trace, model, folder):
     other = load(folder)
     other.name = "other"
-    with Served(Session(Page([trace]), ["tiny", "other"], ready={"tiny": model, "other": other})) as served:
-        page = opened(served)
-        picker = page.get_by_label("Model", exact=True)
-        assert picker.locator("option").all_text_contents() == ["tiny", "other"]
-        picker.select_option("other")
-        page.get_by_label("without ÷ √d").check()
-        page.get_by_label("no looking ahead").check()
-        press(page, "Run")
-        # The model is a decoder, which looks ahead in no case.
-        expect(chosen(page)).to_have_text(f"{TEXT} (without ÷ √d)")
-        assert served.session.page.traces[1].model.name == "other"
+    served = started(Session(Page([trace]), ["tiny", "other"], ready={"tiny": model, "other": other}))
+    page = opened(served)
+    picker = page.get_by_label("Model", exact=True)
+    assert picker.locator("option").all_text_contents() == ["tiny", "other"]
+    picker.select_option("other")
+    page.get_by_label("without ÷ √d").check()
+    page.get_by_label("no looking ahead").check()
+    press(page, "Run")
+    # The model is a decoder, which looks ahead in no case.
+    expect(chosen(page)).to_have_text(f"{TEXT} (without ÷ √d)")
+    assert served.session.page.traces[1].model.name == "other"
 
 
-def test_a_model_that_would_be_fetched_says_so_till_it_is_here(opened, trace, model, tmp_path, monkeypatch):
+def test_a_model_that_would_be_fetched_says_so_till_it_is_here(started, opened, trace, model, tmp_path, monkeypatch):
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
     monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: model)
-    with Served(Session(Page([trace]), ["tiny", "smollm2"], ready={"tiny": model})) as served:
-        page = opened(served)
-        picker = page.get_by_label("Model", exact=True)
-        assert picker.locator("option").all_text_contents() == ["tiny", "smollm2 (fetches 98 MB, once)"]
-        picker.select_option("smollm2")
-        press(page, "Run")
-        expect(picker.locator("option")).to_have_text(["tiny", "smollm2"])
-        expect(picker).to_have_value("smollm2")
+    served = started(Session(Page([trace]), ["tiny", "smollm2"], ready={"tiny": model}))
+    page = opened(served)
+    picker = page.get_by_label("Model", exact=True)
+    assert picker.locator("option").all_text_contents() == ["tiny", "smollm2 (fetches 98 MB, once)"]
+    picker.select_option("smollm2")
+    press(page, "Run")
+    expect(picker.locator("option")).to_have_text(["tiny", "smollm2"])
+    expect(picker).to_have_value("smollm2")
 
 
 def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, model, monkeypatch):
@@ -214,20 +221,20 @@ def test_what_is_wrong_with_a_text_is_said_beside_it(opened, served):
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_text_stays_what_it_is(opened, trace, model, kind):
+def test_a_hostile_text_stays_what_it_is(started, opened, trace, model, kind):
     text = HOSTILE[kind][:150]  # the model has 200 positions
-    with Served(session_of(trace, model)) as served:
-        page = opened(served)
-        page.evaluate("text => { const field = document.querySelector('.asking textarea'); field.value = text; }", text)
-        press(page, "Run")
-        expect(texts(page).locator("option")).to_have_count(2)
-        # A field has no carriage returns; all else comes back as it was typed.
-        assert served.session.page.traces[1].queries.text == text
-        assert page.evaluate("window.ran") is None
-        assert page.locator("img, svg[onload], main b, main style").count() == 0
+    served = started(session_of(trace, model))
+    page = opened(served)
+    page.evaluate("text => { const field = document.querySelector('.asking textarea'); field.value = text; }", text)
+    press(page, "Run")
+    expect(texts(page).locator("option")).to_have_count(2)
+    # A field has no carriage returns; all else comes back as it was typed.
+    assert served.session.page.traces[1].queries.text == text
+    assert page.evaluate("window.ran") is None
+    assert page.locator("img, svg[onload], main b, main style").count() == 0
 
 
-def test_a_files_name_is_chosen_and_it_is_opened(opened, trace, model, tmp_path):
+def test_a_files_name_is_chosen_and_it_is_opened(started, opened, trace, model, tmp_path):
     (tmp_path / "a.txt").write_text(NEW)
     record("the the", model=model).save(tmp_path / "b.safetensors")
     files = [
@@ -235,18 +242,18 @@ def test_a_files_name_is_chosen_and_it_is_opened(opened, trace, model, tmp_path)
         File("b.safetensors", tmp_path / "b.safetensors", "trace", tmp_path),
         File("<b>gone</b>.txt", tmp_path / "gone.txt", "text", tmp_path),
     ]
-    with Served(session_of(trace, model, files=files)) as served:
-        page = opened(served)
-        picker = page.get_by_label("File", exact=True)
-        assert picker.locator("option").all_text_contents() == ["a.txt", "b.safetensors", "<b>gone</b>.txt"]
-        press(page, "Open")
-        expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
-        picker.select_option("1")
-        press(page, "Open")
-        expect(chosen(page)).to_have_text("the the (as trained)")
-        picker.select_option("2")
-        press(page, "Open")
-        expect(page.locator(".asking [role=alert]")).to_contain_text("gone.txt must be a file of")
+    served = started(session_of(trace, model, files=files))
+    page = opened(served)
+    picker = page.get_by_label("File", exact=True)
+    assert picker.locator("option").all_text_contents() == ["a.txt", "b.safetensors", "<b>gone</b>.txt"]
+    press(page, "Open")
+    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    picker.select_option("1")
+    press(page, "Open")
+    expect(chosen(page)).to_have_text("the the (as trained)")
+    picker.select_option("2")
+    press(page, "Open")
+    expect(page.locator(".asking [role=alert]")).to_contain_text("gone.txt must be a file of")
 
 
 def test_without_a_folder_there_is_nothing_to_open(opened, served):

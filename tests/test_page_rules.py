@@ -238,6 +238,19 @@ def test_arrow_keys_go_along_a_group(page_of, two, role):
     assert len(seen) >= 2
 
 
+@pytest.mark.parametrize(("view", "role"), [("sentence", "option"), ("steps", "radio"), ("compare", "radio")])
+def test_a_line_of_words_reads_as_its_script_does(page_of, view, role):
+    shown = page_of(pages.trace("الكلب يطارد القطة"), words=f"view={view} token=2")
+    settled(shown)
+    words = [shown.locator(f"[role={role}]", has_text=word).first for word in ("الكلب", "يطارد", "القطة")]
+    places = [word.bounding_box()["x"] for word in words]
+    assert places == sorted(places, reverse=True)
+    words[0].focus()
+    shown.keyboard.press("ArrowLeft")
+    settled(shown)
+    assert shown.evaluate("document.activeElement.textContent") == "يطارد"
+
+
 # Narrow windows
 
 

@@ -3,7 +3,7 @@
 `record` runs a model over a text and keeps a `Trace`: its token lines, of each layer q, k, v, lse and mask, and a few
 measures of every head, in memory that grows with the text. `Trace.weights` and `Trace.pooled` give any part of the
 weights back; `Trace.save` and `open_trace` keep one in a file. This room imports models and the rooms below it;
-safetensors loads inside functions.
+safetensors, and what records models of transformers, load inside functions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 // The labels beside a matrix: units as typed where there is room, else their numbers at a few places.
 
-
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
 const ROOM = 12; // pixels that a label takes across its line
@@ -54,7 +53,7 @@ export const widest = (ruler, labels) => {
   return most;
 };
 
-/** The numbers at which an axis without labels is marked, `room` pixels or more apart. */
+/** The numbers at which an axis without labels is marked: places that aren't nearer to each other than `room` pixels. */
 export const ticks = (first, last, size, room) => {
   const least = room / size;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -66,8 +65,7 @@ export const ticks = (first, last, size, room) => {
 
 /**
  * What to write beside the cells that are seen.
- * @param lines {rows, columns}: each {title, labels, numbers, marked: Set of places, pinned: Set, at: the place that is
- *   pointed at, or null}
+ * @param lines {rows, columns}: each {labels, numbers, marked: Set of places, pinned: Set, at: place under the cursor or null}
  * @returns [{text, x, y, turned, align, colour, strong, boxed}], x and y in pixels from the corner of the cells
  */
 export const labels = (viewport, gutter, lines, ruler) => {
@@ -77,22 +75,16 @@ export const labels = (viewport, gutter, lines, ruler) => {
     const middle = row ? viewport.y(place + 0.5) : viewport.x(place + 0.5);
     const end = row ? viewport.height : viewport.width;
     if (middle < -1 || middle > end + 1) return;
-    if (row) {
-      const shown = ruler.fit(text, gutter.left - GAP - 6);
-      found.push({ text: shown, x: -GAP, y: middle, turned: false, align: "right", ...extra });
-    } else if (gutter.turned && !extra.number) {
-      const shown = ruler.fit(text, gutter.top - GAP - 6);
-      found.push({ text: shown, x: middle, y: -GAP, turned: true, align: "left", ...extra });
-    } else {
-      const shown = extra.number ? text : ruler.fit(text, Math.max(size - 6, 40));
+    if (row) found.push({ text: ruler.fit(text, gutter.left - GAP - 6), x: -GAP, y: middle, turned: false, align: "right", ...extra });
+    else if (gutter.turned && !extra.number) found.push({ text: ruler.fit(text, gutter.top - GAP - 6), x: middle, y: -GAP, turned: true, align: "left", ...extra });
+    else {
+      const shown = ruler.fit(text, Math.max(size - 6, 40));
       const half = Math.min(ruler.width(shown), end) / 2;
-      const x = Math.max(Math.min(middle, end - half), half);
-      found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
+      found.push({ text: shown, x: Math.max(Math.min(middle, end - half), half), y: -GAP - 5, turned: false, align: "center", ...extra });
     }
   };
   const title = { x: -GAP, turned: false, align: "right", colour: "quiet", strong: false };
-  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 });
-  found.push({ ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
+  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 }, { ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];

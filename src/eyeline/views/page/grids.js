@@ -59,12 +59,13 @@ const drawCells = (context, { patch, end, signed, page, colour }, { left, top, c
   const edge = (value) => Math.round(value * dots) / dots;
   const gap = cell >= ROOMY ? 1 / dots : 0;
   const [veil, hatch] = [colour("--hidden"), colour("--hatch")];
+  const { dark } = page;
   for (let at = 0; at < weights.length; at++) {
     const [r, c] = [Math.floor(at / columns.length), at % columns.length];
     const [x, y] = [edge(left + c * cell), edge(top + r * cell)];
     const [width, height] = [edge(left + (c + 1) * cell) - x - gap, edge(top + (r + 1) * cell) - y - gap];
     const share = end ? weights[at] / end : 0;
-    context.fillStyle = hidden[at] ? veil : signed ? tint(share, page.dark) : shade(share, page.dark);
+    context.fillStyle = hidden[at] ? veil : signed ? tint(share, dark) : shade(share, dark);
     context.fillRect(x, y, width, height);
     if (!hidden[at] || cell < ROOMY) continue;
     context.strokeStyle = hatch;

@@ -106,11 +106,17 @@ export const average = async (sight, queries, keys, wanted) => {
 export const work = (sight) => sight.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
 
 /** The places of the largest numbers, largest first; of equals, the first. Nothing that is nothing. */
-export const strongest = (numbers, count) =>
-  [...numbers.keys()]
-    .filter((at) => numbers[at] > 0)
-    .sort((one, other) => numbers[other] - numbers[one] || one - other)
-    .slice(0, count);
+export const strongest = (numbers, count) => {
+  const best = [];
+  for (let at = 0; at < numbers.length; at++) {
+    if (!(numbers[at] > (best.length < count ? 0 : numbers[best.at(-1)]))) continue;
+    let place = best.length;
+    while (place > 0 && numbers[best[place - 1]] < numbers[at]) place -= 1;
+    best.splice(place, 0, at);
+    if (best.length > count) best.pop();
+  }
+  return best;
+};
 
 /**
  * The share that a full bar or full shade stands for, and whether a longer bar has to be cut: one more than 4 times as

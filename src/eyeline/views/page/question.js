@@ -15,6 +15,7 @@ export class Question {
   constructor(page) {
     this.page = page;
     [this.sight, this.hovered, this.focused] = [null, null, null];
+    this.lists = new WeakMap(); // what counts of each list of units
     this.rest();
   }
 
@@ -47,14 +48,26 @@ export class Question {
 
   /** The places of a side's units that count, that which is asked about always among them. */
   shown(side) {
-    const list = this.page.shown(this.units(side));
-    const one = this.asked;
-    return one?.side !== side || list.includes(one.unit) ? list : [...list, one.unit].sort((a, b) => a - b);
+    return this._counted(side).list;
   }
 
-  /** Look at a sight. */
+  // The same, also as a set; kept, since a line may be very long.
+  _counted(side) {
+    const [units, { special }, one] = [this.units(side), this.page.state, this.asked];
+    let known = this.lists.get(units);
+    if (known?.special !== special) {
+      const list = this.page.shown(units);
+      this.lists.set(units, (known = { special, list, set: new Set(list) }));
+    }
+    if (one?.side !== side || known.set.has(one.unit)) return known;
+    const list = [...known.list, one.unit].sort((a, b) => a - b);
+    return { list, set: new Set(list) };
+  }
+
+  /** Look at a sight: that which the state names. */
   take(sight) {
-    const { special } = this.page.state;
+    const { layer, head, special } = this.page.state;
+    this.place = [layer + 1, typeof head === "number" ? head + 1 : head]; // as a table has it
     if (this.sight && same(sight, this.sight) && special === this.special) return;
     if (sight.queries !== this.sight?.queries) [this.hovered, this.focused] = [null, null];
     [this.sight, this.special] = [sight, special];
@@ -90,7 +103,7 @@ export class Question {
     const { crossing } = this.page.trace;
     const back = one !== null && (crossing ? one.side === "keys" : this.page.state.toward === "to");
     const side = back ? "queries" : this.across;
-    const keys = this.shown(this.across);
+    const { list: keys, set: kept } = this._counted(this.across);
     const seen = {
       kind: one === null ? "none" : back ? "to" : "from",
       one, side,
@@ -98,7 +111,7 @@ export class Question {
       ones: one && this.units(one.side),
       asked: one && this.units(one.side)[one.unit],
       own: one && !crossing ? one.unit : null,
-      kept: new Set(keys),
+      kept,
       shares: null, weights: null, aside: 0, whole: true,
     };
     if (one === null) return { ...seen, shares: this.averages };
@@ -117,8 +130,7 @@ export class Question {
 
   /** All the numbers of what is seen, as a table. */
   table(near) {
-    const { state } = this.page;
-    const place = [state.layer + 1, typeof state.head === "number" ? state.head + 1 : state.head];
+    const { place } = this;
     const seen = this.ready ? this.looks(near) : null;
     if (!seen?.one) {
       const known = seen?.shares ? [...seen.shares.entries()].filter(([, share]) => share >= 0) : [];

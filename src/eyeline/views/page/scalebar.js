@@ -7,8 +7,9 @@ import { figure } from "./labels.js";
 /** A scale from 0 to `end`, or if `signed`, from −end to end. */
 export const scaleBar = ({ page, canvases }, { end, signed, digits = 3 }) => {
   const scale = canvases.add({}, (context, width, height) => {
+    const { dark } = page;
     for (let x = 0; x < width; x++) {
-      context.fillStyle = signed ? tint((2 * x) / (width - 1) - 1, page.dark) : shade(x / (width - 1), page.dark);
+      context.fillStyle = signed ? tint((2 * x) / (width - 1) - 1, dark) : shade(x / (width - 1), dark);
       context.fillRect(x, 0, 1, height);
     }
   });

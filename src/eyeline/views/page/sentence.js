@@ -159,11 +159,12 @@ export const createSentence = (page) => {
     const from = seen.one && rows[seen.one.side].tokens.span(seen.one.unit);
     if (!from) return [];
     const least = Math.max(page.state.threshold, 2 * FAINT * full);
-    return strongest(seen.shares, seen.shares.length)
+    const [start, end] = range(seen.side);
+    return strongest(seen.shares.subarray(start, end), LINKS)
+      .map((place) => place + start)
       .filter((at) => at === pointed || seen.shares[at] >= least)
       .map((at) => ({ from, at, to: rows[seen.side].tokens.span(at), strength: Math.min(seen.shares[at] / full, 1) }))
       .filter((link) => link.to)
-      .slice(0, LINKS)
       .map((link) => ({ ...link, faded: pointed !== null && link.at !== pointed }));
   };
 

@@ -5,7 +5,7 @@ import { tokenOf } from "./walk.js";
 
 const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by word
 
-const folded = (unit) => unit.text.trim().normalize("NFC").toLowerCase();
+const folded = ({ text }) => text.trim().normalize("NFC").toLowerCase();
 
 const sameUnits = (a, b) =>
   a.length === b.length && a.every((unit, at) => unit.start === b[at].start && unit.end === b[at].end);

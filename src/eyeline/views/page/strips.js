@@ -44,20 +44,22 @@ const held = ({ canvases }, { space, kind, name, attributes }, draw) =>
 
 /** A strip of cells. @param end the number whose colour is the fullest */
 export const strip = (room, { values, end, ...rest }) =>
-  held(room, { kind: "cells", ...rest }, (context, width, height, dots) =>
+  held(room, { kind: "cells", ...rest }, (context, width, height, dots) => {
+    const { dark } = room.page;
     cells(values.length, width, dots, (at, left, wide) => {
       const whole = Number.isFinite(values[at]);
-      context.fillStyle = whole ? tint(end ? values[at] / end : 0, room.page.dark) : room.colour("--hatch");
+      context.fillStyle = whole ? tint(end ? values[at] / end : 0, dark) : room.colour("--hatch");
       context.fillRect(left, 0, wide, height);
-    }),
-  );
+    });
+  });
 
 /** Numbers as bars up and down from a line. */
 export const bars = (room, { values, ...rest }) =>
   held(room, { kind: "bars", ...rest }, (context, width, height, dots) => {
     const { zero, unit } = axis(values, height);
+    const { dark } = room.page;
     cells(values.length, width, dots, (at, left, wide) => {
-      context.fillStyle = tint(values[at] < 0 ? -0.85 : 0.85, room.page.dark);
+      context.fillStyle = tint(values[at] < 0 ? -0.85 : 0.85, dark);
       context.fillRect(left, Math.min(zero, zero - values[at] * unit), wide, Math.abs(values[at] * unit));
     });
     ruled(room, context, zero, width, dots);

@@ -25,6 +25,17 @@ const listed = (page, nodes) => {
   return parts(page, "and", { before, last });
 };
 
+const repeats = new WeakMap(); // of lists of units: the texts that stand there more than once
+
+const repeated = (units) => {
+  if (!repeats.has(units)) {
+    const [once, often] = [new Set(), new Set()];
+    for (const { text } of units) (once.has(text) ? often : once).add(text);
+    repeats.set(units, often);
+  }
+  return repeats.get(units);
+};
+
 /** The two strongest of `shares` by name, with their percents: "time (32%) and itself (27%)". */
 const leaders = (page, shares, units, own) => {
   const places = strongest(shares, 2).filter((at, place) => place === 0 || shares[at] >= 0.005);
@@ -64,12 +75,11 @@ export const createStrongest = (page, on) => {
   const rows = (looks, places) => {
     const { shares, units, own } = looks;
     const [full, cut] = ceiling(shares);
-    const often = new Map();
-    for (const { text } of units) often.set(text, (often.get(text) ?? 0) + 1);
+    const often = repeated(units);
     return places.map((at) => {
       const name = titled(units[at], units);
       const share = `${cut && shares[at] > full ? "» " : ""}${percent(shares[at])}`;
-      const place = (looks.long || often.get(units[at].text) > 1) && page.say("sentence.place", { number: at + 1 });
+      const place = (looks.long || often.has(units[at].text)) && page.say("sentence.place", { number: (at + 1).toLocaleString(page.language) });
       const pointing = { pointerenter: () => on.point(at), pointerleave: () => on.point(null) };
       return element(
         "li",

@@ -1,5 +1,6 @@
 // A line of words to choose one of: a group of radio buttons that arrow keys go along.
 
+import { leftward } from "./axes.js";
 import { element } from "./dom.js";
 import { labelled } from "./labels.js";
 
@@ -14,10 +15,11 @@ export const wordline = ({ units, chosen, name, focus, choose }) => {
   const whole = units.length <= ROOM;
   const first = whole ? 0 : Math.max(chosen - AROUND, 0);
   const last = whole ? units.length : Math.min(chosen + AROUND + 1, units.length);
+  const typed = units.filter((unit) => !unit.special).slice(0, ROOM).map((unit) => unit.text).join(" ");
   const list = element("div", {
     class: "wordline",
     role: "radiogroup",
-    dir: "auto",
+    dir: leftward(typed) ? "rtl" : "ltr",
     "aria-label": name,
     "data-focus": focus,
   });
