@@ -1,7 +1,5 @@
 // A small picture of a whole head, from the host: what a large matrix shows until its weights are there.
 
-import { Tone, measured } from "./tones.js";
-
 // Whether any query of [top, bottom) may look at any key of [left, right): asked at up to 8 × 8 places.
 const open = (head, top, bottom, left, right) => {
   if (head.mask.kind === "all") return true;
@@ -28,34 +26,49 @@ export const veiled = (weights, rows, columns, heads, [a, b, c, d]) => {
   return hidden;
 };
 
-/** A layer for `Plot`: the overview's picture of the heads of one layer. `pictures` is what the source answered. */
-export const backdrop = (pictures, layer, heads, { sight, rows, columns }, kind, dark) => {
+/**
+ * A layer for `Plot`: the overview's picture of the heads of one layer, with what a scale needs to know of it, and
+ * `drawn(tone)` for its canvas. `pictures` is what the source answered; columns that are clipped don't count.
+ */
+export const backdrop = (pictures, layer, heads, { sight, rows, columns }, clipped) => {
   const [, count, R, C] = pictures.shape;
   const weights = new Float32Array(R * C);
+  const [from, to] = [sight.keys[columns[0]].first, sight.keys[columns.at(-1)].last];
+  const tokens = (to - from) / columns.length; // of a key unit, whose weight is their sum
   for (const head of heads) {
-    const [from, most] = [(layer * count + head) * R * C, pictures.most[layer * count + head]];
+    const [place, most] = [(layer * count + head) * R * C, pictures.most[layer * count + head]];
     for (let at = 0; at < R * C; at++) {
-      const weight = most * (pictures.bytes[from + at] / 255) ** 2;
+      const weight = tokens * most * (pictures.bytes[place + at] / 255) ** 2;
       if (sight.reduce === "max") weights[at] = Math.max(weights[at], weight);
       else weights[at] += weight / heads.length;
     }
   }
   const [{ N, M }] = sight.heads;
   const hidden = veiled(weights, R, C, sight.heads, [0, N, 0, M]);
-  const most = (row) => row.reduce((so, weight) => (weight > so ? weight : so), 0); // NaN is no more than any
-  const tops = Array.from({ length: R }, (_, row) => most(weights.subarray(row * C, (row + 1) * C)));
-  const tone = new Tone(kind, measured(tops, weights.filter((weight) => !Number.isNaN(weight))), dark);
+  const skipped = new Set(clipped.map((place) => Math.floor((sight.keys[columns[place]].first / M) * C)));
+  const [tops, sample] = [new Float64Array(R), []];
+  weights.forEach((weight, at) => {
+    if (Number.isNaN(weight) || skipped.has(at % C)) return;
+    const row = Math.floor(at / C);
+    tops[row] = Math.max(tops[row], weight);
+    sample.push(weight);
+  });
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [C, R];
   const context = canvas.getContext("2d");
-  const image = context.createImageData(C, R);
-  tone.paint(weights, new Uint32Array(image.data.buffer));
-  context.putImageData(image, 0, 0);
+  let drawn = null;
   const [first, last] = [sight.queries[rows[0]].first, sight.queries[rows.at(-1)].last];
-  const [from, to] = [sight.keys[columns[0]].first, sight.keys[columns.at(-1)].last];
   return {
-    canvas, tone, hidden, smooth: true,
+    tops, sample, hidden, smooth: true,
     top: 0, left: 0, bottom: rows.length, right: columns.length,
     part: [(from / M) * C, (first / N) * R, ((to - from) / M) * C, ((last - first) / N) * R],
+    drawn(tone) {
+      if (tone === drawn) return canvas;
+      const image = context.createImageData(C, R);
+      tone.paint(weights, new Uint32Array(image.data.buffer));
+      context.putImageData(image, 0, 0);
+      drawn = tone;
+      return canvas;
+    },
   };
 };

@@ -18,7 +18,7 @@ export class Easel {
   constructor(matrix, plot, told, rested) {
     Object.assign(this, { matrix, plot, told, rested });
     Object.assign(this, { frame: 0, later: 0, moving: false, fresh: true, settled: false });
-    Object.assign(this, { tiles: null, overviews: null, level: 0 });
+    Object.assign(this, { tiles: null, overviews: null, level: 0, coarse: false });
     this.recolour();
   }
 
@@ -35,11 +35,6 @@ export class Easel {
   /** Have colours anew: of another scale, other columns that don't count, or another theme. */
   recolour() {
     Object.assign(this, { tones: new Map(), tone: null, ground: null, asked: false });
-  }
-
-  /** Whether only the overview's picture is there as yet. */
-  get coarse() {
-    return this.tone !== null && this.tone === this.ground?.tone;
   }
 
   schedule() {
@@ -72,7 +67,7 @@ export class Easel {
     if (!asking && !far) tiles.work(wanted, performance.now() + time);
     this.fresh = false;
     const missing = wanted.some((tile) => !tile.weights);
-    this._retone();
+    this._retone(missing);
     plot.paint(this.scene(wanted));
     if (!missing) this.since = null;
     else this.since ??= performance.now();
@@ -97,7 +92,7 @@ export class Easel {
     return {
       viewport, gutter, ruler, tone: this.tone,
       layers: [
-        ...(missing && this.ground ? [this.ground] : []),
+        ...(missing && this.ground && this.tone ? [{ ...this.ground, canvas: this.ground.drawn(this.tone) }] : []),
         ...others.map((tile) => this._layer(tile, tile.tone)),
         ...there.map((tile) => this._layer(tile, this.tone)),
       ],
@@ -115,19 +110,23 @@ export class Easel {
     return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth };
   }
 
-  // The scale follows what has been seen of the matrix, but not each little change of it.
-  _retone() {
+  // The scale follows what has been seen of the matrix, but not each little change of it. What isn't there yet counts as
+  // the overview has it.
+  _retone(missing) {
     const { page, clipped } = this.matrix;
     const done = this.tiles.done(this.level);
     const before = this.tones.get(this.level);
-    if (done.length && before?.looked !== done.length) {
+    const ground = missing ? this.ground : null;
+    const looked = `${done.length} ${ground !== null}`;
+    if ((done.length || ground) && before?.looked !== looked) {
       const { tops, sample } = this.tiles.measure(done, clipped);
-      const seen = measured(tops, sample);
+      const seen = measured([...tops, ...(ground?.tops ?? [])], [...sample, ...(ground?.sample ?? [])]);
       const stays = before && Math.abs(before.tone.top / seen.top - 1) < 0.04 && done.length < 1.5 * before.count;
       const tone = stays ? before.tone : new Tone(page.state.scale, seen, page.dark, clipped.length > 0);
-      this.tones.set(this.level, { tone, count: stays ? before.count : done.length, looked: done.length });
+      this.tones.set(this.level, { tone, count: stays ? before.count : done.length, looked });
     }
-    this.tone = this.tones.get(this.level)?.tone ?? this.ground?.tone ?? null;
+    this.tone = this.tones.get(this.level)?.tone ?? this.tone;
+    this.coarse = !done.length;
   }
 
   // The overview's picture of these heads, to be seen until the right ones are there.
@@ -139,7 +138,7 @@ export class Easel {
     const found = await this.overviews.found.catch(() => null); // then there is nothing to be seen meanwhile
     if (!found || cells !== this.matrix.cells || !this.tiles) return;
     const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
-    this.ground = backdrop(found, state.layer, heads, cells, page.state.scale, page.dark);
+    this.ground = backdrop(found, state.layer, heads, cells, this.matrix.clipped);
     this.schedule();
   }
 }

@@ -2,7 +2,6 @@
 
 import { labels, leftward } from "./axes.js";
 import { needsLight } from "./colour.js";
-import { figure } from "./labels.js";
 
 const GRID = 14; // pixels of a cell from which cells stand apart
 const HATCH = 6; // pixels from one slanted line to the next
@@ -195,7 +194,8 @@ export const numbersSeen = (viewport, weight, tone) => {
     for (let column = left; column < right; column++) {
       const number = weight(row, column);
       if (number === undefined || Number.isNaN(number)) continue;
-      found.push({ row, column, text: figure(number, 2), light: needsLight(tone.colour(number)) });
+      const text = number > 0 && number < 0.005 ? "<.01" : number.toFixed(2);
+      found.push({ row, column, text, light: needsLight(tone.colour(number)) });
     }
   }
   return found;
