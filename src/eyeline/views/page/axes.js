@@ -53,7 +53,7 @@ export const widest = (ruler, labels) => {
   return most;
 };
 
-/** The numbers at which an axis without labels is marked: places that aren't nearer to each other than `room` pixels. */
+/** The numbers at which an axis without labels is marked, `room` pixels or more apart. */
 export const ticks = (first, last, size, room) => {
   const least = room / size;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -65,7 +65,8 @@ export const ticks = (first, last, size, room) => {
 
 /**
  * What to write beside the cells that are seen.
- * @param lines {rows, columns}: each {labels, numbers, marked: Set of places, pinned: Set, at: place under the cursor or null}
+ * @param lines {rows, columns}: each {title, labels, numbers, marked: Set of places, pinned: Set, at: the place that is
+ *   pointed at, or null}
  * @returns [{text, x, y, turned, align, colour, strong, boxed}], x and y in pixels from the corner of the cells
  */
 export const labels = (viewport, gutter, lines, ruler) => {
@@ -75,16 +76,22 @@ export const labels = (viewport, gutter, lines, ruler) => {
     const middle = row ? viewport.y(place + 0.5) : viewport.x(place + 0.5);
     const end = row ? viewport.height : viewport.width;
     if (middle < -1 || middle > end + 1) return;
-    if (row) found.push({ text: ruler.fit(text, gutter.left - GAP - 6), x: -GAP, y: middle, turned: false, align: "right", ...extra });
-    else if (gutter.turned && !extra.number) found.push({ text: ruler.fit(text, gutter.top - GAP - 6), x: middle, y: -GAP, turned: true, align: "left", ...extra });
-    else {
-      const shown = ruler.fit(text, Math.max(size - 6, 40));
+    if (row) {
+      const shown = ruler.fit(text, gutter.left - GAP - 6);
+      found.push({ text: shown, x: -GAP, y: middle, turned: false, align: "right", ...extra });
+    } else if (gutter.turned && !extra.number) {
+      const shown = ruler.fit(text, gutter.top - GAP - 6);
+      found.push({ text: shown, x: middle, y: -GAP, turned: true, align: "left", ...extra });
+    } else {
+      const shown = extra.number ? text : ruler.fit(text, Math.max(size - 6, 40));
       const half = Math.min(ruler.width(shown), end) / 2;
-      found.push({ text: shown, x: Math.max(Math.min(middle, end - half), half), y: -GAP - 5, turned: false, align: "center", ...extra });
+      const x = Math.max(Math.min(middle, end - half), half);
+      found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
     }
   };
   const title = { x: -GAP, turned: false, align: "right", colour: "quiet", strong: false };
-  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 }, { ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
+  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 });
+  found.push({ ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];
@@ -104,7 +111,8 @@ export const labels = (viewport, gutter, lines, ruler) => {
     const room = row ? 40 : 20 + 9 * String(numbers[last - 1]).length;
     for (const number of ticks(numbers[first], numbers[last - 1], size, room)) {
       const place = numbers.indexOf(number, first); // -1 if it is set aside
-      if (place >= first && free(place)) put(row, place, String(number), { colour: "quiet", strong: false, number: true });
+      if (place < first || !free(place)) continue;
+      put(row, place, String(number), { colour: "quiet", strong: false, number: true });
     }
     for (const place of named) put(row, place, line.labels[place], { ...look(place), boxed: true });
   }

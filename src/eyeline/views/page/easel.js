@@ -110,8 +110,8 @@ export class Easel {
     return { canvas: tile.drawn(tone), top, left, bottom, right, hidden, part, smooth };
   }
 
-  // The scale follows what has been seen of the matrix, but not each little change of it. What isn't there yet counts as
-  // the overview has it.
+  // The scale follows what has been seen of the matrix, but not each little change of it. What isn't there yet counts
+  // as the overview has it.
   _retone(missing) {
     const { page, clipped } = this.matrix;
     const done = this.tiles.done(this.level);

@@ -19,7 +19,7 @@ export const measured = (tops, sample) => {
 
 /** A scale of colours. */
 export class Tone {
-  /** A scale of a kind, "linear", "log" or "rank", for what `measured` found; clips says whether columns don't count. */
+  /** A scale of a kind, "linear", "log" or "rank", for what `measured` found; `clips`: whether columns don't count. */
   constructor(kind, seen, dark, clips = false) {
     Object.assign(this, { kind, dark, clips, top: seen.top, most: seen.most, sample: seen.sample });
     // By the logarithm the palest is the power of ten below one in twenty, one to six powers below the top.
@@ -79,7 +79,8 @@ export class Tone {
 
   _table() {
     const words = new Uint32Array(ENTRIES);
-    const colours = ramp(this.dark).map(([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+    const packed = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+    const colours = ramp(this.dark).map(packed);
     const word = (weight) => colours[Math.round(this.share(weight) * 255)];
     const [from, to] = [(127 - 50) << 9, 128 << 9]; // 2⁻⁵⁰ to 2
     words.fill(word(0), 0, from);
