@@ -82,3 +82,27 @@ def open_page(chromium, tmp_path):
 def page_of(open_page):
     """The Playwright page that shows the exported file of traces, opened offline, and watched likewise."""
     return open_page.page_of
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory):
+    """A folder with a tiny decoder of random weights."""
+    from tiny import save_decoder
+
+    return save_decoder(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tiny_folder):
+    """The decoder."""
+    from eyeline.models import load
+
+    return load(tiny_folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_trace(tiny_model):
+    """What it makes of "the cat ran"."""
+    from eyeline.traces import record
+
+    return record("the cat ran", model=tiny_model)

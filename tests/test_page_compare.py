@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from eyeline import reference
 from eyeline.masks import Causal
 from eyeline.views.page import Page
+from tests.taken import taken
 
 WITHIN = {"rtol": 1e-5, "atol": 1e-5}
 TIME, FRUIT = "time flies like an arrow", "fruit flies like a banana"
@@ -74,11 +75,7 @@ def rows(page):
 
 
 def numbers(page):
-    page.get_by_role("button", name="Take it away", exact=True).click()
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="as JSON").click()
-    found = json.loads(waited.value.path().read_text("utf-8"))
-    page.keyboard.press("Escape")
+    found = json.loads(taken(page, "json"))
     return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
 
 
@@ -306,10 +303,7 @@ def test_of_long_texts_what_is_near_is_drawn(compare):
 
 def test_a_picture_of_it_is_svg_with_its_words_and_numbers(compare):
     page = compare([pages.trace("time <b>flies</b> & arrow"), pages.trace("fruit <b>flies</b>", seed=1)])
-    page.get_by_role("button", name="Take it away", exact=True).click()
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="as SVG").click()
-    text = waited.value.path().read_text("utf-8")
+    text = taken(page, "svg")
     words = [one.text for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
     assert words.count("<b>flies</b>") >= 3
     assert re.findall(r'href="(?!data:)', text) == []

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from eyeline import reference
 from eyeline.masks import Causal, Dense, Window
 from eyeline.views.page import Page
+from tests.taken import taken
 
 WITHIN = {"rtol": 1e-5, "atol": 1e-5}
 TEXT = "time flies like an arrow"
@@ -77,11 +78,7 @@ def opened(page, name):
 
 def numbers(page):
     """What is given away: the columns, and the rows by what they are of."""
-    page.get_by_role("button", name="Take it away", exact=True).click()
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="as JSON").click()
-    found = json.loads(waited.value.path().read_text("utf-8"))
-    page.keyboard.press("Escape")
+    found = json.loads(taken(page, "json"))
     by_kind = {}
     for row in found["rows"]:
         by_kind.setdefault(row[0], []).append(row[1:])
@@ -458,10 +455,7 @@ def test_another_text_begins_anew(walk):
 def test_a_picture_of_it_is_svg_with_its_words_and_numbers(walk):
     trace = pages.trace("time <b>flies</b> & arrow")
     page = walk(trace, words="token=3")
-    page.get_by_role("button", name="Take it away", exact=True).click()
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="as SVG").click()
-    text = waited.value.path().read_text("utf-8")
+    text = taken(page, "svg")
     words = [one.text for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
     assert "<b>flies</b>" in words
     weight = expected(trace, 2)["weight"][0]

@@ -9,13 +9,10 @@ import sys
 
 import numpy as np
 import pytest
-from tiny import save_decoder
 
-from eyeline.models import load
 from eyeline.serving import Session, listen
 from eyeline.serving.framing import framed
 from eyeline.serving.guard import LARGEST
-from eyeline.traces import record
 from eyeline.views.page import Page
 from tests.served import Served, session_of, unframed
 
@@ -23,30 +20,15 @@ TEXT = "the cat ran"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return save_decoder(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return load(folder)
-
-
-@pytest.fixture(scope="module")
-def trace(model):
-    return record(TEXT, model=model)
-
-
-@pytest.fixture(scope="module")
-def shared(trace, model):
+def shared(tiny_trace, tiny_model):
     """A server for tests that change nothing in it."""
-    with Served(session_of(trace, model)) as served:
+    with Served(session_of(tiny_trace, tiny_model)) as served:
         yield served
 
 
 @pytest.fixture
-def own(trace, model):
-    with Served(session_of(trace, model)) as served:
+def own(tiny_trace, tiny_model):
+    with Served(session_of(tiny_trace, tiny_model)) as served:
         yield served
 
 
@@ -88,9 +70,9 @@ def test_the_header_is_the_pages_with_what_a_server_can_do(shared):
     }
 
 
-def test_models_that_would_be_fetched_first_are_named(trace, model, folder, tmp_path, monkeypatch):
+def test_models_that_would_be_fetched_first_are_named(tiny_trace, tiny_model, tiny_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
-    session = Session(Page([trace]), [str(folder), "smollm2"], ready={str(folder): model})
+    session = Session(Page([tiny_trace]), [str(tiny_folder), "smollm2"], ready={str(tiny_folder): tiny_model})
     assert session.header()["can"]["fetch"] == {"smollm2": 98}
     assert not list(tmp_path.iterdir())
 
@@ -172,7 +154,7 @@ def test_both_names_of_this_machine_are_taken(shared):
         assert shared.ask("POST", "/api/answer", {"id": 1, "kind": "overview", "trace": 0}, host=host)[0] == 200
 
 
-def test_port_80_may_be_left_out(trace, model):
+def test_port_80_may_be_left_out(tiny_trace, tiny_model):
     from eyeline.serving.guard import Guard
 
     assert {"127.0.0.1", "localhost:80"} <= Guard(None, 80)._hosts

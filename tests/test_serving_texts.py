@@ -8,9 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from tiny import save_decoder
 
-from eyeline.models import load
 from eyeline.serving import File, Session
 from eyeline.serving import session as session_module
 from eyeline.serving.jobs import REMEMBERED
@@ -21,28 +19,13 @@ from tests.served import Served, gated, session_of, unframed, until
 TEXT = "the cat ran"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return save_decoder(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return load(folder)
-
-
-@pytest.fixture(scope="module")
-def trace(model):
-    return record(TEXT, model=model)
-
-
 @pytest.fixture
-def own(trace, model):
-    with Served(session_of(trace, model)) as served:
+def own(tiny_trace, tiny_model):
+    with Served(session_of(tiny_trace, tiny_model)) as served:
         yield served
 
 
-def test_a_text_is_run_as_the_library_runs_it(own, model):
+def test_a_text_is_run_as_the_library_runs_it(own, tiny_model):
     for asked in ({"text": "a fox flies"}, {"text": "a fox flies", "model": "tiny", "mask": None, "scale": 1.0}):
         report = own.run(asked)
         number = report["trace"]
@@ -55,7 +38,7 @@ def test_a_text_is_run_as_the_library_runs_it(own, model):
             "trace": number,
             "entry": own.ask("GET", "/api/header")[2]["traces"][number],
         }
-        expected = record("a fox flies", model=model, scale=asked.get("scale"))
+        expected = record("a fox flies", model=tiny_model, scale=asked.get("scale"))
         request = {"id": 1, "kind": "head", "trace": number, "layer": 2, "head": 0}
         reply, arrays = unframed(own.ask("POST", "/api/answer", request)[2])
         of = dict(zip(reply["arrays"], arrays, strict=True))
@@ -88,8 +71,8 @@ def test_odd_texts_come_back_as_they_were_typed(own):
         assert report["entry"]["queries"]["text"] == text
 
 
-def test_a_run_is_cancelled_between_two_layers(own, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
+def test_a_run_is_cancelled_between_two_layers(own, tiny_model, monkeypatch):
+    ran, gate = gated(monkeypatch, tiny_model)
     job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
     until(lambda: len(ran) == 1)
     status, _, report = own.ask("GET", f"/api/jobs/{job}")
@@ -108,8 +91,8 @@ def test_a_run_is_cancelled_between_two_layers(own, model, monkeypatch):
     assert own.ask("DELETE", f"/api/jobs/{job}")[2]["state"] == "cancelled"
 
 
-def test_a_run_that_is_cancelled_in_its_last_layer_leaves_no_trace(own, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
+def test_a_run_that_is_cancelled_in_its_last_layer_leaves_no_trace(own, tiny_model, monkeypatch):
+    ran, gate = gated(monkeypatch, tiny_model)
     job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
     gate.release(2)
     until(lambda: len(ran) == 3)
@@ -119,8 +102,8 @@ def test_a_run_that_is_cancelled_in_its_last_layer_leaves_no_trace(own, model, m
     assert len(own.session.page.traces) == 1
 
 
-def test_one_text_is_run_at_a_time(own, model, monkeypatch):
-    _, gate = gated(monkeypatch, model)
+def test_one_text_is_run_at_a_time(own, tiny_model, monkeypatch):
+    _, gate = gated(monkeypatch, tiny_model)
     job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
     status, _, said = own.ask("POST", "/api/texts", {"text": "another"})
     assert (status, said["job"], said["error"]["argument"]) == (409, job, "text")
@@ -130,17 +113,17 @@ def test_one_text_is_run_at_a_time(own, model, monkeypatch):
     assert own.run({"text": "another"})["state"] == "done"
 
 
-def test_the_page_is_answered_while_a_text_is_run(own, model, monkeypatch):
-    _, gate = gated(monkeypatch, model)
+def test_the_page_is_answered_while_a_text_is_run(own, tiny_model, monkeypatch):
+    _, gate = gated(monkeypatch, tiny_model)
     job = own.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
     assert own.ask("POST", "/api/answer", {"id": 1, "kind": "overview", "trace": 0})[0] == 200
     gate.release(3)
     assert own.over(job)["state"] == "done"
 
 
-def test_closing_cancels_what_runs_and_waits_for_it(trace, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
-    with Served(session_of(trace, model)) as served:
+def test_closing_cancels_what_runs_and_waits_for_it(tiny_trace, tiny_model, monkeypatch):
+    ran, gate = gated(monkeypatch, tiny_model)
+    with Served(session_of(tiny_trace, tiny_model)) as served:
         job = served.ask("POST", "/api/texts", {"text": TEXT})[2]["job"]
         until(lambda: len(ran) == 1)
         found = served.session.jobs.job(str(job))
@@ -151,7 +134,7 @@ def test_closing_cancels_what_runs_and_waits_for_it(trace, model, monkeypatch):
     assert len(ran) == 1
 
 
-def test_fetching_a_model_is_cancelled_at_its_next_line(trace, model, monkeypatch):
+def test_fetching_a_model_is_cancelled_at_its_next_line(tiny_trace, tiny_model, monkeypatch):
     begun, lines = threading.Event(), []
 
     def slowly(name, progress):
@@ -162,7 +145,7 @@ def test_fetching_a_model_is_cancelled_at_its_next_line(trace, model, monkeypatc
             time.sleep(0.01)
 
     monkeypatch.setattr(session_module, "load", slowly)
-    with Served(Session(Page([trace]), ["tiny", "minilm"], ready={"tiny": model})) as served:
+    with Served(Session(Page([tiny_trace]), ["tiny", "minilm"], ready={"tiny": tiny_model})) as served:
         job = served.ask("POST", "/api/texts", {"text": TEXT, "model": "minilm"})[2]["job"]
         assert begun.wait(10)
         report = served.ask("GET", f"/api/jobs/{job}")[2]
@@ -198,9 +181,9 @@ def test_old_jobs_are_forgotten(own):
     assert len(own.session.jobs._jobs) == REMEMBERED
 
 
-def test_old_traces_make_room_for_new_ones(trace, model):
-    kept = 3 * session_module.bytes_of(trace)
-    with Served(session_of(trace, model, kept=kept)) as served:
+def test_old_traces_make_room_for_new_ones(tiny_trace, tiny_model):
+    kept = 3 * session_module.bytes_of(tiny_trace)
+    with Served(session_of(tiny_trace, tiny_model, kept=kept)) as served:
         for number in range(1, 6):
             assert served.run({"text": TEXT})["trace"] == number
         request = {"id": 1, "kind": "head", "layer": 0, "head": 0}
@@ -210,25 +193,25 @@ def test_old_traces_make_room_for_new_ones(trace, model):
         assert sum(map(session_module.bytes_of, served.session.page.traces)) <= kept
         entries = served.ask("GET", "/api/header")[2]["traces"]
         assert [entry["queries"]["text"] for entry in entries] == [TEXT] * 6
-    assert session_module.bytes_of(trace) * 3 == kept  # what was given isn't changed
+    assert session_module.bytes_of(tiny_trace) * 3 == kept  # what was given isn't changed
 
 
-def test_one_text_larger_than_all_that_is_kept_is_kept(trace, model):
-    with Served(session_of(trace, model, kept=1)) as served:
+def test_one_text_larger_than_all_that_is_kept_is_kept(tiny_trace, tiny_model):
+    with Served(session_of(tiny_trace, tiny_model, kept=1)) as served:
         number = served.run({"text": TEXT})["trace"]
         request = {"id": 1, "kind": "head", "layer": 0, "head": 0, "trace": number}
         assert served.ask("POST", "/api/answer", request)[0] == 200
 
 
-def test_files_are_opened_by_their_number(trace, model, tmp_path):
+def test_files_are_opened_by_their_number(tiny_trace, tiny_model, tmp_path):
     (tmp_path / "a.txt").write_text("\ufeffthe fox\n", "utf-8")
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
-    trace.save(tmp_path / "b.safetensors")
+    tiny_trace.save(tmp_path / "b.safetensors")
     files = [
         File(name, tmp_path / name, "trace" if "safe" in name else "text", tmp_path)
         for name in ("a.txt", "b.safetensors", "bad.txt", "gone.txt")
     ]
-    with Served(session_of(trace, model, files=files)) as served:
+    with Served(session_of(tiny_trace, tiny_model, files=files)) as served:
         can = served.ask("GET", "/api/header")[2]["can"]
         assert can["files"][:2] == [{"name": "a.txt", "kind": "text"}, {"name": "b.safetensors", "kind": "trace"}]
         assert str(tmp_path) not in json.dumps(can)
@@ -241,16 +224,16 @@ def test_files_are_opened_by_their_number(trace, model, tmp_path):
             assert message.startswith("file must be from 0 to 3, got ")
 
 
-def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(trace, model, tmp_path):
+def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(tiny_trace, tiny_model, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")
-    trace.save(tmp_path / "secret.safetensors")
+    tiny_trace.save(tmp_path / "secret.safetensors")
     files = []
     for name, kind in (("secret.txt", "text"), ("secret.safetensors", "trace")):
         (folder / name).symlink_to(tmp_path / name)
         files.append(File(name, folder / name, kind, folder))
-    with Served(session_of(trace, model, files=files)) as served:
+    with Served(session_of(tiny_trace, tiny_model, files=files)) as served:
         for number in range(2):
             report = served.run({"file": number})
             assert (report["state"], "must be a file of" in report["error"]["message"]) == ("failed", True)
