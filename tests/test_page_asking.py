@@ -82,7 +82,7 @@ def test_a_typed_sentence_is_run_and_looked_at(opened, served):
     expect(field(page)).to_have_value(TEXT)
     field(page).fill(NEW)
     press(page, "Run")
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
     expect(texts(page).locator("option")).to_have_count(2)
     assert "trace=2" in page.url
     assert [one.queries.text for one in served.session.page.traces] == [TEXT, NEW]
@@ -101,7 +101,7 @@ def test_ctrl_enter_runs_and_enter_is_a_new_line(opened, served):
     assert field(page).input_value() == "a\nfox"
     assert len(served.session.page.traces) == 1
     field(page).press("Control+Enter")
-    expect(chosen(page)).to_have_text("a\nfox (as trained)", use_inner_text=False)
+    expect(chosen(page)).to_have_text("a\nfox", use_inner_text=False)
     assert served.session.page.traces[1].queries.text == "a\nfox"
 
 
@@ -187,7 +187,7 @@ def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, mode
     expect(field(page)).to_have_value(NEW)
     gate.release(3)
     run.click()
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
 
 
 def test_what_goes_quickly_shows_no_progress(opened, served):
@@ -199,7 +199,7 @@ def test_what_goes_quickly_shows_no_progress(opened, served):
         .observe(line, { attributes: true, childList: true });
     }""")
     press(page, "Run")
-    expect(chosen(page)).to_have_text(f"{TEXT} (as trained)")
+    expect(chosen(page)).to_have_text(f"{TEXT} (as trained)")  # there are two of this text now
     assert page.evaluate("window.seen") == []
 
 
@@ -216,7 +216,7 @@ def test_what_is_wrong_with_a_text_is_said_beside_it(opened, served):
     expect(trouble).to_contain_text("give it a shorter text")
     field(page).fill(NEW)
     press(page, "Run")
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
     expect(trouble).to_be_hidden()
 
 
@@ -247,10 +247,10 @@ def test_a_files_name_is_chosen_and_it_is_opened(started, opened, trace, model, 
     picker = page.get_by_label("File", exact=True)
     assert picker.locator("option").all_text_contents() == ["a.txt", "b.safetensors", "<b>gone</b>.txt"]
     press(page, "Open")
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
     picker.select_option("1")
     press(page, "Open")
-    expect(chosen(page)).to_have_text("the the (as trained)")
+    expect(chosen(page)).to_have_text("the the")
     picker.select_option("2")
     press(page, "Open")
     expect(page.locator(".asking [role=alert]")).to_contain_text("gone.txt must be a file of")
@@ -277,18 +277,20 @@ def test_it_speaks_vietnamese_and_keeps_what_was_typed_and_chosen(opened, served
     expect(page.get_by_label("Gõ một câu")).to_have_value(NEW)
     expect(page.get_by_label("không chia cho √d")).to_be_checked()
     press(page, "Chạy")
-    expect(page.get_by_label("Văn bản", exact=True).locator("option:checked")).to_have_text(f"{NEW} (without ÷ √d)")
+    expect(page.get_by_label("Văn bản", exact=True).locator("option:checked")).to_have_text(
+        f"{NEW} (không chia cho √d)"
+    )
 
 
 def test_two_windows_at_once_stay_in_step(opened, served):
     one, other = opened(served), opened(served)
     field(one).fill(NEW)
     press(one, "Run")
-    expect(chosen(one)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(one)).to_have_text(NEW)
     field(other).fill("the other")
     press(other, "Run")
-    expect(chosen(other)).to_have_text("the other (as trained)")
-    expect(texts(other).locator("option")).to_have_text([f"{text} (as trained)" for text in (TEXT, NEW, "the other")])
+    expect(chosen(other)).to_have_text("the other")
+    expect(texts(other).locator("option")).to_have_text([TEXT, NEW, "the other"])
     assert "trace=3" in other.url
 
 
@@ -326,9 +328,9 @@ def test_a_reloaded_page_has_the_new_texts_and_its_state(opened, served):
     page = opened(served)
     field(page).fill(NEW)
     press(page, "Run")
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
     page.reload()
-    expect(chosen(page)).to_have_text(f"{NEW} (as trained)")
+    expect(chosen(page)).to_have_text(NEW)
 
 
 def test_a_server_that_has_ended_is_said_so(opened, open_page, trace, model):

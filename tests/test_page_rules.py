@@ -7,6 +7,7 @@ import re
 import pages
 import pytest
 from browser import VIEWS, each_view, settled
+from playwright.sync_api import expect
 
 from eyeline.masks import Causal
 from eyeline.views.page import Page
@@ -261,3 +262,12 @@ def test_nothing_is_wider_than_a_narrow_window(page_of, two, crossing):
         shown = page_of(one, width=390, height=800, language=language, words="token=3")
         for view in each_view(shown):
             assert shown.evaluate("document.documentElement.scrollWidth") <= 390, view
+
+
+def test_a_page_alone_in_its_window_has_its_keys_before_anything_has_the_focus(page_of, two):
+    shown = page_of(two)
+    shown.locator(".tokens").first.wait_for()
+    shown.keyboard.press("3")
+    expect(shown.get_by_role("tab", selected=True)).to_have_text("Matrix")
+    shown.keyboard.press("[")
+    expect(shown.get_by_role("combobox", name="Layer")).to_have_value("0")

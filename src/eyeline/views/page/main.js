@@ -142,7 +142,10 @@ const render = ({ model, el }) => {
   };
   const forget = page.listen(update);
   const calm = onHostTheme(() => update());
-  frame.addEventListener("keydown", (event) => pressed(page, parts[1].help, event));
+  // A page that is alone in its window has its keys wherever the focus is.
+  const keyed = model.get("address") ? document : frame;
+  const onKey = (event) => pressed(page, parts[1].help, event);
+  keyed.addEventListener("keydown", onKey);
   const arrived = () => {
     const words = decodeURIComponent(location.hash.slice(1));
     if (words !== page.words.replaceAll(" ", "&")) page.restore(words);
@@ -157,6 +160,7 @@ const render = ({ model, el }) => {
     forget();
     calm();
     removeEventListener("hashchange", arrived);
+    keyed.removeEventListener("keydown", onKey);
     view?.part.destroy?.();
   };
 };

@@ -5,7 +5,7 @@ import { Source } from "./source.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark } from "./theme.js";
 import { Trace } from "./traces.js";
-import { worded } from "./words.js";
+import { said, worded } from "./words.js";
 
 const own = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");
 
@@ -80,10 +80,13 @@ export class Page {
     return worded(this.language, key, values);
   }
 
-  /** What a trace is called where there are several. */
+  /** What a trace is called where there are several: by its text, and by how its run differs from others of it. */
   called(trace) {
     const text = trace.queries.text.length > 48 ? `${trace.queries.text.slice(0, 47)}…` : trace.queries.text;
-    return trace.name ? this.say("trace.named", { text, name: trace.name }) : text;
+    const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
+    if (!trace.name || (alone && trace.name === "as trained")) return text;
+    const name = trace.name.split(", ").map((part) => said(this.language, `name.${part}`) ?? part).join(", ");
+    return this.say("trace.named", { text, name });
   }
 
   /** The weights of a place, [trace, layer, head], from unit to unit; by default those that the state names. */

@@ -11,6 +11,12 @@ const WORDS = {
   "view.compare": ["Compare", "So sánh"],
   "trace": ["Text", "Văn bản"],
   "trace.named": ["{text} ({name})", "{text} ({name})"],
+  "name.as trained": ["as trained", "như đã huấn luyện"],
+  "name.causal": ["causal", "che các token đứng sau"],
+  "name.without ÷ √d": ["without ÷ √d", "không chia cho √d"],
+  "name.encoder": ["encoder", "bộ mã hóa"],
+  "name.decoder": ["decoder", "bộ giải mã"],
+  "name.cross": ["cross-attention", "chú ý chéo"],
   "layer": ["Layer", "Tầng"],
   "layer.of": ["{layer} of {count}", "{layer} trên {count}"],
   "layer.before": ["The layer before", "Tầng trước"],
@@ -412,11 +418,13 @@ const WORDS = {
 /** The languages, by their codes and own names. */
 export const LANGUAGES = [["en", "English"], ["vi", "Tiếng Việt"]];
 
+/** The text of `key` in a language, if there is one. */
+export const said = (language, key) => WORDS[key]?.[language === "vi" ? 1 : 0];
+
 /** The text of `key` in a language, {names} filled in. */
 export const worded = (language, key, values = {}) => {
-  const texts = WORDS[key];
-  if (!texts) throw new Error(`words.js has no text "${key}"`);
-  const text = texts[language === "vi" ? 1 : 0];
+  const text = said(language, key);
+  if (text === undefined) throw new Error(`words.js has no text "${key}"`);
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 };
 
