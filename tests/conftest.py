@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import browser
@@ -19,6 +20,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)
+settings.register_profile("brief", settings.get_profile("ci"), max_examples=25)
 settings.register_profile("night", settings.get_profile("dev"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
@@ -38,14 +40,22 @@ def kernels():
 
     here = machine.target()
     kinds = [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
-    missing = [kind for kind in kinds if not library.path(*kind, here).exists()]
+    # Of several processes that run tests side by side (pytest -n), each compiles its share.
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+    def missing(some):
+        return [kind for kind in some if not library.path(*kind, here).exists()]
 
     def compile_apart(kind):
         code = f"from eyeline.kernels import library; library.kernel{kind!r}"
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_apart, missing))
+    with ThreadPoolExecutor(max((os.cpu_count() or 1) // count, 1)) as pool:
+        list(pool.map(compile_apart, missing(kinds[share::count])))
+    patience = time.monotonic() + 300
+    while missing(kinds) and time.monotonic() < patience:
+        time.sleep(0.2)
     for kind in kinds:
         library.kernel(*kind)
 
