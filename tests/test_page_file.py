@@ -113,7 +113,7 @@ def test_nothing_runs_but_the_two_scripts_of_the_policy(sentence):
 
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
-    assert blocks.bytes("module").decode() == bare(joined("file.js"))
+    assert blocks.bytes("module").decode() == bare(joined("hosts/file.js"))
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"]["picture"] = False
@@ -244,7 +244,7 @@ def test_only_comments_on_lines_of_their_own_and_needless_spaces_are_left_out():
     assert bare('  const [a, b] = [x === "y = z" ? 1 : 2, (c) => c];\n') == 'const[a,b]=[x==="y = z"?1:2,(c)=>c];\n'
     for line in ("a + +b - -c / d", "const x = `a = b`;", "const y = 'a = b';", "const z = / = /.test(a);"):
         assert bare(line) == f"{line}\n"
-    for path in HERE.glob("*.js"):  # what begins a line within a text over several lines would be taken for one
+    for path in HERE.rglob("*.js"):  # what begins a line within a text over several lines would be taken for one
         lines = path.read_text("utf-8").splitlines()
         assert [line for line in lines if line.count("`") % 2] == [], path.name
 
@@ -274,17 +274,37 @@ def test_a_module_that_says_something_else_is_refused(folder, name, text, says):
         joined(folder=folder)
 
 
+def test_modules_of_folders_are_found_from_where_they_are_named(folder):
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+    (folder / "one" / "d.js").write_text('import { e } from "../other/e.js";\nexport const d = e;\n')
+    (folder / "other" / "e.js").write_text('import { one } from "../a.js";\nexport const e = one;\n')
+    (folder / "main.js").write_text('import { d } from "./one/d.js";\nexport default d;\n')
+    text = joined(folder=folder)
+    assert re.findall(r"^const __(\w+) = ", text, re.MULTILINE) == ["a", "e", "d", "main"]
+    assert "const { e } = __e;" in text
+    (folder / "other" / "a.js").write_text("export const twice = 2;\n")
+    (folder / "one" / "d.js").write_text('import { twice } from "../other/a.js";\nexport const d = twice;\n')
+    (folder / "main.js").write_text(
+        'import { d } from "./one/d.js";\nimport { one } from "./a.js";\nexport default d + one;\n'
+    )
+    with pytest.raises(ValueError, match="names of their own, got several called a"):
+        joined(folder=folder)
+
+
 def test_every_module_is_reached():
-    hosts = [path.name for path in HERE.glob("*.js") if "export const start = " in path.read_text("utf-8")]
+    modules = {path.relative_to(HERE).as_posix(): path.read_text("utf-8") for path in HERE.rglob("*.js")}
+    hosts = [name for name, text in modules.items() if "export const start = " in text]
+    assert len(hosts) == 2
     reached = set()
     for host in hosts:
         names = re.findall(r"^const __(\w+) = \(\(\) => \{$", joined(host), re.MULTILINE)
         reached |= {f"{name}.js" for name in names}
-    assert reached == {path.name for path in HERE.glob("*.js")}
+    assert reached == {name.rpartition("/")[2] for name in modules}
 
 
 def test_nothing_of_another_place_is_named_in_the_page():
-    for path in [*HERE.glob("*.js"), *HERE.glob("*.css")]:
+    for path in [*HERE.rglob("*.js"), *HERE.rglob("*.css")]:
         text = path.read_text("utf-8")
         assert set(re.findall(r"https?://[^\s\"'`)]+", text)) <= {
             "http://www.w3.org/2000/svg",

@@ -105,7 +105,7 @@ def written(page, columns, rows):
 
     from eyeline.views.page.joining import HERE
 
-    module = base64.b64encode((HERE / "formats.js").read_bytes()).decode()
+    module = base64.b64encode((HERE / "keeping" / "formats.js").read_bytes()).decode()
     # In a page of its own, whose policy lets a module be loaded from data.
     other = page.context.new_page()
     other.goto("about:blank")

@@ -79,7 +79,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_places(words):
 
 
 def test_no_text_lacks_and_none_is_left_over(words):
-    code = "\n".join(path.read_text("utf-8") for path in sorted(HERE.glob("*.js")) if path.name != "words.js")
+    code = "\n".join(path.read_text("utf-8") for path in sorted(HERE.rglob("*.js")) if path.name != "words.js")
     assert set(re.findall(r'say\(\s*"([^"]+)"', code)) <= set(words)
     whole = set(re.findall(r'"([a-z][\w.]*)"', code))
     # Those that are put together, such as `view.${name}`.

@@ -69,7 +69,7 @@ def app_of(session: Session, port: int) -> ASGIApp:
 
     routes = [
         Route("/", _always(_HTML, "text/html")),
-        Route("/page.js", _always(joining.joined("server.js"), "text/javascript")),
+        Route("/page.js", _always(joining.joined("hosts/server.js"), "text/javascript")),
         Route("/page.css", _always(joining.style(), "text/css")),
         Route("/api/header", header),
         Route("/api/answer", answer, methods=["POST"]),

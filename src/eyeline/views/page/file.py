@@ -135,7 +135,7 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
 @cache
 def _module() -> str:
     """The page's modules, and this host's."""
-    return bare(joined("file.js"))
+    return bare(joined("hosts/file.js"))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // All keys of the page, in a dialog.
 
-import { element } from "./dom.js";
-import { createSheet } from "./sheet.js";
+import { element } from "./drawing/dom.js";
+import { createSheet } from "./drawing/sheet.js";
 import { keyTexts } from "./words.js";
 
 const row = ({ keys, text }) =>

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 #: Where the modules are.
 HERE = Path(__file__).parent
 #: Which of them shows the page.
 MAIN = "main.js"
 
-_IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/(?:[a-z]+/)?[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -27,22 +28,26 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     """The page as one ES module, whose default export shows it; with a host, one that starts it.
 
     Each file becomes a function that is called once, in the order in which they need one another. So they may only say
-    `import { a, b } from "./x.js";`, and `export function`, `export async function`, `export class` or `export const`
-    with a name, each at the beginning of a line; main.js alone says `export default`.
+    `import { a, b } from "./x.js";` (or "../drawing/x.js"), and `export function`, `export async function`,
+    `export class` or `export const` with a name, each at the beginning of a line; main.js alone says `export default`.
+    No two files have the same name.
 
     Args:
-        host: the module of a host, such as "file.js", whose `start` is called with what main.js exports.
+        host: the module of a host, such as "hosts/file.js", whose `start` is called with what main.js exports.
         folder: where the modules are.
 
     Raises:
-        ValueError: if a module says something else, or two need each other.
+        ValueError: if a module says something else, or two need each other, or have one name.
     """
     order: list[str] = []
     texts: dict[str, str] = {}
     for name in filter(None, (MAIN, host)):
         _visit(name, folder, order, texts, ())
-    parts = [f"const __{name[:-3]} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
-    ending = "export default __main.main;" if host is None else f"__{host[:-3]}.start(__main.main);"
+    stems = [_stem(name) for name in order]
+    if twice := {stem for stem in stems if stems.count(stem) > 1}:
+        raise ValueError(f"modules must have names of their own, got several called {', '.join(sorted(twice))}")
+    parts = [f"const __{_stem(name)} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
+    ending = "export default __main.main;" if host is None else f"__{_stem(host)}.start(__main.main);"
     return "".join(parts) + ending + "\n"
 
 
@@ -68,9 +73,17 @@ def _closer(line: str) -> str:
 
 
 def style(folder: Path = HERE) -> str:
-    """The page's style: the frame's, then that of each view that has a file of its own."""
-    names = ["style.css", *sorted(path.name for path in folder.glob("*.css") if path.name != "style.css")]
-    return "\n".join((folder / name).read_text("utf-8") for name in names)
+    """The page's style: the frame's, then that of each view."""
+    return "\n".join(path.read_text("utf-8") for path in [folder / "style.css", *sorted(folder.glob("*/*.css"))])
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name).stem
+
+
+def _found(target: str, name: str) -> str:
+    """The module that one calls so, from the folder of all."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
 
 
 def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
@@ -81,7 +94,7 @@ def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], ins
         return
     text = (folder / name).read_text("utf-8")
     for match in _IMPORT.finditer(text):
-        _visit(match[2], folder, order, texts, (*inside, name))
+        _visit(_found(match[2], name), folder, order, texts, (*inside, name))
     texts[name] = _body(name, text)
     order.append(name)
 
@@ -94,8 +107,8 @@ def _body(name: str, text: str) -> str:
         names = [one.strip() for one in match[1].split(",") if one.strip()]
         for one in names:
             if not _NAME.fullmatch(one):
-                raise ValueError(f'{name}: imports must be names, got {one!r} of "./{match[2]}"')
-        return f"const {{ {', '.join(names)} }} = __{match[2][:-3]};"
+                raise ValueError(f'{name}: imports must be names, got {one!r} of "{match[2]}"')
+        return f"const {{ {', '.join(names)} }} = __{_stem(match[2])};"
 
     text = _EXPORT.sub(r"\1", _IMPORT.sub(taken, text))
     if name == MAIN:

@@ -1,15 +1,15 @@
 // The page: a frame with views, over the model object of whichever host shows it.
 
-import { createCompare } from "./compare.js";
-import { button, choice, element } from "./dom.js";
+import { createCompare } from "./compare/compare.js";
+import { button, choice, element } from "./drawing/dom.js";
 import { createHelp } from "./help.js";
-import { createKeeping } from "./keeping.js";
-import { createMatrix } from "./matrix.js";
-import { createOverview } from "./overview.js";
+import { createKeeping } from "./keeping/keeping.js";
+import { createMatrix } from "./matrix/matrix.js";
+import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
 import { createPickers, neighbour } from "./pickers.js";
-import { createSentence } from "./sentence.js";
-import { createSteps } from "./steps.js";
+import { createSentence } from "./sentence/sentence.js";
+import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
 import { LANGUAGES } from "./words.js";
 

@@ -1,6 +1,6 @@
 """Bytes as text that stands in a page: small, since a page is one file that people send to one another.
 
-docs/page-format.md says how it is read; `file.js` and the bootstrap of `file.py` read it.
+docs/page-format.md says how it is read; `hosts/file.js` and the bootstrap of `file.py` read it.
 """
 
 from __future__ import annotations

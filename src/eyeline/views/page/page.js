@@ -1,10 +1,10 @@
 // What the parts of the page share: the traces, the state, where numbers come from, and how texts are said.
 
-import { Sight } from "./sight.js";
-import { Source } from "./source.js";
+import { Sight } from "./numbers/sight.js";
+import { Source } from "./numbers/source.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark } from "./theme.js";
-import { Trace } from "./traces.js";
+import { Trace } from "./numbers/traces.js";
 import { said, worded } from "./words.js";
 
 const own = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");

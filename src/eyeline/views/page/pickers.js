@@ -1,6 +1,6 @@
 // What every view is chosen by: the text, the layer, the head, words or pieces, and what is set aside.
 
-import { button, choice, element, tick } from "./dom.js";
+import { button, choice, element, tick } from "./drawing/dom.js";
 
 const captioned = (page, name, ...parts) =>
   element(

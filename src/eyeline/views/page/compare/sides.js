@@ -1,0 +1,112 @@
+// What the compare view compares: two places of traces, a word in each, and whom these two look at.
+
+import { shares } from "../numbers/sight.js";
+import { tokenOf } from "../steps/walk.js";
+
+const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by word
+
+const folded = ({ text }) => text.trim().normalize("NFC").toLowerCase();
+
+const sameUnits = (a, b) =>
+  a.length === b.length && a.every((unit, at) => unit.start === b[at].start && unit.end === b[at].end);
+
+// Whether two lines are the same tokens, and the same words, of the same text.
+const sameLine = (a, b) =>
+  a === b || (a.text === b.text && sameUnits(a.tokens, b.tokens) && sameUnits(a.words, b.words));
+
+// The place that stands on the other side if none is chosen: another text, or else the layer before.
+const usual = ({ state, traces }) => {
+  const { trace, layer, head } = state;
+  if (traces.length > 1) {
+    const at = (trace + 1) % traces.length;
+    const bounded = Math.min(layer, traces[at].depth - 1);
+    return [at, bounded, typeof head === "number" ? Math.min(head, traces[at].heads - 1) : head];
+  }
+  if (traces[trace].depth > 1) return [trace, layer > 0 ? layer - 1 : 1, head];
+  return [trace, layer, traces[trace].heads > 1 && head === 0 ? 1 : 0];
+};
+
+// The unit of the other line that is the same word: of several, the one that comes as late among them.
+const matching = (unit, from, to) => {
+  const alike = (units) => units.filter((other) => folded(other) === folded(unit));
+  const nth = alike(from).indexOf(unit);
+  const found = alike(to);
+  return found[Math.min(nth, found.length - 1)] ?? null;
+};
+
+// The first word that stands in both lines, what is set aside left out.
+const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;
+
+// The places of a longest common subsequence of two lists of words: [i, j] each.
+const common = (left, right) => {
+  const [n, m] = [left.length, right.length];
+  if (n * m > ALIGNED) return [];
+  const longest = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1)); // of what begins at i and j
+  for (let i = n - 1; i >= 0; i--) {
+    const [row, below] = [longest[i], longest[i + 1]];
+    for (let j = m - 1; j >= 0; j--) row[j] = left[i] === right[j] ? below[j + 1] + 1 : Math.max(below[j], row[j + 1]);
+  }
+  const found = [];
+  for (let [i, j] = [0, 0]; i < n && j < m; ) {
+    if (left[i] === right[j]) found.push([i++, j++]);
+    else if (longest[i + 1][j] >= longest[i][j + 1]) i++;
+    else j++;
+  }
+  return found;
+};
+
+/**
+ * The units of two lists that are the same words, in order, as many as can be, and what stands between them paired by
+ * place: [a or null, b or null, whether they are the same] each.
+ */
+const aligned = (a, b) => {
+  const [n, m] = [a.length, b.length];
+  const matched = common(a.map(folded), b.map(folded));
+  const pairs = [];
+  let [i, j] = [0, 0];
+  for (const [toI, toJ] of [...matched, [n, m]]) {
+    while (i < toI || j < toJ) pairs.push([i < toI ? a[i++] : null, j < toJ ? b[j++] : null, false]);
+    if (toI < n) pairs.push([a[i++], b[j++], true]);
+  }
+  return pairs;
+};
+
+const sideOf = (page, place, sight, unit) => {
+  const trace = page.traces[place[0]];
+  const row = sight.row(unit.index);
+  const shown = page.shown(sight.keys);
+  const share = new Float64Array(sight.M);
+  shares(row, shown).forEach((part, at) => (share[shown[at]] = part));
+  const kept = shown.reduce((sum, at) => sum + row[at], 0);
+  return { place, trace, sight, unit, row, share, shown, kept, given: row.reduce((sum, weight) => sum + weight, 0) };
+};
+
+// The word of the first side, and of the second: those that are chosen, or the first that stands in both.
+const chosen = (page, traces, [from, to], alike) => {
+  const { state } = page;
+  const [first, second] = traces;
+  const pinned = state.token !== null && !(first.crossing && state.toward === "to");
+  const both = pinned || alike ? null : shared(from, to);
+  const own = both ?? first.queries.unitOf(tokenOf({ state, trace: first }), state.unit);
+  const match = alike ? to[own.index] : matching(own, from, to);
+  const picked = state.partner !== null && state.partner < second.queries.length;
+  const partner = picked ? second.queries.unitOf(state.partner, state.unit) : null;
+  const other = partner ?? match ?? to[Math.min(own.index, to.length - 1)];
+  return { units: [own, other], matched: other === match };
+};
+
+/** Both sides, what of them is paired with what, and whether their lines are the same. */
+export const compared = async (page) => {
+  const { state } = page;
+  const places = [[state.trace, state.layer, state.head], state.other ?? usual(page)];
+  const sights = await Promise.all(places.map((place) => page.sight(place)));
+  const traces = places.map(([at]) => page.traces[at]);
+  const [first, second] = traces;
+  const same = { queries: sameLine(first.queries, second.queries), keys: sameLine(first.keys, second.keys) };
+  const { units, matched } = chosen(page, traces, sights.map((sight) => sight.queries), same.queries);
+  const sides = places.map((place, nth) => sideOf(page, place, sights[nth], units[nth]));
+  const [a, b] = sides.map((side) => side.shown.map((at) => side.sight.keys[at]));
+  const alike = same.keys && a.length === b.length && a.every((unit, at) => unit.index === b[at].index);
+  const pairs = alike ? a.map((unit, at) => [unit, b[at], true]) : aligned(a, b);
+  return { sides, pairs, same: same.queries && alike, matched };
+};

@@ -1,0 +1,234 @@
+// The matrix of one head: each row is a query, and shares out what it gives over the keys.
+
+import { Cells } from "./cells.js";
+import { createControls } from "./controls.js";
+import { element } from "../drawing/dom.js";
+import { Easel } from "./easel.js";
+import { gestures } from "./gestures.js";
+import { isolated, labelled } from "../drawing/labels.js";
+import { matrixKeys } from "./matrixkeys.js";
+import { matrixPicture } from "./matrixpicture.js";
+import { place } from "./placing.js";
+import { Plot } from "./plot.js";
+import { createReadout } from "./readout.js";
+import { suggestion } from "./sink.js";
+import { Viewport } from "./viewport.js";
+
+const TABLE = 4e6; // cells that a table may have
+const LATE = 200; // milliseconds after which is said that something is awaited
+
+const line = (units, shown) => ({
+  units: shown.map((at) => units[at]),
+  labels: shown.map((at) => labelled(units[at])),
+  numbers: shown.map((at) => at + 1),
+  wide: null, // pixels of the widest label
+  marked: new Set(), // places that are clipped
+  pinned: new Set(),
+});
+
+const places = (units, tokens) =>
+  units.flatMap((unit, at) => (tokens.some((token) => unit.first <= token && token < unit.last) ? [at] : []));
+
+/** The matrix view. */
+export const createMatrix = (page) => {
+  const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
+  const root = element("div", { class: "matrix" });
+  const [viewport, plot] = [new Viewport(), new Plot(canvas)];
+  const matrix = {
+    page, viewport, canvas,
+    cells: null, // of what is shown; null until it is there
+    lines: null, // {rows, columns}: what is known of their units
+    at: null, // the cell that is pointed at, {row, column}
+    clipped: [], // places of the columns that are clipped
+    gutter: null, // room for labels: {left, top, turned}
+    ruler: null,
+  };
+  let [name, colours, shown, sink, destroyed] = ["", "", undefined, null, false];
+
+  const rest = () => {
+    easel.moving = false;
+    const { box } = viewport;
+    if (JSON.stringify(box) !== JSON.stringify(page.state.box)) {
+      shown = JSON.stringify(box);
+      page.set({ box });
+    }
+    controls.showPlace();
+    easel.schedule();
+  };
+  const moved = () => {
+    easel.moving = true;
+    canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
+    easel.schedule();
+  };
+
+  Object.assign(matrix, {
+    /** Point at a cell, or at none; by keyboard it is said aloud, and moved into sight. */
+    point(at, spoken = false) {
+      if (at?.row === matrix.at?.row && at?.column === matrix.at?.column) return;
+      matrix.at = at;
+      if (at && spoken) viewport.reveal(at.row, at.column);
+      const text = readout.show(at);
+      if (spoken && text) page.announce(text);
+      easel.schedule();
+    },
+    /** Pin the query of a row, or let it go. */
+    pin(row) {
+      const { units, pinned } = matrix.lines.rows;
+      page.set(pinned.has(row) ? { token: null } : { token: units[row].first, toward: "from" });
+    },
+    /** Leave a column out of the scale, or count it again. */
+    clip(column) {
+      const { units, labels } = matrix.lines.columns;
+      const { first, last } = units[column];
+      const others = page.state.clipped.filter((token) => token < first || token >= last);
+      const on = others.length === page.state.clipped.length;
+      page.set({ clipped: on ? [...others, first] : others });
+      page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: isolated(labels[column]) }));
+    },
+    zoom(factor, x, y) {
+      viewport.zoom(factor, x, y);
+      rest();
+    },
+    fit() {
+      viewport.show(null);
+      rest();
+    },
+    rest,
+  });
+  const readout = createReadout(matrix);
+  const controls = createControls(matrix);
+  const easel = new Easel(matrix, plot, controls.show, () => {
+    sink = suggestion(matrix.cells);
+    controls.update(sink);
+  });
+  root.append(
+    element("div", { class: "matrix-board" }, canvas),
+    element("div", { class: "matrix-side" }, readout.element, controls.element),
+  );
+
+  const inside = (x, y) => [x - matrix.gutter.left, y - matrix.gutter.top];
+  const stop = gestures(canvas, {
+    pan(x, y) {
+      viewport.pan(x, y);
+      moved();
+    },
+    zoom(factor, x, y) {
+      if (!matrix.gutter) return;
+      viewport.zoom(factor, ...inside(x, y));
+      moved();
+    },
+    point(x, y) {
+      if (!matrix.gutter) return;
+      const at = viewport.at(...inside(x, y));
+      canvas.style.cursor = at ? "" : "pointer";
+      matrix.point(at);
+    },
+    leave: () => matrix.point(null),
+    press(x, y) {
+      if (!matrix.gutter) return;
+      const [a, b] = inside(x, y);
+      const at = viewport.at(Math.max(a, 0), Math.max(b, 0));
+      if (!at || (a < 0 && b < 0)) return;
+      if (b < 0) {
+        matrix.clip(at.column);
+        return;
+      }
+      if (a >= 0) matrix.point(at);
+      matrix.pin(at.row);
+    },
+    rest,
+  });
+  canvas.addEventListener("keydown", (event) => matrixKeys(matrix, event));
+  const resized = () => {
+    if (!matrix.cells || !root.clientWidth) return;
+    place(root, matrix, plot);
+    viewport.show(page.state.box);
+    easel.schedule();
+  };
+  matrix.resized = resized;
+  const watched = new ResizeObserver(resized);
+  watched.observe(root);
+  addEventListener("resize", resized); // of the window's height, or of the device's pixels
+
+  // Other weights: of another head, or between other units.
+  const adopt = (sight) => {
+    const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
+    matrix.cells = new Cells(sight, rows, columns);
+    matrix.lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
+    if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
+    [sink, shown] = [null, undefined];
+    easel.begin();
+  };
+  const mark = () => {
+    const { token, toward, clipped } = page.state;
+    const { rows, columns } = matrix.lines;
+    const now = clipped.length ? places(columns.units, clipped) : [];
+    const look = `${now} ${page.state.scale} ${page.dark}`;
+    matrix.clipped = String(now) === String(matrix.clipped) ? matrix.clipped : now;
+    columns.marked = new Set(now);
+    [rows.title, columns.title] = [page.say("matrix.query"), page.say("matrix.key")];
+    rows.pinned = new Set(token !== null && toward === "from" ? places(rows.units, [token]) : []);
+    columns.pinned = new Set(token !== null && toward === "to" ? places(columns.units, [token]) : []);
+    if (look === colours) return;
+    colours = look;
+    easel.recolour();
+  };
+
+  return {
+    element: root,
+    async update() {
+      const { trace, layer, head, unit, special, box } = page.state;
+      const wanted = [trace, layer, head, unit, special].join(" ");
+      canvas.setAttribute("aria-label", page.say("matrix.aria"));
+      canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
+      if (wanted !== name) {
+        name = wanted;
+        const late = setTimeout(() => controls.show({ state: "loading" }), LATE);
+        try {
+          const sight = await page.sight();
+          if (name !== wanted || destroyed) return;
+          adopt(sight);
+        } catch (error) {
+          if (name === wanted) name = "";
+          throw error;
+        } finally {
+          clearTimeout(late);
+        }
+      }
+      if (!matrix.cells || destroyed) return;
+      mark();
+      place(root, matrix, plot);
+      if (shown !== JSON.stringify(page.state.box)) {
+        shown = JSON.stringify(box);
+        viewport.show(box);
+      }
+      canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
+      controls.update(sink);
+      readout.show(matrix.at);
+      easel.draw();
+    },
+    numbers() {
+      const { top, left, bottom, right } = viewport.seen;
+      const [width, { rows, columns }] = [right - left, matrix.lines];
+      if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
+      const block = matrix.cells.block(top, bottom, left, right);
+      const named = (of, at) => `${of.numbers[at]} ${of.labels[at]}`;
+      return {
+        name: "matrix",
+        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at))],
+        rows: Array.from({ length: bottom - top }, (_, row) => [
+          named(rows, top + row),
+          ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),
+        ]),
+      };
+    },
+    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.coarse ? null : easel.level),
+    destroy() {
+      destroyed = true;
+      stop();
+      watched.disconnect();
+      removeEventListener("resize", resized);
+      easel.stop();
+    },
+  };
+};

@@ -1,0 +1,208 @@
+// Painting a matrix on a canvas: its pictures, what may not be seen, numbers, labels, the cell that is pointed at.
+
+import { labels, leftward } from "./axes.js";
+import { needsLight } from "../drawing/colour.js";
+
+const GRID = 14; // pixels of a cell from which cells stand apart
+const HATCH = 6; // pixels from one slanted line to the next
+const NUMBERS = 36; // pixels of a cell from which its weight stands in it
+
+const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch"];
+
+/** The colours of the style sheet, as they are now. */
+export const inks = (element) => {
+  const style = getComputedStyle(element);
+  return Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+};
+
+// A pattern of fine slanted lines: here one may not look.
+const hatch = (context, ink, ratio) => {
+  const side = Math.round(HATCH * ratio);
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = side;
+  const brush = tile.getContext("2d");
+  brush.fillStyle = ink.hidden;
+  brush.fillRect(0, 0, side, side);
+  brush.strokeStyle = ink.hatch;
+  brush.lineWidth = ratio;
+  brush.beginPath();
+  for (const shift of [-side, 0, side]) {
+    brush.moveTo(shift - 1, side + 1);
+    brush.lineTo(shift + side + 1, -1);
+  }
+  brush.stroke();
+  return context.createPattern(tile, "repeat");
+};
+
+/** How texts on a canvas are set. */
+export const font = (family, strong, size = 12) => `${strong ? "600 " : ""}${size}px ${family}`;
+
+/** Paints one scene after another on a canvas. */
+export class Plot {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.pattern = null;
+  }
+
+  /** Another size, in CSS pixels, or other colours. */
+  resize(width, height, ratio, ink, family) {
+    Object.assign(this, { width, height, ratio, ink, family });
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== across || this.canvas.height !== down) {
+      [this.canvas.width, this.canvas.height] = [across, down];
+      Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+    }
+    this.pattern = hatch(this.context, ink, ratio);
+  }
+
+  /**
+   * @param scene {viewport, gutter, layers, weight(row, column), tone, lines, ruler}: layers are pictures,
+   *   {canvas, part, top, left, bottom, right, smooth, hidden}, the first lowest; without lines, only cells are painted
+   */
+  paint(scene) {
+    const { context, ratio, ink } = this;
+    const { viewport, gutter } = scene;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = ink.ground;
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    context.save();
+    const [left, top] = [Math.round(gutter.left * ratio), Math.round(gutter.top * ratio)];
+    context.beginPath();
+    context.rect(left, top, Math.round(viewport.width * ratio), Math.round(viewport.height * ratio));
+    context.clip();
+    context.translate(left, top);
+    this._layers(scene);
+    context.scale(ratio, ratio);
+    if (viewport.size >= GRID) this._grid(viewport);
+    if (viewport.size >= NUMBERS && scene.weight) this._numbers(scene);
+    if (scene.lines) this._marks(scene);
+    context.restore();
+    if (!scene.lines) return;
+    context.setTransform(ratio, 0, 0, ratio, left, top);
+    this._clips(scene);
+    this._labels(scene);
+  }
+
+  _layers({ viewport, layers }) {
+    const { context, ratio, ink } = this;
+    const [x, y] = [(column) => Math.round(viewport.x(column) * ratio), (row) => Math.round(viewport.y(row) * ratio)];
+    context.fillStyle = ink.raised;
+    context.fillRect(x(0), y(0), x(viewport.columns) - x(0), y(viewport.rows) - y(0));
+    for (const { canvas, top, left, bottom, right, smooth, hidden, part } of layers) {
+      const box = [x(left), y(top), x(right) - x(left), y(bottom) - y(top)];
+      if (hidden) {
+        const side = Math.round(HATCH * ratio);
+        this.pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // it moves along
+        context.fillStyle = this.pattern;
+        context.fillRect(...box);
+      }
+      context.imageSmoothingEnabled = smooth;
+      context.drawImage(canvas, ...(part ?? [0, 0, canvas.width, canvas.height]), ...box);
+    }
+  }
+
+  // Fine lines of the ground between cells that are large enough.
+  _grid(viewport) {
+    const { context, ratio, ink } = this;
+    const { seen } = viewport;
+    const fine = Math.max(Math.round(ratio), 1) / ratio;
+    const snapped = (pixels) => Math.round(pixels * ratio) / ratio;
+    context.fillStyle = ink.ground;
+    for (let row = seen.top + 1; row < seen.bottom; row++) {
+      context.fillRect(0, snapped(viewport.y(row)) - fine, viewport.width, fine);
+    }
+    for (let column = seen.left + 1; column < seen.right; column++) {
+      context.fillRect(snapped(viewport.x(column)) - fine, 0, fine, viewport.height);
+    }
+  }
+
+  _numbers({ viewport, weight, tone }) {
+    const { context, family } = this;
+    context.font = font(family, false, viewport.size >= 48 ? 13 : 11);
+    Object.assign(context, { textAlign: "center", textBaseline: "middle", direction: "ltr" });
+    for (const { row, column, text, light } of numbersSeen(viewport, weight, tone)) {
+      context.fillStyle = light ? "#fff" : "#101318";
+      context.fillText(text, viewport.x(column + 0.5), viewport.y(row + 0.5) + 0.5);
+    }
+  }
+
+  // The pinned row or column, and the cell that is pointed at, with lines to its labels.
+  _marks({ viewport, lines }) {
+    const { context, ink } = this;
+    const { rows, columns } = lines;
+    const size = Math.max(viewport.size, 2);
+    context.lineWidth = 1.5;
+    context.strokeStyle = ink.query;
+    const [wide, high] = [viewport.width + 4, viewport.height + 4];
+    for (const row of rows.pinned) context.strokeRect(-2, viewport.y(row) - 0.75, wide, size + 1);
+    context.strokeStyle = ink.key;
+    for (const column of columns.pinned) context.strokeRect(viewport.x(column) - 0.75, -2, size + 1, high);
+    if (rows.at === null) return;
+    const [x, y] = [viewport.x(columns.at), viewport.y(rows.at)];
+    // Beside cells that hold numbers lines run between them, else through the middle.
+    const edges = viewport.size >= GRID ? [0, viewport.size - 1] : [viewport.size / 2 - 0.5];
+    context.globalAlpha = 0.7;
+    for (const edge of edges) {
+      context.fillStyle = ink.query;
+      context.fillRect(0, y + edge, x, 1);
+      context.fillStyle = ink.key;
+      context.fillRect(x + edge, 0, 1, y);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = ink.ground;
+    context.lineWidth = 4;
+    context.strokeRect(x - 1, y - 1, size + 1, size + 1);
+    context.strokeStyle = ink.text;
+    context.lineWidth = 2;
+    context.strokeRect(x - 1, y - 1, size + 1, size + 1);
+  }
+
+  // A bar over each column that is left out of the scale.
+  _clips({ viewport, lines }) {
+    this.context.fillStyle = this.ink.key;
+    for (const bar of clipBars(viewport, lines)) this.context.fillRect(...bar);
+  }
+
+  _labels({ viewport, gutter, lines, ruler }) {
+    const { context, family, ink } = this;
+    context.textBaseline = "middle";
+    for (const { text, x, y, turned, align, colour, strong, boxed } of labels(viewport, gutter, lines, ruler)) {
+      context.save();
+      context.translate(x, y);
+      if (turned) context.rotate(-Math.PI / 2);
+      context.font = font(family, strong);
+      Object.assign(context, { textAlign: align, direction: leftward(text) ? "rtl" : "ltr" });
+      if (boxed) {
+        const width = context.measureText(text).width + 8;
+        context.fillStyle = ink.ground;
+        context.fillRect(align === "right" ? -width + 4 : align === "center" ? -width / 2 : -4, -9, width, 18);
+      }
+      context.fillStyle = ink[colour];
+      context.fillText(text, 0, 0.5);
+      context.restore();
+    }
+  }
+}
+
+/** The numbers that stand in cells: [{row, column, text, light}]. */
+export const numbersSeen = (viewport, weight, tone) => {
+  if (viewport.size < NUMBERS) return [];
+  const { top, left, bottom, right } = viewport.seen;
+  const found = [];
+  for (let row = top; row < bottom; row++) {
+    for (let column = left; column < right; column++) {
+      const number = weight(row, column);
+      if (number === undefined || Number.isNaN(number)) continue;
+      const text = number > 0 && number < 0.005 ? "<.01" : number.toFixed(2);
+      found.push({ row, column, text, light: needsLight(tone.colour(number)) });
+    }
+  }
+  return found;
+};
+
+/** Bars over the columns that are left out of the scale: [x, y, width, height] each. */
+export const clipBars = (viewport, lines) =>
+  [...lines.columns.marked]
+    .map((column) => [viewport.x(column), -5, Math.max(viewport.size - 1, 2), 3])
+    .filter(([x, , width]) => x + width > 0 && x < viewport.width);

@@ -1,0 +1,71 @@
+// Links between tokens: curves whose width and strength show a share.
+
+import { shape } from "../drawing/dom.js";
+
+const ROOM = 62; // how high a curve over the first line may rise
+
+const middle = (box) => (box.left + box.right) / 2;
+const inLine = (one, other) => Math.abs(one.top - other.top) < (one.bottom - one.top) / 2;
+
+// The curve from a place on one box's edge to the middle of another's: over the line if both stand in it.
+const curve = (from, x, to, room) => {
+  const end = middle(to);
+  if (from === to) {
+    const top = from.top - 30;
+    return `M${x - 8} ${from.top}C${x - 15} ${top} ${x + 15} ${top} ${x + 8} ${from.top}`;
+  }
+  if (inLine(from, to)) {
+    const away = Math.abs(end - x);
+    const height = 8 + ((room - 8) * away) / (away + 3 * room);
+    const lean = 0.1 * (end - x);
+    const top = from.top - (4 / 3) * height;
+    return `M${x} ${from.top}C${x + lean} ${top} ${end - lean} ${top} ${end} ${to.top}`;
+  }
+  const down = from.top < to.top;
+  const [y, stop] = down ? [from.bottom, to.top] : [from.top, to.bottom];
+  const bend = Math.max(Math.abs(stop - y) * 0.5, 14) * (down ? 1 : -1);
+  return `M${x} ${y}C${x} ${y + bend} ${end} ${stop - bend} ${end} ${stop}`;
+};
+
+// Where on a box's edge each link leaves it: side by side, in the order of where they go.
+const leaving = (from, boxes) => {
+  const step = Math.min(5, (0.7 * (from.right - from.left)) / Math.max(boxes.length, 1));
+  const order = [...boxes].sort((one, other) => middle(one) - middle(other));
+  return new Map(order.map((to, at) => [to, middle(from) + (at - (order.length - 1) / 2) * step]));
+};
+
+const boxOf = (span, origin) => {
+  const { left, right, top, bottom } = span.getClientRects()[0] ?? span.getBoundingClientRect();
+  const round = (value) => Math.round(2 * value) / 2;
+  const [x, y] = [(place) => round(place - origin.left), (place) => round(place - origin.top)];
+  return { left: x(left), right: x(right), top: y(top), bottom: y(bottom) };
+};
+
+/** A layer of links over `stage`, to be drawn anew when that changes its size. */
+export const createLinks = (stage) => {
+  const layer = shape("svg", { class: "links", "aria-hidden": "true", focusable: "false" });
+  /** Links of one unit, {from, to: elements, strength: 0 to 1, faded}, of a colour for each strength. */
+  const draw = (links, colour) => {
+    const origin = stage.getBoundingClientRect();
+    const boxes = new Map();
+    const box = (span) => boxes.get(span) ?? boxes.set(span, boxOf(span, origin)).get(span);
+    const leave = links.length && leaving(box(links[0].from), links.map(({ to }) => box(to)));
+    const paths = [...links]
+      .sort((one, other) => one.strength - other.strength)
+      .map(({ from, to, strength, faded = false }) => {
+        const [start, end] = [box(from), box(to)];
+        // Between two lines of text is less room than above the first.
+        const room = start.top < ROOM + 24 ? ROOM : 0.8 * (start.bottom - start.top);
+        return shape("path", {
+          d: curve(start, start === end ? middle(start) : leave.get(end), end, room),
+          fill: "none",
+          stroke: colour(strength),
+          "stroke-width": (1 + 4.5 * strength).toFixed(2),
+          "stroke-opacity": ((0.2 + 0.7 * strength) * (faded ? 0.3 : 1)).toFixed(2),
+          "stroke-linecap": "round",
+        });
+      });
+    layer.replaceChildren(...paths);
+  };
+  return { element: layer, draw };
+};

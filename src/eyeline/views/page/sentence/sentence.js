@@ -1,0 +1,277 @@
+// The sentence view: the text as typed, and for one of its tokens whom it looks at, or who looks at it.
+
+import { needsLight, ramp, shade } from "../drawing/colour.js";
+import { button, element } from "../drawing/dom.js";
+import { createExtent } from "./extent.js";
+import { percent } from "../drawing/labels.js";
+import { createLinks } from "./links.js";
+import { fullShade, strongest } from "./looks.js";
+import { createPager } from "./pager.js";
+import { pictured } from "../drawing/pictures.js";
+import { Question } from "./question.js";
+import { createStrongest } from "./strongest.js";
+import { createThreshold } from "./threshold.js";
+import { called, createTokens, titled } from "./tokens.js";
+
+const WINDOW = { wide: 240, narrow: 120 }; // units of a long line that are drawn at once
+const LINKS = 48; // that are drawn at once
+const FAINT = 0.02; // of full shade: less is drawn as nothing
+
+// How far along the colours a strength stands: text has to be read on them, so their far end is left out.
+const toned = (strength) => 0.04 + 0.66 * strength;
+
+export const createSentence = (page) => {
+  const question = new Question(page);
+  const first = { queries: 0, keys: 0 }; // of the units that are drawn
+  let [place, pinned, said, pointed, narrow] = ["", null, "", null, page.narrow.matches];
+  let later = 0; // the timer of what is still to be worked out
+  let sent = null; // where the focus goes when the numbers are there
+
+  // The units of a side that are drawn, [first, last).
+  const range = (side) => {
+    const count = question.units(side).length;
+    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / question.sides.length;
+    if (count <= 1.25 * size) return [0, count];
+    first[side] = Math.min(Math.max(first[side], 0), count - size);
+    return [first[side], first[side] + size];
+  };
+  const reach = (side, unit) => {
+    const [start, end] = range(side);
+    if (unit < start || unit >= end) first[side] = Math.round(unit - (end - start) / 2);
+  };
+
+  const pin = (side, unit) => {
+    const toward = page.trace.crossing ? { toward: side === "queries" ? "from" : "to" } : {};
+    page.set({ token: question.units(side)[unit].first, ...toward });
+  };
+  const point = (unit) => {
+    if (unit === pointed) return;
+    pointed = unit;
+    paint();
+  };
+  const turn = () => {
+    const toward = page.state.toward === "from" ? "to" : "from";
+    page.set(page.trace.crossing ? { toward, token: null } : { toward });
+  };
+
+  const stage = element("div", { class: "stage" });
+  const links = createLinks(stage);
+  const row = (side) => {
+    const own = (unit) => (unit === null ? null : { side, unit });
+    const tokens = createTokens(page, side, {
+      hover: (unit) => {
+        if (page.state.token !== null) return point(unit);
+        if (unit === question.hovered?.unit && side === question.hovered?.side) return undefined;
+        question.hovered = own(unit);
+        return paint();
+      },
+      focus: (unit, next) => {
+        if (unit === null && list.element.contains(next)) return; // whose rows are of this unit
+        question.focused = own(unit);
+        paint();
+      },
+      pick: (unit) => {
+        const one = question.asked;
+        [question.hovered, pointed] = [null, null];
+        if (one?.pinned && one.side === side && one.unit === unit) page.set({ token: null });
+        else pin(side, unit);
+      },
+      move: (unit) => {
+        reach(side, unit);
+        [question.focused, question.hovered] = [own(unit), null];
+        draw();
+        tokens.focus(unit);
+        if (page.state.token !== null) pin(side, unit);
+      },
+    });
+    const pager = createPager(page, {
+      go: (step) => {
+        const [start, end] = range(side);
+        first[side] = start + step * (end - start);
+        draw();
+      },
+      jump: (unit) => pin(side, unit),
+      from: () => (question.asked?.side === side ? question.asked.unit : range(side)[0] - 1),
+    });
+    const extent = createExtent((unit) => {
+      const [start, end] = range(side);
+      first[side] = Math.round(unit - (end - start) / 2);
+      draw();
+    });
+    const caption = element("p", { class: "caption", "aria-hidden": "true" });
+    const parts = side === "queries" ? [caption, tokens.element] : [tokens.element, caption];
+    const whole = element("div", { class: "row" }, ...parts, extent.element, pager.element);
+    return { tokens, pager, extent, caption, element: whole };
+  };
+  const rows = { queries: row("queries"), keys: row("keys") };
+
+  const list = createStrongest(page, {
+    pick: (unit) => {
+      const { side } = question.looks(range);
+      sent = { side, unit };
+      pin(side, unit);
+    },
+    point,
+  });
+  list.element.addEventListener("focusout", (event) => {
+    if (question.focused === null || list.element.contains(event.relatedTarget)) return;
+    question.focused = null;
+    paint();
+  });
+  const turns = ["from", "to"].map((toward) =>
+    button("", () => page.state.toward !== toward && turn(), { class: "plain", "data-toward": toward }),
+  );
+  const choices = element("span", { class: "choices", role: "group" }, ...turns);
+  const threshold = createThreshold(page);
+  const tools = element("div", { class: "pickers" }, choices, threshold.element);
+  const whole = element("div", { class: "sentence" }, tools, stage, list.element);
+
+  const label = (seen, side, unit, hidden) => {
+    const name = called(page, question.units(side)[unit], question.units(side));
+    if (seen.one?.side === side && seen.one.unit === unit) {
+      const named = (at) => (at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units));
+      const names = strongest(seen.shares, 3).map((at) => `${named(at)} ${percent(seen.shares[at])}`).join(", ");
+      return page.say(`sentence.label.${seen.kind}`, { name, names: names || page.say("nothing") });
+    }
+    if (hidden) return page.say("sentence.label.hidden", { name });
+    if (seen.side !== side || !(seen.shares?.[unit] >= 0)) return name;
+    return page.say("sentence.label.share", { name, share: percent(seen.shares[unit]) });
+  };
+
+  // How a unit is drawn, of what is seen.
+  const look = (seen, full, side, unit) => {
+    const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
+    const hidden = there && question.hides(seen, unit);
+    const kinds = [
+      one && `asked ${seen.kind}`,
+      one && seen.one.pinned && "pinned",
+      there && !one && unit === pointed && "pointed",
+      hidden && "barred",
+    ];
+    const entry = { kind: kinds.filter(Boolean).join(" "), label: label(seen, side, unit, hidden) };
+    const strength = there && seen.shares && !hidden ? Math.min(seen.shares[unit] / full, 1) : 0;
+    if (!(strength >= FAINT)) return entry;
+    const depth = toned(strength);
+    return { ...entry, fill: shade(depth, page.dark), light: needsLight(ramp(page.dark)[Math.round(depth * 255)]) };
+  };
+
+  const linked = (seen, full) => {
+    const from = seen.one && rows[seen.one.side].tokens.span(seen.one.unit);
+    if (!from) return [];
+    const least = Math.max(page.state.threshold, 2 * FAINT * full);
+    const [start, end] = range(seen.side);
+    return strongest(seen.shares.subarray(start, end), LINKS)
+      .map((place) => place + start)
+      .filter((at) => at === pointed || seen.shares[at] >= least)
+      .map((at) => ({ from, at, to: rows[seen.side].tokens.span(at), strength: Math.min(seen.shares[at] / full, 1) }))
+      .filter((link) => link.to)
+      .map((link) => ({ ...link, faded: pointed !== null && link.at !== pointed }));
+  };
+
+  // What is seen of each unit, 0 for what is set aside.
+  const counted = ({ kind, weights, shares, kept }) =>
+    weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;
+
+  const paint = () => {
+    if (!question.ready) return;
+    const seen = question.looks(range);
+    const full = seen.shares ? fullShade(seen.shares) : 1;
+    const drawn = { hidden: false, generated: false };
+    for (const side of question.sides) {
+      const [{ prompt }, units] = [page.trace[side], question.units(side)];
+      const stop = [seen.one, question.focused].find((place) => place?.side === side)?.unit ?? null;
+      rows[side].tokens.paint((unit) => {
+        const drawing = look(seen, full, side, unit);
+        drawn.hidden ||= drawing.kind.includes("barred");
+        drawn.generated ||= prompt !== null && units[unit].first >= prompt;
+        return drawing;
+      }, stop);
+      const one = seen.one?.side === side ? seen.one.unit : null;
+      const marked = seen.kind === "to" ? "--key" : "--query";
+      rows[side].extent.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
+    }
+    const [start, end] = range(seen.side);
+    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !question.sight.plain });
+    links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
+    clearTimeout(later);
+    if (!seen.whole) later = setTimeout(paint);
+    if (seen.kind === "none" && !seen.shares) question.average(paint);
+  };
+
+  const draw = () => {
+    stage.dataset.crossing = page.trace.crossing;
+    if (stage.childElementCount !== 1 + question.sides.length) {
+      stage.replaceChildren(links.element, ...question.sides.map((side) => rows[side].element));
+    }
+    for (const side of question.sides) {
+      const { caption, tokens, pager } = rows[side];
+      const units = question.units(side);
+      const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
+      caption.hidden = !page.trace.crossing;
+      caption.textContent = page.say(`sentence.${side}`);
+      tokens.show(page.trace[side], units, ...range(side), labelled);
+      pager.update(units, ...range(side));
+    }
+    paint();
+  };
+
+  const explained = () => {
+    choices.setAttribute("aria-label", page.say("toward"));
+    for (const one of turns) {
+      one.textContent = page.say(`toward.${one.dataset.toward}`);
+      one.title = page.say("toward.key");
+      one.setAttribute("aria-pressed", String(page.state.toward === one.dataset.toward));
+    }
+    threshold.update();
+  };
+
+  const update = async () => {
+    const current = page.current();
+    explained();
+    const sight = await page.sight();
+    if (!current()) return;
+    question.take(sight);
+    if (page.state.token === null) pointed = null;
+    const here = [page.state.trace, page.state.unit].join(" ");
+    if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
+    place = here;
+    const one = question.asked;
+    const now = one?.pinned ? [here, one.side, one.unit].join(" ") : null;
+    if (now && now !== pinned) reach(one.side, one.unit);
+    pinned = now;
+    draw();
+    if (sent) rows[sent.side].tokens.focus(sent.unit);
+    sent = null;
+    if (one && list.text() !== said) page.announce((said = list.text()));
+  };
+
+  whole.addEventListener("keydown", (event) => {
+    if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && page.state.token !== null) {
+      [question.focused, pointed] = [null, null];
+      page.set({ token: null });
+    } else if (event.key.toLowerCase() === "f") turn();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  const resized = new ResizeObserver(() => {
+    const before = narrow;
+    narrow = page.narrow.matches;
+    if (question.ready) (before === narrow ? paint : draw)();
+  });
+  resized.observe(stage);
+
+  return {
+    element: whole,
+    update,
+    numbers: () => question.table(range),
+    picture: () => pictured(whole, [stage, list.element]),
+    destroy: () => {
+      resized.disconnect();
+      clearTimeout(later);
+      question.rest();
+    },
+  };
+};
