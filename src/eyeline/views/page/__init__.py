@@ -2,8 +2,8 @@
 
 The JavaScript and the style stand here as they are shipped: the frame (main.js, page.js, state.js; words.js has all
 texts), `numbers/`, where weights come from and are computed, `drawing/`, a folder for each view, `keeping/`, what is
-taken away, and `hosts/`, the file and the server. `joining` makes one module of them, `message` says what the page gets of
-its traces, and `file` writes it into one file. This room imports `eyeline.traces` and NumPy.
+taken away, and `hosts/`, the file and the server. `joining` makes one module of them, `message` says what the page
+gets of its traces, and `file` writes it into one file. This room imports `eyeline.traces` and NumPy.
 """
 
 from __future__ import annotations
