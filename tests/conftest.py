@@ -19,7 +19,7 @@ settings.register_profile(
     deadline=None,  # a machine may be busy
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)
+settings.register_profile("ci", settings.get_profile("dev"), max_examples=75, derandomize=True, database=None)
 settings.register_profile("brief", settings.get_profile("ci"), max_examples=25)
 settings.register_profile("night", settings.get_profile("dev"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))

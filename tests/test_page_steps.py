@@ -71,6 +71,7 @@ def table(page):
 def opened(page, name):
     """The numbers of one of the tables that open."""
     page.locator(f"details[data-table={name}] summary").click()
+    page.locator(f"details[data-table={name}] tbody data").first.wait_for()
     cells = values(page, f"details[data-table={name}] tbody")
     columns = page.locator(f"details[data-table={name}] thead th").count() - 1
     return cells.reshape(-1, columns)
