@@ -271,3 +271,9 @@ def test_a_page_alone_in_its_window_has_its_keys_before_anything_has_the_focus(p
     expect(shown.get_by_role("tab", selected=True)).to_have_text("Matrix")
     shown.keyboard.press("[")
     expect(shown.get_by_role("combobox", name="Layer")).to_have_value("0")
+
+
+@pytest.mark.parametrize("spoiled", ["view=matrix&token=%E0%A4%A", "view=matrix%", "view=matrix&__proto__=1&=&layer"])
+def test_a_page_opens_whatever_somebody_made_of_its_address(page_of, two, spoiled):
+    shown = page_of(two, words=spoiled)
+    expect(shown.get_by_role("tab", selected=True)).to_have_text("Sentence" if spoiled.endswith("%") else "Matrix")

@@ -9,6 +9,7 @@ import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
 import { createPickers, neighbour } from "./pickers.js";
 import { createSentence } from "./sentence/sentence.js";
+import { wordsIn } from "./state.js";
 import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
 import { LANGUAGES } from "./words.js";
@@ -147,12 +148,12 @@ const render = ({ model, el }) => {
   const onKey = (event) => pressed(page, parts[1].help, event);
   keyed.addEventListener("keydown", onKey);
   const arrived = () => {
-    const words = decodeURIComponent(location.hash.slice(1));
+    const words = wordsIn(location.hash);
     if (words !== page.words.replaceAll(" ", "&")) page.restore(words);
   };
   if (model.get("address")) {
     addEventListener("hashchange", arrived);
-    page.restore(decodeURIComponent(location.hash.slice(1)));
+    page.restore(wordsIn(location.hash));
   } else {
     page.restore(model.get("words") ?? "");
   }

@@ -90,6 +90,16 @@ export const wordsOf = (state, fresh) =>
     .map((key) => `${key}=${state[key] === null ? "none" : (WRITE[key] ?? String)(state[key])}`)
     .join(" ");
 
+/** The words in a text: also in an address, after its #, whatever else somebody made of it. */
+export const wordsIn = (text) => {
+  const words = text.trim().split("#").at(-1);
+  try {
+    return decodeURIComponent(words);
+  } catch {
+    return words;
+  }
+};
+
 /** The settings that words name; what isn't one is left out. Words may stand apart by spaces or by "&". */
 export const settingsOf = (words) => {
   const found = {};

@@ -3,19 +3,9 @@
 import { button, element } from "../drawing/dom.js";
 import { csv, download, fileName, json, png, sound } from "./formats.js";
 import { createSheet } from "../drawing/sheet.js";
-import { settingsOf } from "../state.js";
+import { settingsOf, wordsIn } from "../state.js";
 
 const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` });
-
-// The words in what was pasted: also in an address, after its #.
-const wordsIn = (text) => {
-  const words = text.trim().split("#").at(-1);
-  try {
-    return decodeURIComponent(words);
-  } catch {
-    return words;
-  }
-};
 
 /** The button, and the dialog that it opens. `view` gives the view that is shown. */
 export const createKeeping = (page, view) => {
