@@ -13,25 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_views import drawn, read
-from tiny import END, save_decoder
+from tiny import END
 
 import eyeline as el
 from eyeline import cli
 from eyeline.explanations import QuestionError
-from eyeline.models import load
 from eyeline.models.units import units_of
 
 TEXT = "the cat and an owl"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return save_decoder(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def tiny(folder):
-    return load(folder)
 
 
 def continued(model, text, ids):
@@ -44,12 +33,12 @@ PARTS = st.sampled_from(["th", "the", " an", "x", "é", " Việt", "🎉", "👩
 
 
 @given(st.lists(PARTS, min_size=1, max_size=6), st.data())
-def test_a_text_cut_anywhere_is_that_text_again(tiny, parts, data):
-    whole = tiny.tokens("".join(parts))
+def test_a_text_cut_anywhere_is_that_text_again(tiny_model, parts, data):
+    whole = tiny_model.tokens("".join(parts))
     cut = data.draw(st.integers(0, len(parts) - 1))
-    before = tiny.tokens("".join(parts[:cut]) or "a")
-    rest = tiny.tokens("".join(parts[cut:]))
-    said, after = continued(tiny, before.text, rest.ids)
+    before = tiny_model.tokens("".join(parts[:cut]) or "a")
+    rest = tiny_model.tokens("".join(parts[cut:]))
+    said, after = continued(tiny_model, before.text, rest.ids)
     assert "".join(said) == rest.text
     assert after.text == before.text + rest.text
     assert after.ids == before.ids + rest.ids
@@ -59,24 +48,24 @@ def test_a_text_cut_anywhere_is_that_text_again(tiny, parts, data):
         assert after == whole
 
 
-def test_tokens_that_a_text_would_not_be_cut_into_keep_their_places(tiny):
-    ids = [tiny.tokens(letter).ids[0] for letter in "the"]
-    said, after = continued(tiny, "a ", ids)
+def test_tokens_that_a_text_would_not_be_cut_into_keep_their_places(tiny_model):
+    ids = [tiny_model.tokens(letter).ids[0] for letter in "the"]
+    said, after = continued(tiny_model, "a ", ids)
     assert (said, after.text) == (["t", "h", "e"], "a the")
-    assert tiny.tokens("a the").ids != after.ids
+    assert tiny_model.tokens("a the").ids != after.ids
     assert after.offsets[-3:] == [(2, 3), (3, 4), (4, 5)]
     assert [unit.text for unit in units_of(after, pieces=False) if not unit.extra] == ["a", "the"]
     assert [unit.text for unit in units_of(after, pieces=True)][-3:] == ["t", "h", "e"]
 
 
 @pytest.mark.parametrize(("text", "cut"), [("🎉", 1), ("🎉", 2), ("ế", 1), ("👩‍🚀", 2)])
-def test_a_character_of_several_tokens_is_one_word_also_if_it_was_never_ended(tiny, text, cut):
-    ids = tiny.tokens(text).ids
+def test_a_character_of_several_tokens_is_one_word_also_if_it_was_never_ended(tiny_model, text, cut):
+    ids = tiny_model.tokens(text).ids
     assert len(ids) > cut
-    said, after = continued(tiny, "a ", ids)
+    said, after = continued(tiny_model, "a ", ids)
     assert "".join(said) == text
     assert [unit.text for unit in units_of(after, pieces=False) if not unit.extra] == ["a", text]
-    _, after = continued(tiny, "a ", ids[:cut])
+    _, after = continued(tiny_model, "a ", ids[:cut])
     unit = units_of(after, pieces=False)[-1]
     assert set(unit.text) <= {"\ufffd", *text}
     assert unit.tokens == tuple(range(len(after) - cut, len(after)))
@@ -84,9 +73,9 @@ def test_a_character_of_several_tokens_is_one_word_also_if_it_was_never_ended(ti
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 255), max_size=12))
-def test_any_bytes_lie_in_the_text_in_order(tiny, ids):
-    said, after = continued(tiny, "a", ids)
-    assert after.text == "a" + tiny.text(ids)
+def test_any_bytes_lie_in_the_text_in_order(tiny_model, ids):
+    said, after = continued(tiny_model, "a", ids)
+    assert after.text == "a" + tiny_model.text(ids)
     assert after.text.startswith("a" + "".join(said))
     assert [first for first, _ in after.offsets] == sorted(first for first, _ in after.offsets)
     assert all(0 <= first <= last <= len(after.text) for first, last in after.offsets)
@@ -94,20 +83,20 @@ def test_any_bytes_lie_in_the_text_in_order(tiny, ids):
     assert covered == set(range(len(after.text)))
 
 
-def test_a_token_that_ends_a_text_is_special(tiny):
-    (end,) = tiny.config.ends
-    said, after = continued(tiny, "an", [end])
+def test_a_token_that_ends_a_text_is_special(tiny_model):
+    (end,) = tiny_model.config.ends
+    said, after = continued(tiny_model, "an", [end])
     assert (said, after.text, after.special, after.pieces[-1]) == ([""], "an", [False, True], END)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (1, 3), (2, None)])
 @pytest.mark.parametrize("choice", [{}, {"temperature": 1.5, "seed": 3}, {"temperature": 0.7, "top_p": 0.9, "seed": 1}])
-def test_each_new_token_s_look_is_that_of_the_token_before_it(tiny, layer, head, choice):
-    found = el.explain(TEXT, generate=8, layer=layer, head=head, model=tiny, **choice)
-    prompt = tiny.tokens(TEXT).ids
-    steps = list(tiny.generate(prompt, 8, **choice))
+def test_each_new_token_s_look_is_that_of_the_token_before_it(tiny_model, layer, head, choice):
+    found = el.explain(TEXT, generate=8, layer=layer, head=head, model=tiny_model, **choice)
+    prompt = tiny_model.tokens(TEXT).ids
+    steps = list(tiny_model.generate(prompt, 8, **choice))
     assert found.tokens.ids == prompt + [step.id for step in steps]
-    whole = tiny.run([found.tokens.ids], weights=True)
+    whole = tiny_model.run([found.tokens.ids], weights=True)
     weights = whole.layers[(layer or 3) - 1].weights[0].astype(float)
     weights = weights.mean(axis=0) if head is None else weights[head - 1]
     document = found.document["generated"]
@@ -123,20 +112,20 @@ def test_each_new_token_s_look_is_that_of_the_token_before_it(tiny, layer, head,
     assert found.document["text"].startswith(TEXT)
 
 
-def test_the_picture_is_of_all_and_new_words_may_be_asked_about(tiny):
-    found = el.explain(TEXT, generate=6, model=tiny)
-    again = el.explain(found.tokens.text, model=tiny)
+def test_the_picture_is_of_all_and_new_words_may_be_asked_about(tiny_model):
+    found = el.explain(TEXT, generate=6, model=tiny_model)
+    again = el.explain(found.tokens.text, model=tiny_model)
     if again.tokens.ids == found.tokens.ids:
         np.testing.assert_allclose(found.runs[0].matrix, again.runs[0].matrix, atol=1e-6)
     new = [unit for unit in found.units if unit.tokens[0] >= found.generated.prompt_tokens and not unit.extra]
-    asked = el.explain(TEXT, new[0].text, nth=1, generate=6, model=tiny)
+    asked = el.explain(TEXT, new[0].text, nth=1, generate=6, model=tiny_model)
     assert asked.token.text == new[0].text
     np.testing.assert_allclose(asked.runs[0].matrix, found.runs[0].matrix)
 
 
-def test_new_text_is_said_as_it_comes(tiny):
+def test_new_text_is_said_as_it_comes(tiny_model):
     bits = []
-    found = el.explain(TEXT, generate=6, said=bits.append, model=tiny)
+    found = el.explain(TEXT, generate=6, said=bits.append, model=tiny_model)
     assert len(bits) == len(found.generated.steps)
     assert found.tokens.text.startswith(TEXT + "".join(bits))
 
@@ -144,17 +133,17 @@ def test_new_text_is_said_as_it_comes(tiny):
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @pytest.mark.parametrize("asked", [{}, {"token": "cat"}, {"token": "cat", "steps": True}, {"pieces": True}])
-def test_lines_fit_any_terminal(tiny, width, encoding, asked):
-    found = el.explain(TEXT + " 🎉", generate=9, temperature=2.0, seed=5, model=tiny, **asked)
+def test_lines_fit_any_terminal(tiny_model, width, encoding, asked):
+    found = el.explain(TEXT + " 🎉", generate=9, temperature=2.0, seed=5, model=tiny_model, **asked)
     lines = drawn(found, width, encoding).split("\n")
     assert max(map(cell_len, lines)) <= width
     assert sum("looked at" in line for line in lines) >= 1
     assert not set("".join(lines)) & {"\x1b", "\r"}
 
 
-def test_a_notebook_shows_the_new_tokens_and_nothing_in_it_runs(tiny):
-    ids = tiny.tokens("<script>alert(1)</script>").ids
-    found = el.explain("an <b>", generate=len(ids), model=Saying(tiny, ids))
+def test_a_notebook_shows_the_new_tokens_and_nothing_in_it_runs(tiny_model):
+    ids = tiny_model.tokens("<script>alert(1)</script>").ids
+    found = el.explain("an <b>", generate=len(ids), model=Saying(tiny_model, ids))
     tags = read(found._repr_html_())
     assert tags.tags <= {"div", "bdi", "b", "table", "tr", "td"}
     assert "script" in "".join(tags.words)
@@ -180,8 +169,8 @@ class Saying:
             yield replace(step, id=id)
 
 
-def test_json_and_csv_hold_what_is_shown(tiny):
-    found = el.explain(TEXT, generate=3, model=tiny)
+def test_json_and_csv_hold_what_is_shown(tiny_model):
+    found = el.explain(TEXT, generate=3, model=tiny_model)
     assert json.loads(found.to_json()) == found.document
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     for step in found.document["generated"]["steps"]:
@@ -212,9 +201,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG)
-def test_wrong_questions_say_what_to_do(tiny, wrong, message):
+def test_wrong_questions_say_what_to_do(tiny_model, wrong, message):
     with pytest.raises(QuestionError, match=message) as caught:
-        el.explain(TEXT, model=tiny, **wrong)
+        el.explain(TEXT, model=tiny_model, **wrong)
     assert "\n" not in str(caught.value)
 
 
@@ -227,26 +216,26 @@ def test_an_encoder_does_not_go_on(say):
     )
 
 
-def test_the_command_equals_the_library(folder, say):
+def test_the_command_equals_the_library(tiny_folder, say):
     options = ["--generate", "4", "--temperature", "0.8", "--top-p", "0.9", "--seed", "2"]
-    code, out, err = say("explain", TEXT, "--model", str(folder), *options, "--json")
+    code, out, err = say("explain", TEXT, "--model", str(tiny_folder), *options, "--json")
     assert (code, err) == (0, "")
-    found = el.explain(TEXT, generate=4, temperature=0.8, top_p=0.9, seed=2, model=str(folder))
+    found = el.explain(TEXT, generate=4, temperature=0.8, top_p=0.9, seed=2, model=str(tiny_folder))
     assert json.loads(out) == found.document
-    assert say("explain", TEXT, "--model", str(folder), "--seed", "2")[0] == 2
+    assert say("explain", TEXT, "--model", str(tiny_folder), "--seed", "2")[0] == 2
 
 
-def test_an_interrupt_leaves_quietly(folder, say, monkeypatch):
+def test_an_interrupt_leaves_quietly(tiny_folder, say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("eyeline.models.continuing.Continuation.add", interrupted)
-    assert say("explain", TEXT, "--model", str(folder), "--generate", "3") == (130, "", "")
+    assert say("explain", TEXT, "--model", str(tiny_folder), "--generate", "3") == (130, "", "")
 
 
-def test_a_terminal_shows_new_text_as_it_comes_and_takes_it_away(folder, capsys, monkeypatch):
+def test_a_terminal_shows_new_text_as_it_comes_and_takes_it_away(tiny_folder, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert cli.main(["explain", TEXT, "--model", str(folder), "--generate", "3"]) == 0
+    assert cli.main(["explain", TEXT, "--model", str(tiny_folder), "--generate", "3"]) == 0
     err = capsys.readouterr().err
     assert err.endswith("\r\x1b[K")
     assert err.count("\r\x1b[K") == 4

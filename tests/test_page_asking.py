@@ -7,7 +7,6 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from tiny import save_decoder
 
 from eyeline.models import load
 from eyeline.serving import File, Session
@@ -18,21 +17,6 @@ from tests.served import Served, gated, session_of, until
 
 TEXT = "the cat ran"
 NEW = "a fox flies"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return save_decoder(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture
-def model(folder):
-    return load(folder)
-
-
-@pytest.fixture
-def trace(model):
-    return record(TEXT, model=model)
 
 
 @pytest.fixture
@@ -56,8 +40,8 @@ def opened(started, open_page):
 
 
 @pytest.fixture
-def served(started, trace, model):
-    return started(session_of(trace, model))
+def served(started, tiny_trace, tiny_model):
+    return started(session_of(tiny_trace, tiny_model))
 
 
 def field(page):
@@ -134,10 +118,10 @@ def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened,
         assert download.value.path().read_bytes().startswith(begins)
 
 
-def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, trace, model, folder):
-    other = load(folder)
+def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, tiny_trace, tiny_model, tiny_folder):
+    other = load(tiny_folder)
     other.name = "other"
-    served = started(Session(Page([trace]), ["tiny", "other"], ready={"tiny": model, "other": other}))
+    served = started(Session(Page([tiny_trace]), ["tiny", "other"], ready={"tiny": tiny_model, "other": other}))
     page = opened(served)
     picker = page.get_by_label("Model", exact=True)
     assert picker.locator("option").all_text_contents() == ["tiny", "other"]
@@ -150,10 +134,12 @@ def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, trace, 
     assert served.session.page.traces[1].model.name == "other"
 
 
-def test_a_model_that_would_be_fetched_says_so_till_it_is_here(started, opened, trace, model, tmp_path, monkeypatch):
+def test_a_model_that_would_be_fetched_says_so_till_it_is_here(
+    started, opened, tiny_trace, tiny_model, tmp_path, monkeypatch
+):
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
-    monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: model)
-    served = started(Session(Page([trace]), ["tiny", "smollm2"], ready={"tiny": model}))
+    monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: tiny_model)
+    served = started(Session(Page([tiny_trace]), ["tiny", "smollm2"], ready={"tiny": tiny_model}))
     page = opened(served)
     picker = page.get_by_label("Model", exact=True)
     assert picker.locator("option").all_text_contents() == ["tiny", "smollm2 (fetches 98 MB, once)"]
@@ -163,8 +149,8 @@ def test_a_model_that_would_be_fetched_says_so_till_it_is_here(started, opened, 
     expect(picker).to_have_value("smollm2")
 
 
-def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
+def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, tiny_model, monkeypatch):
+    ran, gate = gated(monkeypatch, tiny_model)
     page = opened(served)
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     run = page.get_by_role("button", name="Run", exact=True)
@@ -221,9 +207,9 @@ def test_what_is_wrong_with_a_text_is_said_beside_it(opened, served):
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_text_stays_what_it_is(started, opened, trace, model, kind):
+def test_a_hostile_text_stays_what_it_is(started, opened, tiny_trace, tiny_model, kind):
     text = HOSTILE[kind][:150]  # the model has 200 positions
-    served = started(session_of(trace, model))
+    served = started(session_of(tiny_trace, tiny_model))
     page = opened(served)
     page.evaluate("text => { const field = document.querySelector('.asking textarea'); field.value = text; }", text)
     press(page, "Run")
@@ -234,15 +220,15 @@ def test_a_hostile_text_stays_what_it_is(started, opened, trace, model, kind):
     assert page.locator("img, svg[onload], main b, main style").count() == 0
 
 
-def test_a_files_name_is_chosen_and_it_is_opened(started, opened, trace, model, tmp_path):
+def test_a_files_name_is_chosen_and_it_is_opened(started, opened, tiny_trace, tiny_model, tmp_path):
     (tmp_path / "a.txt").write_text(NEW)
-    record("the the", model=model).save(tmp_path / "b.safetensors")
+    record("the the", model=tiny_model).save(tmp_path / "b.safetensors")
     files = [
         File("a.txt", tmp_path / "a.txt", "text", tmp_path),
         File("b.safetensors", tmp_path / "b.safetensors", "trace", tmp_path),
         File("<b>gone</b>.txt", tmp_path / "gone.txt", "text", tmp_path),
     ]
-    served = started(session_of(trace, model, files=files))
+    served = started(session_of(tiny_trace, tiny_model, files=files))
     page = opened(served)
     picker = page.get_by_label("File", exact=True)
     assert picker.locator("option").all_text_contents() == ["a.txt", "b.safetensors", "<b>gone</b>.txt"]
@@ -263,8 +249,8 @@ def test_without_a_folder_there_is_nothing_to_open(opened, served):
     expect(page.get_by_label("File", exact=True)).to_have_count(0)
 
 
-def test_an_exported_file_offers_no_running(page_of, trace):
-    page = page_of(trace)
+def test_an_exported_file_offers_no_running(page_of, tiny_trace):
+    page = page_of(tiny_trace)
     expect(page.get_by_label("Layer", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_have_count(0)
 
@@ -294,8 +280,10 @@ def test_two_windows_at_once_stay_in_step(opened, served):
     assert "trace=3" in other.url
 
 
-def test_another_windows_text_can_be_cancelled_where_it_is_in_the_way(opened, open_page, served, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
+def test_another_windows_text_can_be_cancelled_where_it_is_in_the_way(
+    opened, open_page, served, tiny_model, monkeypatch
+):
+    ran, gate = gated(monkeypatch, tiny_model)
     one, other = opened(served), opened(served)
     press(one, "Run")
     until(lambda: len(ran) == 1)
@@ -312,8 +300,8 @@ def test_another_windows_text_can_be_cancelled_where_it_is_in_the_way(opened, op
     open_page.forget()  # the browser notes the refusal in its console
 
 
-def test_leaving_the_page_cancels_what_it_asked_for(opened, served, model, monkeypatch):
-    ran, gate = gated(monkeypatch, model)
+def test_leaving_the_page_cancels_what_it_asked_for(opened, served, tiny_model, monkeypatch):
+    ran, gate = gated(monkeypatch, tiny_model)
     page = opened(served)
     press(page, "Run")
     until(lambda: len(ran) == 1)
@@ -333,8 +321,8 @@ def test_a_reloaded_page_has_the_new_texts_and_its_state(opened, served):
     expect(chosen(page)).to_have_text(NEW)
 
 
-def test_a_server_that_has_ended_is_said_so(opened, open_page, trace, model):
-    with Served(session_of(trace, model)) as served:
+def test_a_server_that_has_ended_is_said_so(opened, open_page, tiny_trace, tiny_model):
+    with Served(session_of(tiny_trace, tiny_model)) as served:
         page = opened(served)
         expect(field(page)).to_have_value(TEXT)
     press(page, "Run")

@@ -167,7 +167,7 @@ class Trace:
         >>> trace.weights(5, 0, 2).round(2)
         array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
         """
-        part, group = self.layer(layer), self._group(head)
+        part, group = self.layer(layer), self.key_head(head)
         asked = Weights(queries, keys)
         try:
             rows, columns = asked.rows(len(self.queries)), asked.columns(len(self.across))
@@ -213,7 +213,7 @@ class Trace:
         Raises:
             TraceError: if there is no such layer, head or region, or the picture is larger than it.
         """
-        part, group = self.layer(layer), self._group(head)
+        part, group = self.layer(layer), self.key_head(head)
         top, bottom = _range("queries", queries, len(self.queries))
         first, last = _range("keys", keys, len(self.across))
         for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
@@ -242,8 +242,12 @@ class Trace:
             raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
         return self.layers[layer]
 
-    def _group(self, head: int) -> int:
-        """The head of keys and values that a head of queries looks at."""
+    def key_head(self, head: int) -> int:
+        """The head of keys and values that a head looks at, both counted from 0.
+
+        Raises:
+            TraceError: if there is no such head.
+        """
         if not _is_whole(head) or not 0 <= head < self.model.heads:
             raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
         return head // (self.model.heads // self.model.key_heads)

@@ -148,7 +148,7 @@ class Page:
         trace = self._trace(request)
         layer = trace.layer(_whole(request, "layer", 0, trace.model.layers - 1))
         head = _whole(request, "head", 0, trace.model.heads - 1)
-        group = head // (trace.model.heads // trace.model.key_heads)
+        group = trace.key_head(head)
         named = {"q": layer.q[head], "k": layer.k[group], "lse": layer.lse[head]}
         if layer.v is not None:
             named["v"] = layer.v[group]

@@ -46,7 +46,7 @@ export const ramp = (dark) => TABLES[dark ? "dark" : "light"].most;
 export const shade = (share, dark) => `rgb(${ramp(dark)[nearest(share)].join(" ")})`;
 
 /** The 256 colours from −1 to 1, the middle neutral. */
-export const diverging = (dark) => TABLES[dark ? "dark" : "light"].both;
+const diverging = (dark) => TABLES[dark ? "dark" : "light"].both;
 
 /** The colour of a number from −1 to 1. */
 export const tint = (value, dark) => `rgb(${diverging(dark)[nearest((value + 1) / 2)].join(" ")})`;

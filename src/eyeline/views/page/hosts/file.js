@@ -46,7 +46,7 @@ const ofPlanes = (planes, size) => {
 };
 
 /** The model object over the blocks of this file. */
-export class FileModel {
+class FileModel {
   /** @param header what the page is told first; contents: what the file says of its own blocks. */
   constructor(header, contents) {
     this.header = header;

@@ -58,10 +58,6 @@ class ServerModel {
     if (event === "msg:custom") this.listeners.add(listener);
   }
 
-  off(event, listener) {
-    this.listeners.delete(listener);
-  }
-
   async send(request) {
     let answer;
     try {

@@ -54,7 +54,7 @@ export const widest = (ruler, labels) => {
 };
 
 /** The numbers at which an axis without labels is marked, `room` pixels or more apart. */
-export const ticks = (first, last, size, room) => {
+const ticks = (first, last, size, room) => {
   const least = room / size;
   const power = 10 ** Math.floor(Math.log10(least));
   const step = Math.max([1, 2, 5, 10].map((times) => times * power).find((one) => one >= least), 1);

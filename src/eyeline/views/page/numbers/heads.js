@@ -53,10 +53,4 @@ export class Head {
     }
     return into;
   }
-
-  /** What key j gets from the queries [first, last), added into `into`. */
-  column(j, first = 0, last = this.N, into = new Float64Array(last - first), share = 1) {
-    for (let i = first; i < last; i++) into[i - first] += share * this.weight(i, j);
-    return into;
-  }
 }

@@ -51,13 +51,6 @@ export class Sight {
     });
   }
 
-  /** The weights of query units [top, bottom) on key units [left, right), row by row. */
-  rectangle(top, bottom, left, right) {
-    const result = new Float32Array((bottom - top) * (right - left));
-    for (let i = top; i < bottom; i++) result.set(this.row(i, left, right), (i - top) * (right - left));
-    return result;
-  }
-
   _added(tokens, offset, first, last) {
     const result = new Float64Array(last - first);
     for (let unit = first; unit < last; unit++) {

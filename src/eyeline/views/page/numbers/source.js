@@ -24,7 +24,7 @@ const typed = (Kind, buffer) => {
 };
 
 /** The float16 numbers of a buffer as float32. */
-export const widened = (buffer) => {
+const widened = (buffer) => {
   const halves = typed(Uint16Array, buffer);
   const result = new Float32Array(halves.length);
   for (let at = 0; at < halves.length; at++) {

@@ -1,7 +1,7 @@
 // Traces as the page sees them: token lines with their words and pieces, layers and heads.
 
 /** One line of tokens. A unit is what one label stands for: a word or a piece of one, or a special token. */
-export class Line {
+class Line {
   constructor(entry) {
     this.text = entry.text;
     this.prompt = entry.prompt ?? null;

@@ -5,7 +5,7 @@ import { element } from "../drawing/dom.js";
 const HEIGHT = 34; // pixels
 
 /** The largest number in each of so many equal parts of a list. */
-export const peaks = (numbers, parts) => {
+const peaks = (numbers, parts) => {
   const found = new Float64Array(parts);
   for (let at = 0; at < numbers.length; at++) {
     const part = Math.floor((at * parts) / numbers.length);

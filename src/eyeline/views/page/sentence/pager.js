@@ -5,7 +5,7 @@ import { button, element } from "../drawing/dom.js";
 const folded = (text) => text.normalize("NFC").toLowerCase();
 
 /** The place of the next (or last) unit that holds a text, going round; null if none does. */
-export const sought = (units, text, from, step) => {
+const sought = (units, text, from, step) => {
   const wanted = folded(text.trim());
   if (!wanted) return null;
   for (let away = 1; away <= units.length; away++) {

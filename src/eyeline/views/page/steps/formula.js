@@ -58,7 +58,7 @@ export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } =
 export const length = (vector) => Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
 
 /** The cosine of the angle between two vectors; 0 where one has no length. */
-export const cosine = (a, b) => {
+const cosine = (a, b) => {
   const lengths = length(a) * length(b);
   return lengths > 0 ? a.reduce((sum, number, at) => sum + number * b[at], 0) / lengths : 0;
 };

@@ -81,7 +81,7 @@ export const walked = async (page) => {
 };
 
 /** A token as it is labelled. */
-export const labelOf = (line, token) => labelled(line.pieces[token]);
+const labelOf = (line, token) => labelled(line.pieces[token]);
 
 /** The ends of the colour scales: of the query, of the keys, of the values, and of what is taken of these. */
 export const endsOf = (walk) => ({
