@@ -81,14 +81,14 @@ FORWARD = [
 MASKED = [
     Case("the last 256 tokens", Problem((1, 12, 8192, 64), mask=LAST_256), {TORCH: 20}, turns=3),
     Case("the last 256 tokens", Problem((1, 4, 4096, 64), mask=LAST_256), {FLEX: 2.5}),
-    Case("32 padded sentences", Problem((32, 12, 512, 64), mask=el.Lengths(lengths())), {TORCH: 2.5}, turns=7),
+    Case("32 padded sentences", Problem((32, 12, 512, 64), mask=el.Padding(lengths())), {TORCH: 2.5}, turns=7),
     Case(
         "16 packed documents",
         Problem((1, 12, 8192, 64), mask=el.Documents(documents(16, 8192))),
         {FLEX: 2.5, TORCH: 10},
         turns=5,
     ),
-    Case("a user's mask", Problem((1, 12, 2048, 64), mask=el.Where(near_and_every_64th)), {FLEX: 2}),
+    Case("a user's mask", Problem((1, 12, 2048, 64), mask=el.MaskFunction(near_and_every_64th)), {FLEX: 2}),
     Case("a user's score", Problem((1, 12, 2048, 64), score=nearer_by_head), {FLEX: 2}),
     Case("a user's score, causal", Problem((1, 12, 2048, 64), mask=CAUSAL, score=nearer_by_head), {FLEX: 2}),
 ]

@@ -154,7 +154,7 @@ def gradients(family: Family) -> float:
     return max(found)
 
 
-def watched(family: Family, padding: str) -> tuple[el.huggingface.Seen, dict[str, tuple[Tensor, ...]], Given]:
+def watched(family: Family, padding: str) -> tuple[el.huggingface.Watched, dict[str, tuple[Tensor, ...]], Given]:
     """What is seen, and eager's weights of every layer by kind of attention."""
     model, given = model_of(family), family.kind.given(padding)
     eager = run(model, "eager", given, output_attentions=True)

@@ -118,7 +118,7 @@ class Rewriter(nn.Module):
     def read(self, batch: Batch) -> Tensor:
         """What was read, (batch, letters, width)."""
         x = self.letters(batch.letters) + self.read_places.weight[: batch.letters.shape[1]]
-        x = x + self.reading(self.norms[0](x), mask=el.Lengths(batch.lengths))
+        x = x + self.reading(self.norms[0](x), mask=el.Padding(batch.lengths))
         context: Tensor = self.norms[1](x + self.thoughts[0](x))
         return context
 
@@ -127,7 +127,7 @@ class Rewriter(nn.Module):
         x = self.digits(before) + self.written_places.weight[: before.shape[1]]
         x = x + self.writing(self.norms[2](x))
         read = () if self.training else (el.Weights(),)
-        looked, seen = self.looking.observe(self.norms[3](x), context, mask=el.Lengths(keys=batch.lengths), read=read)
+        looked, seen = self.looking.observe(self.norms[3](x), context, mask=el.Padding(keys=batch.lengths), read=read)
         x = x + looked
         digits: Tensor = self.digit(x + self.thoughts[1](x))
         return digits, seen

@@ -9,7 +9,7 @@ import numpy as np
 from strategies import Case
 
 from eyeline.kernels import run, run_backward
-from eyeline.kernels.setting import Setting
+from eyeline.kernels.attention_spec import AttentionSpec
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Call:
     k: np.ndarray
     v: np.ndarray
     allowed: np.ndarray
-    setting: Setting
+    setting: AttentionSpec
 
     @classmethod
     def of(cls, case: Case) -> Call:
@@ -28,7 +28,7 @@ class Call:
         scale = 1 / np.sqrt(max(q.shape[3], 1)) if case.scale is None else case.scale
         mask = None if case.mask is None else case.mask.lower(case.problem)
         allowed = case.allowed().reshape(*q.shape[:3], k.shape[2])
-        return cls(q, k, v, allowed, Setting(scale, mask))
+        return cls(q, k, v, allowed, AttentionSpec(scale, mask))
 
     def differentiate(self, d_output: np.ndarray) -> run_backward.Gradients:
         done = run.forward(self.q, self.k, self.v, self.setting)

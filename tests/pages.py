@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eyeline.attention import observe
+from eyeline.calls import observe
 from eyeline.masks import Causal, Mask
-from eyeline.traces import LayerTrace, Line, Sizes, Trace
+from eyeline.traces import LayerTrace, Sizes, TokenizedText, Trace
 from eyeline.traces.allowed import allowed
-from eyeline.traces.line import Word
 from eyeline.traces.measures import asked, measures
+from eyeline.traces.tokenized_text import Word
 
 FLIES = "time flies like an arrow"
 #: Texts that were markup, script or steering of the line, if anything took them for it.
@@ -29,7 +29,9 @@ HOSTILE = {
 }
 
 
-def line(text: str, *, pieces: int = 1, special: bool = True, causal: bool = False, prompt: int | None = None) -> Line:
+def line(
+    text: str, *, pieces: int = 1, special: bool = True, causal: bool = False, prompt: int | None = None
+) -> TokenizedText:
     """A text cut at its spaces into words, and these into pieces.
 
     Args:
@@ -61,12 +63,12 @@ def line(text: str, *, pieces: int = 1, special: bool = True, causal: bool = Fal
         add(["[SEP]"], [None], None)
     aside = {number for number, word in enumerate(words) if word.span is None} | ({0} if causal else set())
     ids = tuple(range(100, 100 + len(spans)))
-    return Line(text, ids, tuple(spellings), tuple(spans), tuple(words), tuple(sorted(aside)), prompt)
+    return TokenizedText(text, ids, tuple(spellings), tuple(spans), tuple(words), tuple(sorted(aside)), prompt)
 
 
 def trace(
-    queries: str | Line = FLIES,
-    keys: str | Line | None = None,
+    queries: str | TokenizedText = FLIES,
+    keys: str | TokenizedText | None = None,
     *,
     layers: int = 2,
     heads: int = 3,

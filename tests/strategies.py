@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.masks import Align, Mask, Problem
+from eyeline.masks import Align, AttentionShape, Mask
 from eyeline.readouts import Readout
 from eyeline.scores import Score
 
@@ -40,8 +40,8 @@ class Case:
         printer.text(repr(self))  # hypothesis would print every number
 
     @property
-    def problem(self) -> Problem:
-        return Problem(self.q.shape[:-3] or (1,), self.q.shape[-3] if self.q.ndim > 2 else 1, *self.sizes)
+    def problem(self) -> AttentionShape:
+        return AttentionShape(self.q.shape[:-3] or (1,), self.q.shape[-3] if self.q.ndim > 2 else 1, *self.sizes)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -103,7 +103,7 @@ def never(b: int, h: int, i: int, j: int) -> bool:
     return i < 0
 
 
-#: Functions for `Where`, of every argument.
+#: Functions for `MaskFunction`, of every argument.
 RULES = (near, strided, never)
 
 
@@ -116,31 +116,31 @@ def packed(most: int, count: int, choose) -> list[int]:
     return found
 
 
-def aligned(problem: Problem, choose) -> Align | None:
+def aligned(problem: AttentionShape, choose) -> Align | None:
     """Where queries stand among keys."""
     named = ("start", "end", 0, 2, problem.keys, -1)
     return choose((*named, None) if problem.queries == problem.keys else named)
 
 
-def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.random.Generator) -> Mask:
+def simple_mask(problem: AttentionShape, kinds: tuple[type, ...], choose, rng: np.random.Generator) -> Mask:
     """A mask of one of these kinds that fits a problem; `choose` takes one of a sequence."""
     kind = choose(kinds)
     if kind is el.Dense:
         axes = choose((2, 3, 4) if len(problem.lead) == 1 else (2, 3))
         shape = [choose((n, n, 1)) for n in problem.shape[4 - axes :]]
         return el.Dense(rng.random(shape) < choose((0.5, 0.05, 0.95, 0.0, 1.0)))
-    if kind is el.Lengths:
+    if kind is el.Padding:
         which, count = choose(("both", "apart", "keys", "queries")), choose((1, problem.batch))
         most = {"queries": problem.queries, "keys": problem.keys}
         if which == "both":
             lengths = [choose(range(min(most.values()) + 1)) for _ in range(count)]
-            return el.Lengths(lengths, side=choose(("right", "left")))
+            return el.Padding(lengths, side=choose(("right", "left")))
         given = {
             name: [choose(range(n + 1)) for _ in range(count)] for name, n in most.items() if which in (name, "apart")
         }
-        return el.Lengths(**given, side=choose(("right", "left")))
-    if kind is el.Where:
-        return el.Where(choose(RULES))
+        return el.Padding(**given, side=choose(("right", "left")))
+    if kind is el.MaskFunction:
+        return el.MaskFunction(choose(RULES))
     if kind is el.Intervals:
         rows = (choose((1, problem.batch)), choose((1, problem.queries)), choose((0, 1, 3)), 2)
         return el.Intervals(rng.integers(-2, problem.keys + 3, rows))
@@ -156,9 +156,9 @@ def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.rando
             return el.Documents(ours, keys=theirs) if several else el.Documents(ours[0], keys=theirs[0])
         ours = [packed(problem.keys, choose((0, 1, 2, 3, 8)), choose) for _ in range(count)]
         return el.Documents(ours if several else ours[0], align=align)
-    if kind is el.Prefix:
+    if kind is el.PrefixLM:
         reach = [choose((0, 1, 2, problem.keys // 3, problem.keys, 2**40)) for _ in range(choose((1, problem.batch)))]
-        return el.Prefix(reach, align)
+        return el.PrefixLM(reach, align)
     if kind is el.Causal:
         return el.Causal(align)
     reach = (0, 1, 2, 7, problem.keys // 8, problem.keys // 4, problem.keys // 2, 128, 2**40)
@@ -167,7 +167,7 @@ def simple_mask(problem: Problem, kinds: tuple[type, ...], choose, rng: np.rando
 
 
 @st.composite
-def masks(draw, problem: Problem, joined: bool = True, functions: bool = True) -> Mask:
+def masks(draw, problem: AttentionShape, joined: bool = True, functions: bool = True) -> Mask:
     """Masks that fit a problem, closed under &, | and ~; with or without the user's own functions."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     cheap = functions and problem.batch * problem.heads * problem.queries * problem.keys < 10_000
@@ -178,8 +178,8 @@ def masks(draw, problem: Problem, joined: bool = True, functions: bool = True) -
         return options[rng.integers(len(options))] if evenly else draw(st.sampled_from(options))
 
     # Intervals suffice for most; booleans and functions are slow to ask in Python.
-    kinds: tuple[type, ...] = (el.Causal, el.Window, el.Window, el.Lengths, el.Documents, el.Prefix)
-    kinds += choose(((), (), (el.Dense,), (el.Intervals,), (el.Where,) if cheap else ()))
+    kinds: tuple[type, ...] = (el.Causal, el.Window, el.Window, el.Padding, el.Documents, el.PrefixLM)
+    kinds += choose(((), (), (el.Dense,), (el.Intervals,), (el.MaskFunction,) if cheap else ()))
     mask = simple_mask(problem, kinds, choose, rng)
     for _ in range(choose((1, 2, 3, 0)) if joined else 0):
         other = simple_mask(problem, kinds, choose, rng)
@@ -198,12 +198,12 @@ nothing = st.sampled_from((None, *[None] * 12, "lead", "heads", "queries", "keys
 
 
 @st.composite
-def problems(draw, most: int = 300) -> Problem:
+def problems(draw, most: int = 300) -> AttentionShape:
     none = draw(nothing)
     lead = (0,) if none == "lead" else draw(st.sampled_from(((1,), (2,), (3,), (2, 2))))
     queries = 0 if none == "queries" else draw(sizes(most))
     keys = 0 if none == "keys" else draw(st.one_of(st.just(queries), sizes(most)))
-    return Problem(lead, 0 if none == "heads" else draw(st.integers(1, 4)), queries, keys)
+    return AttentionShape(lead, 0 if none == "heads" else draw(st.integers(1, 4)), queries, keys)
 
 
 def nearer(score: float, b: int, h: int, i: int, j: int) -> float:
@@ -218,7 +218,7 @@ def steepness(score: float, b: int, h: int, i: int, j: int) -> float:
     return 1 + (1 - math.tanh(score) ** 2) * (b + 1)
 
 
-def simple_score(problem: Problem, kind: type, choose, rng: np.random.Generator) -> Score:
+def simple_score(problem: AttentionShape, kind: type, choose, rng: np.random.Generator) -> Score:
     """A change of the scores of this kind that fits a problem."""
     align = aligned(problem, choose)
     if kind is el.Alibi:
@@ -236,7 +236,7 @@ def simple_score(problem: Problem, kind: type, choose, rng: np.random.Generator)
 
 
 @st.composite
-def score_stacks(draw, problem: Problem, functions: bool = True) -> list[Score]:
+def score_stacks(draw, problem: AttentionShape, functions: bool = True) -> list[Score]:
     """Changes of the scores that fit a problem, in order; with or without the user's own functions."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     cheap = functions and problem.batch * problem.heads * problem.queries * problem.keys < 10_000
@@ -250,7 +250,7 @@ def score_stacks(draw, problem: Problem, functions: bool = True) -> list[Score]:
     return stack + choose(([], [el.Sinks(rng.standard_normal(problem.heads))]))
 
 
-def simple_readout(problem: Problem, kind: type, choose, rng: np.random.Generator) -> Readout:
+def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.Generator) -> Readout:
     """A readout of this kind that fits a problem."""
     if kind is el.TopK:
         return el.TopK(choose((1, 2, 5, 8, problem.keys + 1)))
@@ -276,7 +276,7 @@ READOUTS = (el.TopK, el.Entropy, el.Received, el.Distance, el.Onto, el.Pooled, e
 
 
 @st.composite
-def readouts(draw, problem: Problem, kinds: tuple[type, ...] = READOUTS) -> list[Readout]:
+def readouts(draw, problem: AttentionShape, kinds: tuple[type, ...] = READOUTS) -> list[Readout]:
     """Some readouts that fit a problem, each kind at most once, in any order."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
 
@@ -307,7 +307,7 @@ def cases(draw, *, layouts: tuple[str, ...] = LAYOUTS, magnitudes: tuple[float, 
         x = (rng.standard_normal(shape) * draw(st.sampled_from(magnitudes))).astype(dtype)
         return laid_out(x, draw(st.sampled_from(layouts)))
 
-    problem = Problem(lead or (1,), H, N, M)
+    problem = AttentionShape(lead or (1,), H, N, M)
     mask = draw(masks(problem, functions=False)) if draw(st.sampled_from((True, True, True, False))) else None
     scale = draw(st.sampled_from((None, None, 1.0, 0.3, -0.5, 0.0)))
     return Case(array(H, N, D), array(G, M, D), array(G, M, E), mask, scale)

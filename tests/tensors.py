@@ -7,7 +7,7 @@ import torch
 
 import eyeline as el
 from eyeline.masks import Mask
-from eyeline.observation import Observation
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Score
 
 #: N and M of the masks, scores and readouts below.
@@ -49,14 +49,14 @@ MASKS: dict[str, Mask | None] = {
     "causal": el.Causal("end"),
     "chunk": el.Causal(1) & el.Window(1, 0, 1) & el.Documents([2, 3], align=1),
     "window": el.Window(1, 0, "start"),
-    "lengths": el.Lengths(queries=[3, 1], keys=[2, 5]),
+    "lengths": el.Padding(queries=[3, 1], keys=[2, 5]),
     "documents": el.Documents([[1, 2], [2, 0]], keys=[[3, 2], [1, 4]]),
-    "prefix": el.Prefix(2, "start"),
+    "prefix": el.PrefixLM(2, "start"),
     "dense": el.Dense(HOLES),
     "tensor": el.Dense(torch.from_numpy(HOLES)),
     "intervals": el.Intervals(np.random.default_rng(2).integers(0, 9, (2, 1, 2, 2))),
-    "where": el.Where(odd),
-    "joined": (el.Causal("end") & el.Lengths(keys=[2, 5])) | ~el.Dense(HOLES),
+    "where": el.MaskFunction(odd),
+    "joined": (el.Causal("end") & el.Padding(keys=[2, 5])) | ~el.Dense(HOLES),
 }
 
 

@@ -223,7 +223,7 @@ def test_the_error_is_no_larger_than_torchs():
 )
 def test_nothing_in_nothing_out(shape):
     x = np.ones(shape, np.float32)
-    for mask in (None, el.Causal(), ~(el.Causal() & el.Window(1)) | el.Lengths(keys=[0])):
+    for mask in (None, el.Causal(), ~(el.Causal() & el.Window(1)) | el.Padding(keys=[0])):
         seen = el.observe(x, x, x, mask=mask, read=[el.Weights()])
         assert seen.output.shape == shape
         assert seen.lse.shape == shape[:-1]
@@ -232,7 +232,7 @@ def test_nothing_in_nothing_out(shape):
 
 def test_no_keys_give_zeros():
     q, k, v = np.ones((2, 5, 4)), np.ones((1, 0, 4)), np.ones((1, 0, 3))
-    for mask in (None, el.Causal("end"), ~el.Causal("start"), el.Dense(np.ones((5, 0), bool)), el.Lengths([0])):
+    for mask in (None, el.Causal("end"), ~el.Causal("start"), el.Dense(np.ones((5, 0), bool)), el.Padding([0])):
         seen = el.observe(q, k, v, mask=mask, read=[el.Weights()])
         np.testing.assert_array_equal(seen.output, np.zeros((2, 5, 3)))
         np.testing.assert_array_equal(seen.lse, np.full((2, 5), -np.inf))

@@ -22,9 +22,9 @@ from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 
 import eyeline as el
 from eyeline.kernels import launch, library, run, run_backward, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.read_gradients import ReadGradients
 from eyeline.kernels.run_backward import Gradients
-from eyeline.kernels.setting import Setting
 
 NAMES = ("dq", "dk", "dv", "totals")
 #: Largest numbers of each array in a case; products of scores beyond this are all rounding in float32.
@@ -117,7 +117,7 @@ def test_equals_the_textbook(drawn):
 def test_wide_heads_and_many_blocks(widths, dtype):
     D, E = widths
     q, k, v, d_output = draw(0, (2, 4, 290, D), (2, 2, 700, D), (2, 2, 700, E), (2, 4, 290, E), dtype=dtype)
-    for mask in (None, el.Causal("end"), el.Window(9, align="end") | el.Lengths(keys=[200])):
+    for mask in (None, el.Causal("end"), el.Window(9, align="end") | el.Padding(keys=[200])):
         call = Call.of(Case(q, k, v, mask, None))
         check(call, d_output, call.differentiate(d_output))
 
@@ -179,7 +179,7 @@ def test_a_sequence_alone_and_padded_in_a_batch_are_equal_to_the_bit(padding):
         for x in (q, k, v, d_output):
             x[b, :, n:] = padding
     for more in (None, el.Causal(), el.Window(9, 30) | el.Window(0)):
-        padded = el.Lengths(lengths) if more is None else el.Lengths(lengths) & more
+        padded = el.Padding(lengths) if more is None else el.Padding(lengths) & more
         batch = Call.of(Case(q, k, v, padded, None)).differentiate(d_output)
         for b, n in enumerate(lengths):
             case = Case(q[b : b + 1, :, :n], k[b : b + 1, :, :n], v[b : b + 1, :, :n], more, None)
@@ -240,13 +240,13 @@ def test_changing_one_document_of_a_pack_leaves_the_others_gradients():
 def test_rows_that_may_look_at_nothing_have_zero_gradients():
     q, k, v, d_output = draw(7, (2, 3, 70, 8), (2, 3, 90, 8), (2, 3, 90, 5), (2, 3, 70, 5))
     d_output[:] = np.nan
-    for mask in (el.Dense(np.zeros((1, 1), bool)), el.Lengths([0]), el.Causal("start") & ~el.Causal("start")):
+    for mask in (el.Dense(np.zeros((1, 1), bool)), el.Padding([0]), el.Causal("start") & ~el.Causal("start")):
         got = Call.of(Case(q, k, v, mask, None)).differentiate(d_output)
         for name in NAMES:
             assert (getattr(got, name) == 0).all()
 
 
-def part(case: Case, queries: slice, keys: slice) -> tuple[Case, Setting]:
+def part(case: Case, queries: slice, keys: slice) -> tuple[Case, AttentionSpec]:
     """Some queries and keys of a call, and what the kernels are told of them."""
     whole = Call.of(case).setting
     bounds = np.clip(whole.mask.bounds[:, :, queries], keys.start, keys.stop)
@@ -279,7 +279,7 @@ def test_parts_of_a_larger_attention_have_their_part_of_the_gradients():
 
 def test_a_rule_of_the_users_own():
     q, k, v, d_output = draw(9, (2, 2, 150, 8), (2, 1, 140, 8), (2, 1, 140, 5), (2, 2, 150, 5))
-    rule = el.Where(lambda b, h, i, j: (i + j) % (2 + h + b) != 0)
+    rule = el.MaskFunction(lambda b, h, i, j: (i + j) % (2 + h + b) != 0)
     want = Call.of(Case(q, k, v, el.Dense(rule.dense(150, 140, heads=2, batch=2)), None)).differentiate(d_output)
     same_gradients(Call.of(Case(q, k, v, rule, None)).differentiate(d_output), want)
 
@@ -342,9 +342,9 @@ def test_work_follows_the_mask():
     assert pairs(el.Causal() & el.Window(255, 0), 4096) <= 0.1
     assert pairs(el.Causal(), 2048) <= 0.55
     assert pairs(~el.Window(1023), 2048) <= 0.4
-    assert pairs(el.Lengths([256] * 4), 512, 4) == 0.25
-    assert pairs(el.Lengths([256] * 4, side="left"), 512, 4) == 0.25
-    assert pairs(el.Lengths([0]), 300) == 0
+    assert pairs(el.Padding([256] * 4), 512, 4) == 0.25
+    assert pairs(el.Padding([256] * 4, side="left"), 512, 4) == 0.25
+    assert pairs(el.Padding([0]), 300) == 0
 
 
 def test_narrower_vectors_give_the_same_bits():

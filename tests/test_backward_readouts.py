@@ -15,9 +15,9 @@ from autograd import Dense
 import eyeline as el
 from eyeline import scores
 from eyeline.kernels import run, run_backward, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.read_gradients import ReadGradients
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.scores import Added, Capped
 
 B, H, G, N, M, D, E, C, K = 2, 4, 2, 150, 277, 9, 5, 3, 4
@@ -26,7 +26,7 @@ ROWS, COLUMNS = np.array([140, 3, 3, 77]), np.array([0, 276, 130, 131, 0])
 MASKS = {
     "none": None,
     "causal": el.Causal("end"),
-    "blind rows": el.Window(20, align="start") & el.Lengths(queries=[N, 100]),
+    "blind rows": el.Window(20, align="start") & el.Padding(queries=[N, 100]),
 }
 
 
@@ -94,10 +94,12 @@ def differentiate(reads, mask=None, dtype=np.float64, output=True, **more):
     q, k, v, d_output = (draw(*s, seed=7) for s in ((B, H, N, D), (B, G, M, D), (B, G, M, E), (B, H, N, E)))
     d_output = d_output * output
     q, k, v, d_output = (x.astype(dtype) for x in (q, k, v, d_output))
-    problem = Problem((B,), H, N, M)
+    problem = AttentionShape((B,), H, N, M)
     allowed = np.ones((B, H, N, M), bool) if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)
     steps, sinks = more.pop("steps", ()), more.pop("sinks", None)
-    setting = Setting(0.7, None if mask is None else mask.lower(problem), scores.Lowered(steps, sinks), **more)
+    setting = AttentionSpec(
+        0.7, None if mask is None else mask.lower(problem), scores.LoweredScores(steps, sinks), **more
+    )
     dense = Dense(q, k, v, allowed, 0.7, steps, sinks, **more)
     given, loss = {}, (dense.output * torch.from_numpy(d_output.astype(np.float64))).sum()
     for read in reads:
@@ -154,7 +156,7 @@ def test_all_readouts_in_float32():
 def test_a_weight_of_nothing_has_no_entropy_to_give():
     """A weight too small for its type is 0, and its logarithm none the worse for it."""
     q, k = np.full((1, 1, 1, 1), 400.0, np.float32), np.array([1.0, 0.0, -1.0], np.float32)[None, None, :, None]
-    setting = Setting(1.0)
+    setting = AttentionSpec(1.0)
     done = run.forward(q, k, k, setting)
     reads = ReadGradients(entropy=np.ones((1, 1, 1), np.float32))
     got = run_backward.backward(q, k, k, setting, done.output, done.maxima, done.sums, np.zeros_like(q), reads)

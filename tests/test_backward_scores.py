@@ -15,8 +15,8 @@ from autograd import Dense
 import eyeline as el
 from eyeline import scores
 from eyeline.kernels import run, run_backward, threads
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Problem
+from eyeline.kernels.attention_spec import AttentionSpec
+from eyeline.masks import AttentionShape
 from eyeline.scores import Added, Called, Capped, Relative
 
 SHAPE = B, H, G, N, M, D, E = 2, 4, 2, 150, 277, 9, 5
@@ -57,11 +57,11 @@ def differentiate(steps, mask=None, dtype=np.float64, **more):
     """Ours, and the textbook's, for the same arrays."""
     q, k, v, d_output = (draw(*s, seed=1) for s in ((B, H, N, D), (B, G, M, D), (B, G, M, E), (B, H, N, E)))
     q, k, v, d_output = (x.astype(dtype) for x in (q, k, v, d_output))
-    problem = Problem((B,), H, N, M)
+    problem = AttentionShape((B,), H, N, M)
     allowed = np.ones((B, H, N, M), bool) if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)
     sinks = more.pop("sinks", None)
-    lowered = scores.Lowered(steps, sinks)
-    setting = Setting(0.4, None if mask is None else mask.lower(problem), lowered, **more)
+    lowered = scores.LoweredScores(steps, sinks)
+    setting = AttentionSpec(0.4, None if mask is None else mask.lower(problem), lowered, **more)
     done = run.forward(q, k, v, setting)
     got = run_backward.backward(q, k, v, setting, done.output, done.maxima, done.sums, d_output)
     dense = Dense(q, k, v, allowed, 0.4, steps, sinks, **more)
@@ -103,7 +103,7 @@ def test_dropout_drops_the_same_weights(steps):
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 def test_a_sinks_gradient_is_its_share_of_the_totals(dropout):
     sinks = draw(H, seed=9)
-    for mask in (None, el.Dense(draw(N, M, seed=4) < -1.5) & el.Lengths(queries=[N - 10])):
+    for mask in (None, el.Dense(draw(N, M, seed=4) < -1.5) & el.Padding(queries=[N - 10])):
         got, dense, done = differentiate((), mask, sinks=sinks, dropout=dropout, seed=7)
         check(got, dense)
         share = np.exp2(sinks[:, None] * np.log2(np.e) - done.maxima) / done.sums
@@ -113,7 +113,7 @@ def test_a_sinks_gradient_is_its_share_of_the_totals(dropout):
 
 def test_only_what_is_wanted_is_found():
     q = draw(1, 2, 20, 4)
-    setting = Setting(1.0, None, scores.Lowered((Relative(draw(1, 39)), Added(draw(1, 1, 20, 20)))))
+    setting = AttentionSpec(1.0, None, scores.LoweredScores((Relative(draw(1, 39)), Added(draw(1, 1, 20, 20)))))
     done = run.forward(q, q, q, setting)
     arguments = (q, q, q, setting, done.output, done.maxima, done.sums, q)
     both = run_backward.backward(*arguments)

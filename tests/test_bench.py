@@ -30,9 +30,9 @@ MASKS = [
     el.Causal(),
     el.Causal() & el.Window(before=3, after=0),
     el.Window(2),
-    el.Lengths([5, 9]),
+    el.Padding([5, 9]),
     el.Documents([4, 1, 6]),
-    el.Where(cases.near_and_every_64th),
+    el.MaskFunction(cases.near_and_every_64th),
 ]
 
 

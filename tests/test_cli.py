@@ -83,7 +83,7 @@ def test_an_interrupt_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eyeline.explanations.explain", interrupted)
+    monkeypatch.setattr("eyeline.answers.explain", interrupted)
     assert say("explain", FLIES) == (130, "", "")
 
 
@@ -205,7 +205,7 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise ValueError("ours")
 
-    monkeypatch.setattr("eyeline.explanations.explain", broken)
+    monkeypatch.setattr("eyeline.answers.explain", broken)
     with pytest.raises(ValueError, match=r"^ours$"):
         cli.main(["explain", FLIES])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import eyeline as el
-from eyeline.explanations import QuestionError
+from eyeline.answers import QuestionError
 from eyeline.models import load
 
 A, B = "time flies like an arrow", "fruit flies like a banana"

@@ -19,9 +19,9 @@ from strategies import MAGNITUDES, WIDTHS, laid_out, masks
 import eyeline as el
 from eyeline import scores
 from eyeline.kernels import machine, run, run_decode, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.run import Pass
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Lowered, Problem
+from eyeline.masks import AttentionShape, LoweredMask
 
 #: Decodes many shapes in a process of its own, with other vectors; prints a digest of all the bits.
 DIGEST = """
@@ -39,13 +39,13 @@ def for_little_work():
         yield
 
 
-def usual(q, k, v, setting: Setting) -> Pass:
+def usual(q, k, v, setting: AttentionSpec) -> Pass:
     """The pass that is not decoding."""
     with patch.object(run_decode, "eligible", lambda *_: False):
         return run.forward(q, k, v, setting)
 
 
-def decoded(q, k, v, setting: Setting) -> Pass | None:
+def decoded(q, k, v, setting: AttentionSpec) -> Pass | None:
     """The pass that is."""
     assert run_decode.eligible(q, k, v, setting)
     output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
@@ -70,7 +70,7 @@ def digest() -> str:
     for dtype in (np.float32, np.float64):
         for seed, (N, M, D, E) in enumerate([(1, 300, 5, 3), (3, 1000, 64, 64), (8, 129, 33, 70)]):
             q, k, v = arrays(seed, (2, 6, N, D), (2, 2, M, D), (2, 2, M, E), dtype)
-            done = decoded(q, k, v, Setting(0.3))
+            done = decoded(q, k, v, AttentionSpec(0.3))
             for array in (done.output, done.maxima, done.sums):
                 found.update(array.tobytes())
     return found.hexdigest()
@@ -93,7 +93,7 @@ def calls(draw):
             return np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
         return x[:, ::-1, ::-1] if layout == "backwards" else laid_out(x, layout)
 
-    problem = Problem((B,), H, N, M)
+    problem = AttentionShape((B,), H, N, M)
     mask = draw(masks(problem)) if draw(st.sampled_from((True, True, False))) else None
     lowered = None if mask is None else mask.lower(problem)
     assume(lowered is None or (lowered.allowed is None and not lowered.functions))
@@ -101,7 +101,7 @@ def calls(draw):
     if draw(st.booleans()):
         q = laid_out(q, "all at once")
     scale = draw(st.sampled_from((1.0, 0.3, -0.5, 0.0)))
-    return q, array(G, M, D), array(G, M, E), Setting(scale, lowered)
+    return q, array(G, M, D), array(G, M, E), AttentionSpec(scale, lowered)
 
 
 @given(calls(), st.sampled_from((1, 2, 3, 7)))
@@ -126,8 +126,8 @@ def test_one_key_head_is_shared_by_all_threads(dtype, count):
     bounds = np.array([[3, 700], [900, 1490]], np.int32).reshape(1, 1, 1, 2, 2)
     try:
         threads.set_threads(count)
-        for mask in (None, Lowered(bounds)):
-            setting = Setting(0.2, mask)
+        for mask in (None, LoweredMask(bounds)):
+            setting = AttentionSpec(0.2, mask)
             same(decoded(q, k, v, setting), usual(q, k, v, setting))
     finally:
         threads.set_threads(None)
@@ -143,7 +143,7 @@ def test_halves_are_widened(stored, count, M):
         q, k, v = (x.astype(np.float16) for x in call)
     else:
         q, k, v = ((x.view(np.uint32) >> 16).astype(np.uint16) for x in call)
-    setting = Setting(0.3, Lowered(np.array([5, M - 2], np.int32).reshape(1, 1, 1, 1, 2)))
+    setting = AttentionSpec(0.3, LoweredMask(np.array([5, M - 2], np.int32).reshape(1, 1, 1, 1, 2)))
     try:
         threads.set_threads(count)
         same(decoded(q, k, v, setting), usual(q, k, v, setting))
@@ -155,11 +155,11 @@ def test_halves_are_widened(stored, count, M):
 def test_sinks_take_their_weight(count):
     q, k, v = arrays(1, (2, 6, 3, 16), (2, 3, 200, 16), (2, 3, 200, 24))
     sinks = np.array([-np.inf, -3, 0, 1, 9, 40], np.float32)
-    hides_all = Lowered(np.full((1, 1, 1, 1, 2), 200, np.int32))
+    hides_all = LoweredMask(np.full((1, 1, 1, 1, 2), 200, np.int32))
     try:
         threads.set_threads(count)
         for mask in (None, hides_all):
-            setting = Setting(0.25, mask, scores.Lowered(sinks=sinks))
+            setting = AttentionSpec(0.25, mask, scores.LoweredScores(sinks=sinks))
             same(decoded(q, k, v, setting), usual(q, k, v, setting))
     finally:
         threads.set_threads(None)
@@ -167,10 +167,10 @@ def test_sinks_take_their_weight(count):
 
 def test_a_mask_costs_only_what_it_leaves():
     q, k, v = arrays(2, (1, 4, 1, 32), (1, 2, 4096, 32), (1, 2, 4096, 32))
-    window = Lowered(np.array([4000, 4096], np.int32).reshape(1, 1, 1, 1, 2))
-    done = decoded(q, k, v, Setting(1.0, window))
+    window = LoweredMask(np.array([4000, 4096], np.int32).reshape(1, 1, 1, 1, 2))
+    done = decoded(q, k, v, AttentionSpec(1.0, window))
     assert done is not None
-    assert done.pairs == usual(q, k, v, Setting(1.0, window)).pairs == 4 * 96
+    assert done.pairs == usual(q, k, v, AttentionSpec(1.0, window)).pairs == 4 * 96
 
 
 @pytest.mark.parametrize("what", [np.nan, np.inf, -np.inf])
@@ -181,7 +181,7 @@ def test_what_isnt_finite_is_left_to_the_usual_pass(what, which, key):
     q, k, v = arrays(3, (1, 4, 3, 16), (1, 2, 200, 16), (1, 2, 200, 16))
     (k if which == "k" else v)[0, 1, key] = what
     bounds = np.array([[100, 200], [0, 200], [20, 200]], np.int32).reshape(1, 1, 3, 1, 2)
-    setting = Setting(0.25, Lowered(bounds))
+    setting = AttentionSpec(0.25, LoweredMask(bounds))
     done, want = run.forward(q, k, v, setting), usual(q, k, v, setting)
     same(done, want)
     assert np.isfinite(want.output[0, :2]).all()
@@ -189,7 +189,7 @@ def test_what_isnt_finite_is_left_to_the_usual_pass(what, which, key):
 
 def test_what_no_query_sees_isnt_read():
     q, k, v = arrays(4, (1, 2, 2, 16), (1, 1, 500, 16), (1, 1, 500, 16))
-    setting = Setting(0.25, Lowered(np.array([130, 390], np.int32).reshape(1, 1, 1, 1, 2)))
+    setting = AttentionSpec(0.25, LoweredMask(np.array([130, 390], np.int32).reshape(1, 1, 1, 1, 2)))
     want = usual(q, k, v, setting)
     for x in (k, v):
         x[:, :, :128], x[:, :, 390:] = np.nan, np.nan
@@ -202,20 +202,20 @@ def test_keys_gigabytes_apart():
     far = np.lib.stride_tricks.as_strided(held, (1, 1, 2, 8), (0, 0, 2**31, 4))
     far[...] = np.arange(16).reshape(1, 1, 2, 8)
     q = np.ones((1, 1, 1, 8), np.float32)
-    same(decoded(q, far, far, Setting(0.1)), usual(q, far.copy(), far.copy(), Setting(0.1)))
+    same(decoded(q, far, far, AttentionSpec(0.1)), usual(q, far.copy(), far.copy(), AttentionSpec(0.1)))
 
 
 def test_a_million_keys():
     q, k, v = arrays(5, (1, 2, 1, 4), (1, 1, 1_000_003, 4), (1, 1, 1_000_003, 4))
-    same(decoded(q, k, v, Setting(0.5)), usual(q, k, v, Setting(0.5)))
+    same(decoded(q, k, v, AttentionSpec(0.5)), usual(q, k, v, AttentionSpec(0.5)))
 
 
 def test_what_decoding_leaves_to_the_usual_pass():
     q, k, v = arrays(6, (1, 2, 2, 8), (1, 1, 300, 8), (1, 1, 300, 8))
-    here = Setting(0.5)
+    here = AttentionSpec(0.5)
     assert run_decode.eligible(q, k, v, here)
-    dense = el.Dense(np.random.default_rng(0).random((2, 300)) < 0.5).lower(Problem((1,), 2, 2, 300))
-    capped = scores.Lowered((scores.Capped(3.0),))
+    dense = el.Dense(np.random.default_rng(0).random((2, 300)) < 0.5).lower(AttentionShape((1,), 2, 2, 300))
+    capped = scores.LoweredScores((scores.Capped(3.0),))
     for setting in (
         replace(here, mask=dense),
         replace(here, scores=capped),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline import reference
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 
 def squares(lengths, n):
@@ -70,19 +70,19 @@ def test_changing_a_document_leaves_the_others_alone(lengths, padding, seed):
 def test_documents_of_equal_length_cost_their_squares():
     assert el.Documents([100] * 10).share(1000) == pytest.approx(0.1)
     assert el.Documents([100] * 10).share(2000) == pytest.approx(0.025)
-    lowered = el.Documents([1000] * 100).lower(Problem((1,), 8, 100_000, 100_000))
+    lowered = el.Documents([1000] * 100).lower(AttentionShape((1,), 8, 100_000, 100_000))
     assert lowered.bounds.shape == (1, 1, 100_000, 1, 2)
 
 
 def test_a_prefix_is_seen_by_all():
     i, j = np.arange(5)[:, None], np.arange(5)
     for n in (0, 1, 3, 5, 9, 2**40):
-        np.testing.assert_array_equal(el.Prefix(n).dense(5), (j < n) | (j <= i))
-    got = el.Prefix([0, 4]).dense(5, batch=2)[:, 0]
+        np.testing.assert_array_equal(el.PrefixLM(n).dense(5), (j < n) | (j <= i))
+    got = el.PrefixLM([0, 4]).dense(5, batch=2)[:, 0]
     np.testing.assert_array_equal(got[0], j <= i)
     np.testing.assert_array_equal(got[1], (j < 4) | (j <= i))
-    np.testing.assert_array_equal(el.Prefix(3, align="end").dense(2, 5), ((j < 3) | (j <= i))[3:])
-    assert el.Prefix(3) == el.Prefix([3]) == el.Prefix(np.int64(3))
+    np.testing.assert_array_equal(el.PrefixLM(3, align="end").dense(2, 5), ((j < 3) | (j <= i))[3:])
+    assert el.PrefixLM(3) == el.PrefixLM([3]) == el.PrefixLM(np.int64(3))
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_a_prefix_is_seen_by_all():
         (el.Documents([[1]] * 5), "Documents([[1], [1], [1], [1], ... 5 in all])"),
         (el.Documents([2], keys=[3]), "Documents([2], keys=[3])"),
         (el.Documents((2, 1), align="end"), "Documents([2, 1], align='end')"),
-        (el.Prefix(4), "Prefix(4)"),
-        (el.Prefix([4, 5], "start"), "Prefix([4, 5], align='start')"),
-        (el.Prefix(range(20)), "Prefix([0, 1, 2, 3, 4, 5, ... 20 in all])"),
+        (el.PrefixLM(4), "PrefixLM(4)"),
+        (el.PrefixLM([4, 5], "start"), "PrefixLM([4, 5], align='start')"),
+        (el.PrefixLM(range(20)), "PrefixLM([0, 1, 2, 3, 4, 5, ... 20 in all])"),
     ],
 )
 def test_they_print_as_what_they_mean(mask, text):
@@ -139,18 +139,18 @@ def test_they_print_as_what_they_mean(mask, text):
             lambda: el.Documents([4], keys=[1]).dense(3, 4),
             "lengths must add up to at most the sequence's 3 tokens, got",
         ),
-        (lambda: el.Prefix(-1), "n must be 0 or more, got -1"),
-        (lambda: el.Prefix(1.0), "n must be whole numbers, one per batch element, got float64 array of shape (1,)"),
-        (lambda: el.Prefix(True), "n must be whole numbers, one per batch element, got bool array of shape (1,)"),
+        (lambda: el.PrefixLM(-1), "n must be 0 or more, got -1"),
+        (lambda: el.PrefixLM(1.0), "n must be whole numbers, one per batch element, got float64 array of shape (1,)"),
+        (lambda: el.PrefixLM(True), "n must be whole numbers, one per batch element, got bool array of shape (1,)"),
         (
-            lambda: el.Prefix([1, 2]).dense(4, batch=3),
-            "n must be one number per batch element (3), got 2: Prefix([1, 2",
+            lambda: el.PrefixLM([1, 2]).dense(4, batch=3),
+            "n must be one number per batch element (3), got 2: PrefixLM([1, 2",
         ),
         (
-            lambda: el.Prefix(1).dense(3, 4),
-            "align must be given where queries and keys differ in number, got Prefix(1)",
+            lambda: el.PrefixLM(1).dense(3, 4),
+            "align must be given where queries and keys differ in number, got PrefixLM(1)",
         ),
-        (lambda: el.Prefix(1, "top"), 'align must be "start", "end", a key\'s number or None, got '),
+        (lambda: el.PrefixLM(1, "top"), 'align must be "start", "end", a key\'s number or None, got '),
     ],
 )
 def test_errors_say_what_was_wrong_and_what_to_do(make, message):

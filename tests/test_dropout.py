@@ -10,7 +10,7 @@ import pytest
 import eyeline as el
 from eyeline import reference
 from eyeline.dropout import check_dropout, kept
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 
 def one(seed, share, b, h, i, j):
@@ -35,7 +35,7 @@ def one(seed, share, b, h, i, j):
 
 @pytest.mark.parametrize("seed", [0, 1, 123456789, 2**64 - 1])
 def test_kept_is_its_definition(seed):
-    problem = Problem((2, 2), 3, 5, 7)
+    problem = AttentionShape((2, 2), 3, 5, 7)
     got = kept(seed, 0.4, problem)
     assert got.shape == problem.shape
     want = [one(seed, 0.4, *at) for at in np.ndindex(problem.shape)]
@@ -54,7 +54,7 @@ def within(count, n, share):
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("seed", [0, 1, 2**40])
 def test_it_keeps_evenly(seed, share):
-    keep = kept(seed, share, Problem((4,), 4, 256, 512))
+    keep = kept(seed, share, AttentionShape((4,), 4, 256, 512))
     assert keep.mean() == pytest.approx(1 - share, abs=6 * np.sqrt(share * (1 - share) / keep.size))
     for axes in [(3,), (2,), (2, 3), (0, 1), (0, 2, 3), (1, 2, 3), (0, 1, 2), (0, 1, 3)]:
         assert within(keep.sum(axis=axes), int(np.prod([keep.shape[axis] for axis in axes])), share), axes
@@ -68,7 +68,7 @@ def test_the_test_of_scatter_can_fail():
 
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
 def test_neighbours_are_independent(axis):
-    keep = kept(5, 0.5, Problem((8,), 8, 128, 128))
+    keep = kept(5, 0.5, AttentionShape((8,), 8, 128, 128))
     for apart in (1, 2, 16):
         if apart < keep.shape[axis]:
             before, after = (np.moveaxis(keep, axis, 0)[part] for part in (slice(None, -apart), slice(apart, None)))
@@ -76,17 +76,17 @@ def test_neighbours_are_independent(axis):
 
 
 def test_seeds_are_independent():
-    drawn = [kept(seed, 0.5, Problem((1,), 2, 128, 128)) for seed in (0, 1, 2, 3, 2**32, 2**63)]
+    drawn = [kept(seed, 0.5, AttentionShape((1,), 2, 128, 128)) for seed in (0, 1, 2, 3, 2**32, 2**63)]
     for n, a in enumerate(drawn):
         for b in drawn[:n]:
             assert within((a != b).sum(axis=-1), a.shape[-1], 0.5)
 
 
 def test_a_weights_fate_is_its_place_s_alone():
-    big = kept(3, 0.3, Problem((3,), 4, 9, 11))
-    np.testing.assert_array_equal(kept(3, 0.3, Problem((2,), 3, 5, 7)), big[:2, :3, :5, :7])
-    assert kept(3, 0.0, Problem((1,), 1, 50, 50)).all()
-    assert kept(3, 0.5, Problem((0,), 4, 5, 0)).shape == (0, 4, 5, 0)
+    big = kept(3, 0.3, AttentionShape((3,), 4, 9, 11))
+    np.testing.assert_array_equal(kept(3, 0.3, AttentionShape((2,), 3, 5, 7)), big[:2, :3, :5, :7])
+    assert kept(3, 0.0, AttentionShape((1,), 1, 50, 50)).all()
+    assert kept(3, 0.5, AttentionShape((0,), 4, 5, 0)).shape == (0, 4, 5, 0)
 
 
 def test_the_output_drops_weights_and_the_readouts_do_not():
@@ -97,7 +97,7 @@ def test_the_output_drops_weights_and_the_readouts_do_not():
     np.testing.assert_array_equal(seen.weights, plain.weights)
     np.testing.assert_array_equal(seen.entropy, plain.entropy)
     np.testing.assert_array_equal(seen.lse, plain.lse)
-    keep = kept(9, 0.25, Problem((2,), 3, 6, 6))
+    keep = kept(9, 0.25, AttentionShape((2,), 3, 6, 6))
     np.testing.assert_allclose(seen.output, (plain.weights * keep / 0.75) @ v, rtol=1e-13)
     mean = np.mean([reference.steps(q, k, v, dropout=0.25, seed=seed).output for seed in range(3000)], axis=0)
     np.testing.assert_allclose(mean, plain.output, atol=0.08)

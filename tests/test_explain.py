@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.explanations import QuestionError
-from eyeline.explanations.units import find
+from eyeline.answers import QuestionError
+from eyeline.answers.units import find
 from eyeline.models import load
 from eyeline.models.units import units_of
 

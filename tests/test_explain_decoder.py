@@ -11,8 +11,8 @@ from tiny import HEADS, KEY_HEADS, LAYERS, save_decoder
 
 import eyeline as el
 from eyeline import reference
-from eyeline.explanations import QuestionError
-from eyeline.explanations.running import look
+from eyeline.answers import QuestionError
+from eyeline.answers.running import look
 from eyeline.models import load
 from eyeline.views.labels import percent
 

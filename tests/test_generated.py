@@ -17,7 +17,7 @@ from tiny import END
 
 import eyeline as el
 from eyeline import cli
-from eyeline.explanations import QuestionError
+from eyeline.answers import QuestionError
 from eyeline.models.units import units_of
 
 TEXT = "the cat and an owl"

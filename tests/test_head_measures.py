@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.explanations.behaviour import measures
-from eyeline.explanations.behaviour.kinds import Kinds, cut, is_punctuation, kinds_of
-from eyeline.explanations.behaviour.labels import LABELS, apply, labels_for
+from eyeline.answers.behaviour import measures
+from eyeline.answers.behaviour.kinds import Kinds, cut, is_punctuation, kinds_of
+from eyeline.answers.behaviour.labels import LABELS, apply, labels_for
 from eyeline.models import Layer, load
 
 
 def a_layer(q, k, kinds, causal=False, lengths=None, scale=None):
     """A layer whose tokens ask q and answer k, and its weights, (B, H, N, N)."""
-    masks = ([el.Causal()] if causal else []) + ([el.Lengths(lengths)] if lengths is not None else [])
+    masks = ([el.Causal()] if causal else []) + ([el.Padding(lengths)] if lengths is not None else [])
     mask = masks[0] & masks[-1] if masks else None
     seen = el.observe(q, k, k, mask=mask, scale=scale, read=[*measures.readouts(kinds), el.Weights()])
     return Layer(q, k, k, seen, np.zeros((q.shape[0], q.shape[2], 1), np.float32)), seen.weights.astype(np.float64)

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import eyeline as el
-from eyeline.explanations import QuestionError
-from eyeline.explanations.behaviour.kinds import cut, kinds_of
-from eyeline.explanations.behaviour.labels import MIXED
-from eyeline.explanations.behaviour.measures import MEASURES
+from eyeline.answers import QuestionError
+from eyeline.answers.behaviour.kinds import cut, kinds_of
+from eyeline.answers.behaviour.labels import MIXED
+from eyeline.answers.behaviour.measures import MEASURES
 from eyeline.models import load
 from eyeline.views.signs import SIGNS
 from tests.test_head_measures import brute

@@ -11,9 +11,9 @@ import pytest
 
 import eyeline
 from eyeline import cli
+from eyeline.answers.behaviour.labels import LABELS
+from eyeline.answers.behaviour.measures import MEASURES
 from eyeline.cli.heads import LabelName, MeasureName
-from eyeline.explanations.behaviour.labels import LABELS
-from eyeline.explanations.behaviour.measures import MEASURES
 from eyeline.models import load
 from tests.test_cli import run
 
@@ -173,7 +173,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(say, tmp_path, monkeypatch, argum
 
 
 def test_more_tokens_than_can_be_rolled_out_at_once(monkeypatch, minilm):
-    monkeypatch.setattr("eyeline.explanations.rolled.MOST", 5)
+    monkeypatch.setattr("eyeline.answers.rolled.MOST", 5)
     with pytest.raises(ValueError, match=r"text must be 5 tokens at most to roll out all of them, got 14; say which"):
         eyeline.rollout(TEXT, model=minilm)
     assert eyeline.rollout(TEXT, "arrow", model=minilm).words[3] == "an"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eyeline as el
-from eyeline.explanations.behaviour.kinds import kinds_of
+from eyeline.answers.behaviour.kinds import kinds_of
 from eyeline.models import load
 from tests.test_head_measures import brute
 from tests.test_heads import dense

@@ -168,8 +168,8 @@ def test_masks_come_as_what_they_are(place, function, text):
     ("tokens", "text"),
     [
         ([[1, 1, 1], [1, 1, 1]], "Causal()"),
-        ([[1, 1, 1], [0, 0, 1]], "Causal() & Lengths(keys=[3, 1], side='left')"),
-        ([[1, 1, 1], [1, 0, 0]], "Causal() & Lengths(keys=[3, 1])"),
+        ([[1, 1, 1], [0, 0, 1]], "Causal() & Padding(keys=[3, 1], side='left')"),
+        ([[1, 1, 1], [1, 0, 0]], "Causal() & Padding(keys=[3, 1])"),
         ([[0, 1, 1], [1, 1, 0]], "Causal() & Intervals(2 × 1 rows of at most 1)"),
         ([[0, 0, 0], [1, 0, 1]], "Causal() & Dense(2 × 1 × 1 × 3, 33% allowed)"),
     ],
@@ -182,7 +182,7 @@ def test_padding_comes_as_what_it_is(tokens, text):
 def test_room_to_come_needs_no_word():
     """A static cache's empty places lie in the future, which a causal mask hides."""
     tokens = torch.tensor([[1, 1, 1], [0, 1, 1]], dtype=torch.bool)
-    assert repr(mask(2, 3, 8, 0, 0, CAUSAL, tokens).mask) == "Causal(align=0) & Lengths(keys=[8, 7], side='left')"
+    assert repr(mask(2, 3, 8, 0, 0, CAUSAL, tokens).mask) == "Causal(align=0) & Padding(keys=[8, 7], side='left')"
 
 
 def test_what_cannot_be_read_is_asked_in_blocks_and_kept_as_intervals(monkeypatch):
@@ -208,7 +208,7 @@ def test_a_mask_is_made_of_structure_at_any_length():
     tokens = torch.ones(1, n, dtype=torch.bool)
     tokens[0, :5] = False
     made = mask(1, n, n, 0, 0, theirs.sliding_window_causal_mask_function(4096), tokens)
-    text = f"Causal() & Window(before=4095, after=0) & Lengths(keys=[{n - 5}], side='left')"
+    text = f"Causal() & Window(before=4095, after=0) & Padding(keys=[{n - 5}], side='left')"
     assert repr(made.mask) == text
     assert made.shape == (1, 1, n, n)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import masks, near, problems
 
 import eyeline as el
-from eyeline.masks import Problem, functions
+from eyeline.masks import AttentionShape, functions
 from eyeline.masks.picture import draw, share
 
 drawn = problems(most=130).flatmap(lambda problem: st.tuples(st.just(problem), masks(problem)))
@@ -70,8 +70,8 @@ def test_blocks_of_any_height_are_the_same(case):
 def test_well_known_shares():
     assert el.Causal().share(4) == 10 / 16
     assert el.Causal().share(100_000) == pytest.approx(0.5, abs=1e-5)
-    assert el.Lengths([5, 10]).share(10, batch=2, heads=3) == pytest.approx((0.25 + 1) / 2)
-    assert el.Where(lambda b, h, i, j: h == 1).share(10, batch=2, heads=4) == 0.25
+    assert el.Padding([5, 10]).share(10, batch=2, heads=3) == pytest.approx((0.25 + 1) / 2)
+    assert el.MaskFunction(lambda b, h, i, j: h == 1).share(10, batch=2, heads=4) == 0.25
     assert el.Dense(np.eye(10, dtype=bool) | np.eye(10, dtype=bool)[::-1]).share(10) == 0.2
     assert el.Causal().share(0) == 0
 
@@ -79,13 +79,13 @@ def test_well_known_shares():
 def test_drawings_word_by_word():
     assert el.Causal().draw(3).splitlines() == ["██····", "████··", "██████"]
     assert el.Causal().draw(4, rows=2, columns=2).splitlines() == ["▓·", "█▓"]
-    each = el.Lengths([1, 2])
+    each = el.Padding([1, 2])
     assert each.draw(2, batch=2).splitlines() == ["██··", "····"]
     assert each.draw(2, batch=2, at=(1, 0)).splitlines() == ["████", "████"]
     assert el.Window(0).draw(64).count("\n") == 31
     one = el.Dense(np.eye(4, dtype=bool)[::-1])
     assert one.draw(4).splitlines() == ["······██", "····██··", "··██····", "██······"]
-    assert el.Where(near).draw(3, heads=2, at=(0, 1)).splitlines() == ["██████"] * 3
+    assert el.MaskFunction(near).draw(3, heads=2, at=(0, 1)).splitlines() == ["██████"] * 3
     # All queries alike, in one row of booleans.
     holes = el.Dense(np.array([[True, False, True, False]]))
     assert holes.draw(3, 4).splitlines() == ["██··██··"] * 3
@@ -122,5 +122,5 @@ def test_pictures_of_each_head():
     for b, h in np.ndindex(2, 3):
         alone = el.Dense(allowed[b, h]).draw(6)
         assert el.Dense(allowed).draw(6, batch=2, heads=3, at=(b, h)) == alone
-    problem = Problem((2,), 3, 6, 6)
+    problem = AttentionShape((2,), 3, 6, 6)
     assert share(el.Dense(allowed).lower(problem), problem) == pytest.approx(allowed.mean())

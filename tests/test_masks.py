@@ -13,12 +13,12 @@ from strategies import masks, problems
 
 import eyeline as el
 from eyeline import reference
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 drawn = problems().flatmap(lambda problem: st.tuples(st.just(problem), masks(problem)))
 pairs = problems(most=33).flatmap(lambda p: st.tuples(st.just(p), masks(p), masks(p), masks(p)))
 
-KINDS = ("Causal", "Documents", "Lengths", "Prefix", "Window")
+KINDS = ("Causal", "Documents", "Padding", "PrefixLM", "Window")
 
 
 def booleans(lowered, problem):
@@ -74,13 +74,13 @@ def test_lowered_intervals_are_in_order_disjoint_and_in_range(case):
 def test_only_booleans_need_booleans(case):
     problem, mask = case
     lowered = mask.lower(problem)
-    assert has(el.Where, mask) or not lowered.functions
-    assert has((el.Dense, el.Where), mask) or lowered.allowed is None
+    assert has(el.MaskFunction, mask) or not lowered.functions
+    assert has((el.Dense, el.MaskFunction), mask) or lowered.allowed is None
 
 
 def test_booleans_without_holes_are_intervals():
     triangle = np.tri(5, dtype=bool)
-    problem = Problem((1,), 1, 5, 5)
+    problem = AttentionShape((1,), 1, 5, 5)
     assert el.Dense(triangle).lower(problem).allowed is None
     assert (~el.Dense(triangle)).lower(problem).allowed is None
     assert el.Dense(np.eye(5, dtype=bool)[::-1] | np.eye(5, dtype=bool)).lower(problem).allowed is not None
@@ -129,18 +129,18 @@ def test_rules_word_by_word():
 
 def test_lengths_word_by_word():
     i, j = np.arange(4)[:, None], np.arange(4)
-    dense = el.Lengths([1, 4, 0]).dense(4, batch=3)
+    dense = el.Padding([1, 4, 0]).dense(4, batch=3)
     assert dense.shape == (3, 1, 4, 4)
     for n, got in zip([1, 4, 0], dense[:, 0], strict=True):
         np.testing.assert_array_equal(got, (i < n) & (j < n))
-    left = el.Lengths([1, 3], side="left").dense(4, batch=2)[:, 0]
+    left = el.Padding([1, 3], side="left").dense(4, batch=2)[:, 0]
     for n, got in zip([1, 3], left, strict=True):
         np.testing.assert_array_equal(got, (i >= 4 - n) & (j >= 4 - n))
-    np.testing.assert_array_equal(el.Lengths(keys=[2]).dense(4), np.broadcast_to(j < 2, (4, 4)))
-    np.testing.assert_array_equal(el.Lengths(queries=[2]).dense(4), np.broadcast_to(i < 2, (4, 4)))
-    np.testing.assert_array_equal(el.Lengths(queries=[3], keys=[1]).dense(4), (i < 3) & (j < 1))
-    assert el.Lengths([2]).dense(4, batch=3).sum() == 12
-    np.testing.assert_array_equal(el.Lengths(np.array([[1, 2], [3, 4]])).dense(4, batch=4)[3], np.ones((1, 4, 4), bool))
+    np.testing.assert_array_equal(el.Padding(keys=[2]).dense(4), np.broadcast_to(j < 2, (4, 4)))
+    np.testing.assert_array_equal(el.Padding(queries=[2]).dense(4), np.broadcast_to(i < 2, (4, 4)))
+    np.testing.assert_array_equal(el.Padding(queries=[3], keys=[1]).dense(4), (i < 3) & (j < 1))
+    assert el.Padding([2]).dense(4, batch=3).sum() == 12
+    np.testing.assert_array_equal(el.Padding(np.array([[1, 2], [3, 4]])).dense(4, batch=4)[3], np.ones((1, 4, 4), bool))
 
 
 def test_dense_booleans_broadcast_over_any_axes():
@@ -148,7 +148,7 @@ def test_dense_booleans_broadcast_over_any_axes():
     target = (2, 3, 4, 5, 6)
     for shape in [(5, 6), (1, 6), (5, 1), (4, 5, 6), (3, 4, 5, 6), (2, 1, 4, 1, 6), (2, 3, 1, 1, 1)]:
         given = rng.random(shape) < 0.5
-        problem = Problem((2, 3), 4, 5, 6)
+        problem = AttentionShape((2, 3), 4, 5, 6)
         want = np.broadcast_to(given, target).reshape(6, 4, 5, 6)
         np.testing.assert_array_equal(rule(el.Dense(given), problem), want)
         np.testing.assert_array_equal(booleans(el.Dense(given).lower(problem), problem), want)
@@ -202,11 +202,11 @@ def test_an_array_joined_with_a_mask_is_told_how(other):
         (el.Causal(align="end"), "Causal(align='end')"),
         (el.Window(3), "Window(before=3, after=3)"),
         (el.Window(np.int64(255), 0, align="start"), "Window(before=255, after=0, align='start')"),
-        (el.Lengths([3, 5]), "Lengths([3, 5])"),
-        (el.Lengths(np.array([3]), side="left"), "Lengths([3], side='left')"),
-        (el.Lengths(keys=[1]), "Lengths(keys=[1])"),
-        (el.Lengths(queries=(2, 2), keys=(1, 3)), "Lengths(queries=[2, 2], keys=[1, 3])"),
-        (el.Lengths(range(9)), "Lengths([0, 1, 2, 3, 4, 5, ... 9 in all])"),
+        (el.Padding([3, 5]), "Padding([3, 5])"),
+        (el.Padding(np.array([3]), side="left"), "Padding([3], side='left')"),
+        (el.Padding(keys=[1]), "Padding(keys=[1])"),
+        (el.Padding(queries=(2, 2), keys=(1, 3)), "Padding(queries=[2, 2], keys=[1, 3])"),
+        (el.Padding(range(9)), "Padding([0, 1, 2, 3, 4, 5, ... 9 in all])"),
         (el.Dense(np.tri(2, dtype=bool)), "Dense(2 × 2, 75% allowed)"),
         (el.Dense(np.ones((3, 1, 0), bool)), "Dense(3 × 1 × 0, empty)"),
         (el.Intervals(np.zeros((2, 5, 1, 2), int)), "Intervals(2 × 5 rows of at most 1)"),
@@ -224,7 +224,7 @@ def test_masks_print_as_what_they_mean(mask, text):
 @given(drawn)
 def test_what_is_printed_makes_the_mask_again(case):
     problem, mask = case
-    if not has((el.Dense, el.Intervals, el.Where), mask):
+    if not has((el.Dense, el.Intervals, el.MaskFunction), mask):
         again = eval(repr(mask), {name: getattr(el, name) for name in KINDS})
         np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
 
@@ -253,14 +253,14 @@ def test_equal_masks_are_equal():
     alike = [
         (el.Causal(), el.Causal(align=None)),
         (el.Window(2), el.Window(2, 2)),
-        (el.Lengths([1, 2]), el.Lengths(queries=(1, 2), keys=np.array([1, 2]))),
+        (el.Padding([1, 2]), el.Padding(queries=(1, 2), keys=np.array([1, 2]))),
         (el.Causal() & ~el.Window(1), el.Causal() & ~el.Window(1)),
     ]
     for a, b in alike:
         assert a == b
         assert hash(a) == hash(b)
-    different = [el.Causal(), el.Causal("end"), el.Window(1), el.Window(1, 0), el.Lengths([1]), el.Lengths([2])]
-    different += [el.Lengths(keys=[1]), el.Lengths([1], side="left"), ~el.Causal(), el.Causal() | el.Causal()]
+    different = [el.Causal(), el.Causal("end"), el.Window(1), el.Window(1, 0), el.Padding([1]), el.Padding([2])]
+    different += [el.Padding(keys=[1]), el.Padding([1], side="left"), ~el.Causal(), el.Causal() | el.Causal()]
     different.append(el.Causal() & el.Causal())
     assert len(set(different)) == len(different)
 
@@ -283,16 +283,16 @@ SCORES = np.array([[0.0, -np.inf], [0.0, 0.0]])
         (lambda: el.Window(-1), "before must be a whole number, 0 or more, got -1"),
         (lambda: el.Window(1, after=2.0), "after must be a whole number, 0 or more, got 2.0"),
         (lambda: el.Window(True), "before must be a whole number, 0 or more, got True"),
-        (lambda: el.Lengths(), "lengths must be given alone, or else queries= and keys=, got neither"),
-        (lambda: el.Lengths([1], keys=[1]), "lengths must be given alone, or else queries= and keys=, got both"),
-        (lambda: el.Lengths([1], side="top"), 'side must be "right" or "left", got '),
-        (lambda: el.Lengths(3), "lengths must be whole numbers, one per batch element, got int64 array of shape ()"),
-        (lambda: el.Lengths([1.5]), "lengths must be whole numbers, one per batch element, got float64 array of shape"),
-        (lambda: el.Lengths(keys=[True]), "keys must be whole numbers, one per batch element, got bool array of shape"),
-        (lambda: el.Lengths(queries=[2, -3]), "queries must be 0 or more, got -3"),
-        (lambda: el.Lengths([9]).dense(4), "lengths must be at most the number of queries, 4, got 9: Lengths([9])"),
-        (lambda: el.Lengths(keys=[5]).dense(9, 4), "lengths must be at most the number of keys, 4, got 5: Lengths("),
-        (lambda: el.Lengths([1, 1]).dense(4, batch=3), "lengths must have one number per batch element (3), got 2: L"),
+        (lambda: el.Padding(), "lengths must be given alone, or else queries= and keys=, got neither"),
+        (lambda: el.Padding([1], keys=[1]), "lengths must be given alone, or else queries= and keys=, got both"),
+        (lambda: el.Padding([1], side="top"), 'side must be "right" or "left", got '),
+        (lambda: el.Padding(3), "lengths must be whole numbers, one per batch element, got int64 array of shape ()"),
+        (lambda: el.Padding([1.5]), "lengths must be whole numbers, one per batch element, got float64 array of shape"),
+        (lambda: el.Padding(keys=[True]), "keys must be whole numbers, one per batch element, got bool array of shape"),
+        (lambda: el.Padding(queries=[2, -3]), "queries must be 0 or more, got -3"),
+        (lambda: el.Padding([9]).dense(4), "lengths must be at most the number of queries, 4, got 9: Padding([9])"),
+        (lambda: el.Padding(keys=[5]).dense(9, 4), "lengths must be at most the number of keys, 4, got 5: Padding("),
+        (lambda: el.Padding([1, 1]).dense(4, batch=3), "lengths must have one number per batch element (3), got 2: L"),
         (lambda: el.Dense(SCORES), "allowed must be an array of booleans, True where a query may look"),
         (lambda: el.Dense(SCORES), "if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does"),
         (lambda: el.Dense(np.ones((2, 2), int)), "allowed must be an array of booleans, True where a query may look"),
@@ -309,10 +309,10 @@ def test_errors_say_what_was_wrong_and_what_to_do(make, message):
 
 @pytest.mark.parametrize(
     "mask",
-    [el.Causal(), el.Window(1), el.Lengths([9]), el.Dense(np.ones((2, 3), bool)), el.Documents([1]), el.Prefix(1)],
+    [el.Causal(), el.Window(1), el.Padding([9]), el.Dense(np.ones((2, 3), bool)), el.Documents([1]), el.PrefixLM(1)],
 )
 def test_lowering_refuses_what_the_rule_refuses(mask):
-    problem = Problem((1,), 1, 3, 4)
+    problem = AttentionShape((1,), 1, 3, 4)
     with pytest.raises(ValueError, match=r"align|lengths|allowed") as by_rule:
         mask.rule(problem)
     with pytest.raises(ValueError, match=r"align|lengths|allowed") as by_lower:

@@ -13,7 +13,7 @@ from strategies import READOUTS, masks, problems, readouts, score_stacks
 
 import eyeline as el
 from eyeline import reference
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 ROWS = (el.TopK, el.Entropy, el.Distance, el.Onto, el.Weights)
 
@@ -180,7 +180,7 @@ def test_half_types_stay_what_they_are():
 
 
 def seen(problem=None, **more):
-    problem = problem or Problem((1,), 2, 4, 4)
+    problem = problem or AttentionShape((1,), 2, 4, 4)
     rng = np.random.default_rng(2)
     q, k, v = (rng.standard_normal((1, 2, n, 3)) for n in (problem.queries, problem.keys, problem.keys))
     return reference.observe(q, k, v, **more)
@@ -205,7 +205,7 @@ def seen(problem=None, **more):
             "other must be observed with the same lse= as t",
         ),
         (
-            lambda: seen().merge(seen(Problem((1,), 2, 3, 4))),
+            lambda: seen().merge(seen(AttentionShape((1,), 2, 3, 4))),
             "other must be of the same queries, with output (1, 2, 4,",
         ),
         (

@@ -192,7 +192,7 @@ def test_rows_of_bfloat16_keep_their_bits_alone_in_a_batch_padded_and_in_chunks(
         same_bits(
             el.attention(q[b : b + 1], k[b : b + 1], v[b : b + 1], mask=el.Causal()).view(np.uint16), whole[b : b + 1]
         )
-    padded = el.attention(q, k, v, mask=el.Causal() & el.Lengths([200, 130, 7])).view(np.uint16)
+    padded = el.attention(q, k, v, mask=el.Causal() & el.Padding([200, 130, 7])).view(np.uint16)
     same_bits(padded[1, :, :130], whole[1, :, :130])
     for first, last in ((0, 5), (5, 133), (133, 134), (134, 200)):
         chunk = el.attention(q[:, :, first:last], k[:, :, :last], v[:, :, :last], mask=el.Causal("end")).view(np.uint16)

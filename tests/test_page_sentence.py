@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 import eyeline as el
 from eyeline.masks import Causal
-from eyeline.traces import Line
-from eyeline.traces.line import Word
+from eyeline.traces import TokenizedText
+from eyeline.traces.tokenized_text import Word
 from eyeline.views.labels import percent, printable
 from tests.pages import FLIES, HOSTILE, line, trace, words
 from tests.taken import numbers, picture
@@ -383,7 +383,7 @@ def over_one_character(text, cut, count):
         parts = [(start, end)] if not start <= first < end else [(first, last)] * count
         found.append(Word((len(spans), len(spans) + len(parts)), (start, end)))
         spans += parts
-    return Line(
+    return TokenizedText(
         text, tuple(range(len(spans))), tuple(f"<{n}>" for n in range(len(spans))), tuple(spans), tuple(found), ()
     )
 
@@ -408,7 +408,7 @@ def test_no_character_is_cut_in_two(page_of, text):
     """Pieces that end within what a reader takes for one character share its picture."""
     half = len(text) // 2
     spans = ((0, half), (half, len(text)))
-    found = Line(text, (1, 2), ("x", "##y"), spans, (Word((0, 2), (0, len(text))),), ())
+    found = TokenizedText(text, (1, 2), ("x", "##y"), spans, (Word((0, 2), (0, len(text))),), ())
     page = page_of(trace(found), words="unit=pieces")
     expect(page.locator(".glyph")).to_have_text(text)
     expect(page.locator(".token.part")).to_have_text(["1", "2"])

@@ -16,8 +16,8 @@ from strategies import LAYOUTS, Case, cases, laid_out
 
 import eyeline as el
 from eyeline.kernels import run, threads
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Problem
+from eyeline.kernels.attention_spec import AttentionSpec
+from eyeline.masks import AttentionShape
 from eyeline.reference import steps
 
 
@@ -137,7 +137,7 @@ def test_a_sequence_alone_and_padded_in_a_batch_are_equal_to_the_bit(padding):
     for b, n in enumerate(lengths):
         q[b, :, n:] = k[b, :, n:] = v[b, :, n:] = padding
     for more in (None, el.Causal(), el.Window(9, 30) | el.Window(0)):
-        padded = el.Lengths(lengths) if more is None else el.Lengths(lengths) & more
+        padded = el.Padding(lengths) if more is None else el.Padding(lengths) & more
         batch = el.observe(q, k, v, mask=padded)
         for b, n in enumerate(lengths):
             alone = el.observe(q[b, :, :n], k[b, :, :n], v[b, :, :n], mask=more)
@@ -186,7 +186,7 @@ def test_rows_that_may_look_at_nothing_are_zero():
     q, k, v = draws(6, (2, 3, 70, 8), (2, 3, 90, 8), (2, 3, 90, 5))
     for mask in (
         el.Dense(np.zeros((1, 1), bool)),
-        el.Lengths([0]),
+        el.Padding([0]),
         ~el.Window(200, align="end"),
         el.Causal("start") & ~el.Causal("start"),
     ):
@@ -212,7 +212,7 @@ def test_python_threads_at_once_give_the_same_bits():
         threads.set_threads(None)
 
 
-@pytest.mark.parametrize("mask", [None, el.Causal(), el.Causal() & ~el.Window(50) | el.Window(2), el.Lengths([3000])])
+@pytest.mark.parametrize("mask", [None, el.Causal(), el.Causal() & ~el.Window(50) | el.Window(2), el.Padding([3000])])
 def test_memory_grows_with_the_tokens_not_with_their_square(mask):
     q, k, v = draws(7, *[(1, 2, 4096, 16)] * 3)
     calls = (
@@ -233,29 +233,29 @@ def test_memory_grows_with_the_tokens_not_with_their_square(mask):
 def pairs(problem, mask, width=4):
     (B,), H, N, M = problem.lead, problem.heads, problem.queries, problem.keys
     q, k, v = draws(8, (B, H, N, width), (B, H, M, width), (B, H, M, width))
-    done = run.forward(q, k, v, Setting(0.5, None if mask is None else mask.lower(problem)))
+    done = run.forward(q, k, v, AttentionSpec(0.5, None if mask is None else mask.lower(problem)))
     return done.pairs / (B * H * N * M)
 
 
 def test_work_follows_the_mask():
-    assert pairs(Problem((2,), 3, 100, 77), None) == 1
-    assert pairs(Problem((1,), 1, 8192, 8192), el.Causal() & el.Window(255, 0)) <= 0.1
-    assert pairs(Problem((1,), 1, 8192, 8192), el.Window(128)) <= 0.1
-    assert pairs(Problem((1,), 1, 2048, 2048), el.Causal()) <= 0.55
-    assert pairs(Problem((1,), 1, 2048, 2048), ~el.Causal()) <= 0.55
+    assert pairs(AttentionShape((2,), 3, 100, 77), None) == 1
+    assert pairs(AttentionShape((1,), 1, 8192, 8192), el.Causal() & el.Window(255, 0)) <= 0.1
+    assert pairs(AttentionShape((1,), 1, 8192, 8192), el.Window(128)) <= 0.1
+    assert pairs(AttentionShape((1,), 1, 2048, 2048), el.Causal()) <= 0.55
+    assert pairs(AttentionShape((1,), 1, 2048, 2048), ~el.Causal()) <= 0.55
     # Two intervals per query: a gap that all have costs nothing.
-    assert pairs(Problem((1,), 1, 2048, 2048), el.Window(64) | el.Lengths(keys=[16])) <= 0.15
-    assert pairs(Problem((1,), 1, 2048, 2048), ~el.Window(1023)) <= 0.4
+    assert pairs(AttentionShape((1,), 1, 2048, 2048), el.Window(64) | el.Padding(keys=[16])) <= 0.15
+    assert pairs(AttentionShape((1,), 1, 2048, 2048), ~el.Window(1023)) <= 0.4
 
 
 def test_padding_costs_nothing():
-    problem = Problem((4,), 2, 512, 512)
+    problem = AttentionShape((4,), 2, 512, 512)
     half = [256] * 4
-    assert pairs(problem, el.Lengths(keys=half)) == 0.5
-    assert pairs(problem, el.Lengths(queries=half)) == 0.5
-    assert pairs(problem, el.Lengths(half)) == 0.25
-    assert pairs(problem, el.Lengths(half, side="left")) == 0.25
-    assert pairs(problem, el.Lengths([512, 0, 512, 0])) == 0.5
-    assert pairs(problem, el.Lengths([0])) == 0
+    assert pairs(problem, el.Padding(keys=half)) == 0.5
+    assert pairs(problem, el.Padding(queries=half)) == 0.5
+    assert pairs(problem, el.Padding(half)) == 0.25
+    assert pairs(problem, el.Padding(half, side="left")) == 0.25
+    assert pairs(problem, el.Padding([512, 0, 512, 0])) == 0.5
+    assert pairs(problem, el.Padding([0])) == 0
     assert pairs(problem, el.Dense(np.zeros((512, 1), bool))) == 0
     assert pairs(problem, el.Causal() & ~el.Causal()) == 0

@@ -14,7 +14,7 @@ from strategies import masks, problems, readouts, score_stacks
 import eyeline as el
 from eyeline import readouts as room
 from eyeline import reference
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 small = problems(most=17).flatmap(
     lambda p: st.tuples(st.just(p), masks(p), score_stacks(p), readouts(p), st.integers(0, 2**32))
@@ -114,16 +114,16 @@ def test_rows_and_the_sinks_share_sum_to_one(case):
 
 
 def test_a_row_that_may_look_at_nothing():
-    q, k, v = arrays(Problem((2,), 3, 4, 5), 0)
+    q, k, v = arrays(AttentionShape((2,), 3, 4, 5), 0)
     read = [el.TopK(2), el.Entropy(), el.Received("mean"), el.Distance("end"), el.Onto([0, 1, 0, 1, -1]), el.Weights()]
-    mask = el.Lengths(queries=[2], keys=[4])
+    mask = el.Padding(queries=[2], keys=[4])
     seen = reference.observe(q, k, v, mask=mask, read=read)
     for name in ("output", "entropy", "distance", "onto", "weights"):
         assert (getattr(seen, name)[:, :, 2:] == 0).all()
     assert (seen.lse[:, :, 2:] == -np.inf).all()
     assert (seen.top_k.keys[:, :, 2:] == -1).all()
     assert (seen.top_k.weights[:, :, 2:] == 0).all()
-    alone = reference.observe(q[:, :, :2], k, v, mask=el.Lengths(keys=[4]), read=[el.Received("mean")])
+    alone = reference.observe(q[:, :, :2], k, v, mask=el.Padding(keys=[4]), read=[el.Received("mean")])
     np.testing.assert_allclose(seen.received, alone.received, rtol=1e-14)
     assert (seen.received[..., 4] == 0).all()
     none = reference.observe(q, k, v, mask=~mask & mask, read=[el.Received("mean"), el.Received("mean")][:1])
@@ -133,7 +133,7 @@ def test_a_row_that_may_look_at_nothing():
 def test_torch_says_the_same():
     import torch
 
-    q, k, v = arrays(Problem((2,), 3, 7, 11), 1)
+    q, k, v = arrays(AttentionShape((2,), 3, 7, 11), 1)
     seen = reference.observe(q, k, v, read=[el.TopK(4), el.Entropy(), el.Received("mean"), el.Onto(np.arange(11) // 4)])
     weights = torch.softmax(torch.from_numpy(q @ np.swapaxes(k, -1, -2)) / math.sqrt(3), dim=-1)
     top = weights.topk(4, dim=-1)
@@ -150,7 +150,7 @@ def test_a_sink_is_gpt_oss_s():
     from torch import nn
     from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
 
-    q, k, v = arrays(Problem((2,), 4, 6, 6), 2)
+    q, k, v = arrays(AttentionShape((2,), 4, 6, 6), 2)
     module = nn.Module()
     module.sinks, module.num_key_value_groups = torch.tensor([0.5, -1.0, 2.0, 0.0], dtype=torch.float64), 2
     hidden = torch.from_numpy(np.where(el.Causal().dense(6), 0, -np.inf))[None, None]
@@ -166,7 +166,7 @@ def test_a_cap_is_gemma_2_s():
     from torch import nn
     from transformers.models.gemma2.modeling_gemma2 import eager_attention_forward
 
-    q, k, v = arrays(Problem((1,), 2, 6, 6), 3)
+    q, k, v = arrays(AttentionShape((1,), 2, 6, 6), 3)
     module = nn.Module()
     module.num_key_value_groups = 1
     hidden = torch.from_numpy(np.where(el.Causal().dense(6), 0, -np.inf))[None, None]
@@ -178,7 +178,7 @@ def test_a_cap_is_gemma_2_s():
 
 
 def test_minus_infinity_in_a_bias_hides_as_a_mask_does():
-    q, k, v = arrays(Problem((1,), 2, 5, 5), 4)
+    q, k, v = arrays(AttentionShape((1,), 2, 5, 5), 4)
     allowed = el.Causal().dense(5)
     v[..., 4, :] = np.nan
     by_mask = reference.steps(q, k, v, mask=el.Causal())
@@ -217,7 +217,7 @@ def test_a_visible_value_counts_even_with_weight_zero():
         (lambda: room.chosen(el.Onto([0, 1]), SQUARE), "groups must be one per key, broadcasting to (..., M) = (2, 3)"),
         (lambda: room.chosen(el.Weights(queries=7), SQUARE), "queries must be positions from -3 to 2, got 7"),
         (
-            lambda: room.chosen(el.Distance(), Problem((1,), 1, 2, 3)),
+            lambda: room.chosen(el.Distance(), AttentionShape((1,), 1, 2, 3)),
             "align must be given where queries and keys differ",
         ),
     ],
@@ -227,7 +227,7 @@ def test_errors_say_what_was_wrong(make, message):
         make()
 
 
-SQUARE = Problem((2,), 1, 3, 3)
+SQUARE = AttentionShape((2,), 1, 3, 3)
 
 
 @pytest.mark.parametrize("read", [3, None, [None], [el.TopK], "entropy"])

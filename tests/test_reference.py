@@ -83,7 +83,7 @@ def test_softmax_of_large_and_of_hidden_scores():
 def test_what_a_mask_hides_can_be_anything():
     rng = np.random.default_rng(4)
     q, k, v = (rng.standard_normal((6, 3)) for _ in range(3))
-    mask = el.Lengths([4])
+    mask = el.Padding([4])
     want = reference.steps(q[:4], k[:4], v[:4])
     for what in (np.nan, np.inf, -np.inf):
         k[4:] = v[4:] = q[4:] = what
@@ -112,7 +112,7 @@ def test_grouped_heads_are_repeated_heads():
         np.testing.assert_allclose(grouped.output[:, h], alone.output, rtol=1e-14)
 
 
-@pytest.mark.parametrize("mask", [None, el.Causal(), el.Window(2) | el.Lengths(keys=[1])])
+@pytest.mark.parametrize("mask", [None, el.Causal(), el.Window(2) | el.Padding(keys=[1])])
 def test_torch_gives_the_same(mask):
     import torch
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.explanations import QuestionError
-from eyeline.explanations.rolled import gathered, roll, roll_all
+from eyeline.answers import QuestionError
+from eyeline.answers.rolled import gathered, roll, roll_all
 from eyeline.models import Layer, load
 from tests.test_cli import DOCS
 from tests.test_views import HOSTILE, drawn, read

@@ -12,7 +12,7 @@ from strategies import nearer, problems, score_stacks, simple_score
 
 import eyeline as el
 from eyeline import scores
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 drawn = problems(most=33).flatmap(lambda problem: st.tuples(st.just(problem), score_stacks(problem)))
 PARAMETRIC = (el.Alibi, el.RelativeBias, el.Bias)
@@ -78,7 +78,7 @@ def test_pulling_back_is_the_adjoint(problem, kind, seed):
 
 
 def test_a_bias_over_several_leading_axes_pulls_back():
-    problem = Problem((2, 3), 4, 5, 6)
+    problem = AttentionShape((2, 3), 4, 5, 6)
     rng = np.random.default_rng(0)
     for shape in [(5, 6), (1, 6), (4, 1, 6), (3, 4, 5, 6), (2, 1, 4, 1, 6), (2, 3, 1, 1, 1), (1, 1, 1, 5, 1)]:
         change = el.Bias(rng.standard_normal(shape))
@@ -94,7 +94,7 @@ def test_a_bias_over_several_leading_axes_pulls_back():
 def test_a_bias_is_not_copied():
     array = np.zeros((3, 1, 5, 6))
     for given_array in (array, array[0], array[0, 0], array[:1]):
-        assert np.shares_memory(el.Bias(given_array).lower(Problem((3,), 4, 5, 6)).bias, array)
+        assert np.shares_memory(el.Bias(given_array).lower(AttentionShape((3,), 4, 5, 6)).bias, array)
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])
@@ -119,10 +119,12 @@ def test_a_t5_layers_bias_is_ours(decoder):
     layer = T5Attention(T5Config(is_decoder=decoder, num_heads=3), has_relative_attention_bias=True, layer_idx=0)
     want = layer.compute_bias(140, 140).detach().numpy()
     change = el.RelativeBias(layer.relative_attention_bias.weight, bidirectional=not decoder)
-    np.testing.assert_allclose(change.apply(np.zeros((1, 3, 140, 140)), Problem((1,), 3, 140, 140)), want, rtol=1e-6)
+    np.testing.assert_allclose(
+        change.apply(np.zeros((1, 3, 140, 140)), AttentionShape((1,), 3, 140, 140)), want, rtol=1e-6
+    )
     # The last queries alone, as in decoding.
     last = el.RelativeBias(layer.relative_attention_bias.weight, bidirectional=not decoder, align="end")
-    got = last.apply(np.zeros((1, 3, 5, 140)), Problem((1,), 3, 5, 140))
+    got = last.apply(np.zeros((1, 3, 5, 140)), AttentionShape((1,), 3, 5, 140))
     np.testing.assert_allclose(got, want[:, :, -5:], rtol=1e-6)
 
 
@@ -132,14 +134,14 @@ def test_slopes_are_those_of_bloom(heads):
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
     want = build_alibi_tensor(torch.ones(1, 2), heads, torch.float32)[:, 0, 1].numpy()
-    problem = Problem((1,), heads, 1, 2)
+    problem = AttentionShape((1,), heads, 1, 2)
     np.testing.assert_allclose(
         -el.Alibi(align="start").apply(np.zeros(problem.shape), problem)[0, :, 0, 1], want, rtol=1e-6
     )
 
 
 def test_alibi_word_by_word():
-    problem = Problem((1,), 2, 2, 4)
+    problem = AttentionShape((1,), 2, 2, 4)
     s = np.zeros(problem.shape)
     got = el.Alibi([1.0, 0.5], align="end").apply(s, problem)[0]
     np.testing.assert_array_equal(got[0], [[-2, -1, 0, -1], [-3, -2, -1, 0]])
@@ -150,7 +152,7 @@ def test_alibi_word_by_word():
 def test_what_torch_holds_stays_in_its_hands():
     import torch
 
-    problem = Problem((1,), 2, 3, 3)
+    problem = AttentionShape((1,), 2, 3, 3)
     for make, shape in ((el.Alibi, (2,)), (el.RelativeBias, (8, 2)), (el.Bias, (2, 3, 3)), (el.Sinks, (2,))):
         for dtype in (torch.float32, torch.bfloat16):
             given_tensor = torch.ones(shape, dtype=dtype, requires_grad=True)
@@ -192,7 +194,7 @@ def test_changes_print_as_what_they_mean(change, text):
     assert repr(change) == text
 
 
-THREE = Problem((1,), 3, 4, 4)
+THREE = AttentionShape((1,), 3, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,10 @@ THREE = Problem((1,), 3, 4, 4)
         (lambda: el.Alibi([1.0]).lower(THREE), "slopes must have one entry per head (3), got 1"),
         (lambda: el.Alibi([1, 2, np.nan]).lower(THREE), "slopes must be finite, got nan"),
         (lambda: el.Alibi(align="middle"), 'align must be "start", "end", a key\'s number or None, got'),
-        (lambda: el.Alibi().lower(Problem((1,), 3, 4, 5)), "align must be given where queries and keys differ in numb"),
+        (
+            lambda: el.Alibi().lower(AttentionShape((1,), 3, 4, 5)),
+            "align must be given where queries and keys differ in numb",
+        ),
         (lambda: el.RelativeBias(np.ones(3)), "table must be (buckets, H), got shape (3,)"),
         (lambda: el.RelativeBias(np.ones((3, 3))), "table must have 4 buckets or more, got 3"),
         (lambda: el.RelativeBias(np.ones((1, 3)), False), "table must have 2 buckets or more, got 1"),

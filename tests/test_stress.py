@@ -16,8 +16,8 @@ from comparing import same_bits
 import eyeline as el
 from eyeline import reference
 from eyeline.kernels import launch, library, run, run_backward, threads
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Problem
+from eyeline.kernels.attention_spec import AttentionSpec
+from eyeline.masks import AttentionShape
 
 READ = [
     el.TopK(8),
@@ -188,7 +188,7 @@ def test_all_readouts_of_32k_tokens_take_little_memory():
 def test_the_backward_pass_takes_memory_that_grows_with_n():
     def megabytes(n: int) -> float:
         x = np.ones((1, 2, n, 4), np.float32)
-        setting = Setting(0.5, el.Window(100).lower(Problem((1,), 2, n, n)))
+        setting = AttentionSpec(0.5, el.Window(100).lower(AttentionShape((1,), 2, n, n)))
         done = run.forward(x, x, x, setting)
         given = (done.output, done.maxima, done.sums, done.output)
         return grown(lambda: run_backward.backward(x, x, x, setting, *given))

@@ -143,7 +143,7 @@ def test_every_type(dtype):
 @pytest.mark.parametrize("what", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_hidden_never_reaches_the_result(what):
     q, k, v = (x.detach().clone() for x in inputs())
-    mask = el.Lengths(queries=[2, 3], keys=[3, 4])
+    mask = el.Padding(queries=[2, 3], keys=[3, 4])
     read = [el.Entropy(), el.Received("max"), el.TopK(2), el.Pooled(2, 2), el.Distance("end")]
     with et.portable():
         clean = numbers_of(el.observe(q, k, v, mask=mask, read=read))
@@ -260,7 +260,7 @@ def test_nothing_is_made_on_another_device(monkeypatch):
     """Tensors without data, of a device without kernels, raise where they meet some of another device."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    from eyeline.masks import Problem
+    from eyeline.masks import AttentionShape
     from eyeline.torch import passes, products, steps
     from eyeline.torch.request import Request
 
@@ -271,7 +271,7 @@ def test_nothing_is_made_on_another_device(monkeypatch):
     with FakeTensorMode():
         q, k, v = (torch.empty(2, 2, tokens, 4, device="meta") for tokens in (3, 5, 5))
         request = Request(
-            problem=Problem((2,), 2, 3, 5),
+            problem=AttentionShape((2,), 2, 3, 5),
             scale=1.0,
             mask=MASKS["joined"],
             scores=(el.Alibi(align="end"), el.Softcap(2.0), el.Bias(torch.empty(3, 5, device="meta"))),
@@ -287,7 +287,7 @@ def test_nothing_is_made_on_another_device(monkeypatch):
 
 
 def test_blocks_are_small_and_see_no_more_keys_than_they_may(monkeypatch):
-    from eyeline.masks import Problem
+    from eyeline.masks import AttentionShape
     from eyeline.torch import block
     from eyeline.torch.request import Request
 
@@ -295,7 +295,7 @@ def test_blocks_are_small_and_see_no_more_keys_than_they_may(monkeypatch):
     q = torch.randn(1, 2, 1000, 4)
 
     def blocks(mask):
-        problem = Problem((1,), 2, 1000, 1000)
+        problem = AttentionShape((1,), 2, 1000, 1000)
         request = Request(problem, 1.0, mask, scores=(), dropout=0.0, seed=0, read=(), portable=True)
         return list(block.Blocks(q, q, request))
 
@@ -304,4 +304,4 @@ def test_blocks_are_small_and_see_no_more_keys_than_they_may(monkeypatch):
         assert max(one.weights.numel() for one in found) <= 20_000
     for one in blocks(el.Window(5, 0)):
         assert one.keys == slice(max(one.rows.start - 5, 0), one.rows.stop)
-    assert all(one.weights.numel() == 0 for one in blocks(el.Lengths([0])))
+    assert all(one.weights.numel() == 0 for one in blocks(el.Padding([0])))

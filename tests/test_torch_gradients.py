@@ -62,7 +62,7 @@ def test_gradients_of_all_readouts_together_are_the_sum_of_each(way):
         torch.testing.assert_close(one, other)
 
 
-LARGE = (el.Causal("start") & el.Lengths(keys=[131, 77])) | el.Window(3, 9, "start")
+LARGE = (el.Causal("start") & el.Padding(keys=[131, 77])) | el.Window(3, 9, "start")
 
 
 @pytest.mark.parametrize("compared", ["kernels", "small blocks"])
@@ -128,7 +128,7 @@ def test_gradients_only_where_they_are_asked_for(which):
 @pytest.mark.parametrize("what", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_hidden_reaches_no_gradient(what, way):
     q, k, v = (x.detach().clone() for x in inputs())
-    mask = el.Lengths(queries=[2, 3], keys=[3, 4])
+    mask = el.Padding(queries=[2, 3], keys=[3, 4])
     with WAYS[way]():
         clean = [x.clone().requires_grad_() for x in (q, k, v)]
         loss = sum(

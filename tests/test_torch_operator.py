@@ -65,11 +65,11 @@ def test_compiled_with_a_mask_from_outside(name):
     "make",
     [
         lambda: el.Causal("end"),
-        lambda: el.Causal("end") & el.Lengths(keys=[2, 5]) | el.Window(1, align="start"),
+        lambda: el.Causal("end") & el.Padding(keys=[2, 5]) | el.Window(1, align="start"),
         lambda: el.Documents([[1, 2], [2, 0]], keys=[[3, 2], [1, 4]]),
-        lambda: el.Prefix(2, "start"),
-        lambda: el.Where(lambda b, h, i, j: (i + j) % 3 != 0),
-        lambda: el.Where(odd),
+        lambda: el.PrefixLM(2, "start"),
+        lambda: el.MaskFunction(lambda b, h, i, j: (i + j) % 3 != 0),
+        lambda: el.MaskFunction(odd),
     ],
 )
 def test_compiled_with_a_mask_made_inside(make):

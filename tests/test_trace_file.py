@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from eyeline.masks import Dense
-from eyeline.traces import Trace, TraceError, open_trace
+from eyeline.traces import Trace, TraceError, load_trace
 
 
 def trace() -> Trace:
@@ -104,7 +104,7 @@ WRONG = [
 def test_what_a_file_says_of_itself_is_checked(changed, about, place, value, says):
     path = changed(put(about, place, value))
     with pytest.raises(TraceError, match=says) as caught:
-        open_trace(path)
+        load_trace(path)
     assert str(path) in str(caught.value)
 
 
@@ -121,17 +121,17 @@ def test_what_a_file_says_of_itself_is_checked(changed, about, place, value, say
 )
 def test_arrays_are_checked(changed, arrays, without, says):
     with pytest.raises(TraceError, match=says):
-        open_trace(changed(None, arrays, without))
+        load_trace(changed(None, arrays, without))
 
 
 def test_another_programs_safetensors_is_no_trace(tmp_path):
     save_file({"x": np.zeros(3, np.float32)}, tmp_path / "x.safetensors")
     with pytest.raises(TraceError, match="must have 'eyeline' in its metadata, got none"):
-        open_trace(tmp_path / "x.safetensors")
+        load_trace(tmp_path / "x.safetensors")
     for text, says in (("{", "must be JSON"), ("[1]", "its metadata must be an object, got \\[1\\]")):
         save_file({"x": np.zeros(3, np.float32)}, tmp_path / "x.safetensors", {"eyeline": text})
         with pytest.raises(TraceError, match=says):
-            open_trace(tmp_path / "x.safetensors")
+            load_trace(tmp_path / "x.safetensors")
 
 
 @given(st.data())
@@ -140,12 +140,12 @@ def test_a_file_that_was_cut_short_is_said_to_be(file, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("cut") / "cut.safetensors"
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
     with pytest.raises(TraceError, match="is no trace, or was cut short"):
-        open_trace(path)
+        load_trace(path)
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path):
     with pytest.raises(OSError, match="No such file"):
-        open_trace(tmp_path / "none.safetensors")
+        load_trace(tmp_path / "none.safetensors")
     with pytest.raises(OSError, match="none") as caught:
         trace().save(tmp_path / "none" / "x.safetensors")
     assert caught.value.filename == str(tmp_path / "none" / "x.safetensors")
@@ -162,7 +162,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_a_query_that_may_see_nothing_stays_so(file):
-    opened = open_trace(file)
+    opened = load_trace(file)
     assert opened.layers[0].lse[:, 2].tolist() == [-np.inf] * 4
     assert opened.weights(0, 3, 2).tolist() == [[0, 0, 0]]
     assert opened.weights(1, 3, 0)[0, 1] == 0

@@ -12,10 +12,10 @@ from tiny import save_decoder
 
 import eyeline as el
 from eyeline import reference
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.models import load
 from eyeline.models.units import units_of
-from eyeline.traces import Cancelled, Trace, TraceError, open_trace, record, record_tokens
+from eyeline.traces import Cancelled, Trace, TraceError, load_trace, record, record_tokens
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file
 
@@ -40,7 +40,7 @@ def arrays(draw):
     D, E = draw(st.sampled_from((1, 3, 8, 17))), draw(st.sampled_from((0, 1, 5)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     q, k = (rng.standard_normal((L, heads, n, D)) for heads, n in ((G * repeat, N), (G, M)))
-    mask = draw(st.one_of(st.none(), masks(Problem((1,), G * repeat, N, M))))
+    mask = draw(st.one_of(st.none(), masks(AttentionShape((1,), G * repeat, N, M))))
     words = [f"w{place}" for place in range(max(N, M))]
     keys = words[:M] if N != M or draw(st.booleans()) else None
     return {
@@ -129,7 +129,7 @@ def test_a_saved_trace_is_the_same_to_the_bit(tmp_path_factory, case):
     trace = made(case)
     file = tmp_path_factory.mktemp("trace") / "trace.safetensors"
     trace.save(file)
-    again = open_trace(file)
+    again = load_trace(file)
     assert (again.name, again.model, again.kind) == (trace.name, trace.model, trace.kind)
     assert (again.queries, again.keys) == (trace.queries, trace.keys)
     for old, new in zip(trace.layers, again.layers, strict=True):
@@ -275,7 +275,7 @@ def test_parts_that_are_not_there_are_refused(trace, ask, says):
 
 
 def test_public_names_are_there(trace):
-    assert (el.record, el.open_trace, el.Trace) == (record, open_trace, Trace)
+    assert (el.record, el.load_trace, el.Trace) == (record, load_trace, Trace)
     assert el.view(trace).traces == [trace]
     assert [one.name for one in el.view(TEXT, mask="causal").traces] == ["as trained", "causal"]
     with pytest.raises(TraceError, match="shown must be a text"):

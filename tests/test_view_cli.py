@@ -18,8 +18,8 @@ import pytest
 from tiny import save_decoder
 
 from eyeline import serving
+from eyeline.answers import QuestionError
 from eyeline.cli import view as command
-from eyeline.explanations import QuestionError
 from eyeline.serving import source_of
 from eyeline.serving.source import EXAMPLE, LARGEST
 from eyeline.traces import record

@@ -199,7 +199,7 @@ def test_what_was_seen_can_be_chosen_from():
     with el.watch(model, el.Entropy()) as seen:
         model(ids)
         model(ids)
-    assert repr(seen) == "<Seen: 4 calls of 2 modules in 2 passes>"
+    assert repr(seen) == "<Watched: 4 calls of 2 modules in 2 passes>"
     assert len(seen.of("model.layers.1.self_attn")) == 2
     assert [look.forward for look in seen.of(layer=0)] == [0, 1]
     assert seen.of(kind="decoder self", forward=1).modules == seen.modules

@@ -11,11 +11,11 @@ from strategies import near, nearer, never, strided
 
 import eyeline as el
 from eyeline.kernels.functions import _Function
-from eyeline.masks import Problem, functions
+from eyeline.masks import AttentionShape, functions
 from eyeline.masks.functions import booleans
 
-PROBLEM = Problem((2,), 3, 5, 7)
-F, G = el.Where(near), el.Where(strided)
+PROBLEM = AttentionShape((2,), 3, 5, 7)
+F, G = el.MaskFunction(near), el.MaskFunction(strided)
 CAUSAL = el.Causal("end")
 DENSE = el.Dense(np.random.default_rng(0).random((3, 5, 7)) < 0.5)
 
@@ -29,8 +29,8 @@ def test_a_function_is_asked_about_each_pair():
         return (b + 2 * h + 3 * i + 5 * j) % 2 == 1
 
     b, h, i, j = np.ogrid[:2, :3, :5, :7]
-    np.testing.assert_array_equal(rule(el.Where(odd)), (b + 2 * h + 3 * i + 5 * j) % 2 == 1)
-    np.testing.assert_array_equal(booleans(el.Where(odd).lower(PROBLEM), PROBLEM), rule(el.Where(odd)))
+    np.testing.assert_array_equal(rule(el.MaskFunction(odd)), (b + 2 * h + 3 * i + 5 * j) % 2 == 1)
+    np.testing.assert_array_equal(booleans(el.MaskFunction(odd).lower(PROBLEM), PROBLEM), rule(el.MaskFunction(odd)))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_function_is_asked_about_each_pair():
         (CAUSAL & F & DENSE & G, 2),
         (~(F | CAUSAL), 1),
         (~(~CAUSAL | ~F | DENSE), 1),
-        (F & (el.Where(never) | ~G), 2),
+        (F & (el.MaskFunction(never) | ~G), 2),
         (F | CAUSAL, 0),
         (F | DENSE, 0),
         (~(F & CAUSAL), 0),
@@ -66,13 +66,13 @@ def test_the_same_mask_lowers_to_the_same_functions():
     """So that what was compiled for them can be kept."""
     for mask in (F, ~F, F | G, ~(F & G)):
         assert mask.lower(PROBLEM).functions == mask.lower(PROBLEM).functions
-    assert el.Where(near) == F
-    assert hash(el.Where(near)) == hash(F)
+    assert el.MaskFunction(near) == F
+    assert hash(el.MaskFunction(near)) == hash(F)
     assert F != G
 
 
 def test_what_numba_has_wrapped_will_do():
-    wrapped = el.Where(numba.njit(near))
+    wrapped = el.MaskFunction(numba.njit(near))
     np.testing.assert_array_equal(rule(wrapped), rule(F))
     np.testing.assert_array_equal(booleans((wrapped | G).lower(PROBLEM), PROBLEM), rule(F | G))
     np.testing.assert_array_equal(booleans((wrapped | CAUSAL).lower(PROBLEM), PROBLEM), rule(F | CAUSAL))
@@ -85,10 +85,15 @@ def test_what_numba_has_wrapped_will_do():
 
 def test_functions_may_give_numbers_and_close_over_values():
     reach, table = 2, np.array([0, 3, 0, 1, 1])
-    mask = el.Where(lambda b, h, i, j: table[i] * (j > reach))
+    mask = el.MaskFunction(lambda b, h, i, j: table[i] * (j > reach))
     want = np.broadcast_to((table[:, None] != 0) & (np.arange(7) > 2), PROBLEM.shape)
     np.testing.assert_array_equal(rule(mask), want)
-    for joined, joined_want in ((mask, want), (~mask, ~want), (mask | mask, want), (mask | el.Where(never), want)):
+    for joined, joined_want in (
+        (mask, want),
+        (~mask, ~want),
+        (mask | mask, want),
+        (mask | el.MaskFunction(never), want),
+    ):
         np.testing.assert_array_equal(booleans(joined.lower(PROBLEM), PROBLEM), joined_want)
 
 
@@ -100,8 +105,8 @@ def test_a_part_of_the_queries_at_a_time(monkeypatch):
 
 @pytest.mark.parametrize("shape", [(0, 3, 5, 7), (2, 0, 5, 7), (2, 3, 0, 7), (2, 3, 5, 0)])
 def test_nothing_at_all(shape):
-    problem = Problem(shape[:1], *shape[1:])
-    for mask in (F, F | el.Lengths(keys=[0]), ~(F & el.Lengths(keys=[0]))):
+    problem = AttentionShape(shape[:1], *shape[1:])
+    for mask in (F, F | el.Padding(keys=[0]), ~(F & el.Padding(keys=[0]))):
         assert mask.rule(problem).shape == shape
         got = booleans(mask.lower(problem), problem)
         assert np.broadcast_shapes(got.shape, shape) == shape
@@ -109,15 +114,15 @@ def test_nothing_at_all(shape):
 
 
 def test_they_print_by_name():
-    assert repr(F & ~G) == "Where(near) & ~Where(strided)"
-    assert repr(el.Where(lambda b, h, i, j: True)) == "Where(<lambda>)"
+    assert repr(F & ~G) == "MaskFunction(near) & ~MaskFunction(strided)"
+    assert repr(el.MaskFunction(lambda b, h, i, j: True)) == "MaskFunction(<lambda>)"
 
 
 def test_what_is_no_function_is_a_type_error():
     with pytest.raises(
         TypeError, match=re.escape("function must be a function (b, h, i, j) that says whether query i")
     ):
-        el.Where(np.ones((3, 3), bool))
+        el.MaskFunction(np.ones((3, 3), bool))
 
 
 def test_functions_closed_over_numbers_of_other_types_are_others():

@@ -23,14 +23,14 @@ def rule(mask: el.Mask, problem: Problem) -> Rule:
             return lambda b, h, i, j: i >= j
         case el.Window(before=before, after=after):
             return lambda b, h, i, j: (i - j <= before) & (j - i <= after)
-        case el.Lengths():
+        case el.Padding():
             real = torch.tensor(mask.keys, dtype=torch.int32)
             return lambda b, h, i, j: (i < real[b]) & (j < real[b])
         case el.Documents(lengths=(lengths,)):
             count = torch.arange(len(lengths), dtype=torch.int32)
             document = torch.repeat_interleave(count, torch.tensor(lengths))
             return lambda b, h, i, j: document[i] == document[j]
-        case el.Where(function=function):
+        case el.MaskFunction(function=function):
             return function
     raise NotImplementedError(f"no rule is written for {mask!r}")
 

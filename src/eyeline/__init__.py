@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eyeline.attention import attention, observe
-from eyeline.huggingface.arrival import expect
+from eyeline.calls import attention, observe
+from eyeline.huggingface.import_hook import expect
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Documents, Intervals, Lengths, Mask, Prefix, Where, Window
-from eyeline.observation import Observation
+from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Window
 from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.explanations import compare, explain, heads, rollout
+    from eyeline.answers import compare, explain, heads, rollout
     from eyeline.huggingface import watch
-    from eyeline.traces import Trace, open_trace, record
+    from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
 __version__ = VERSION
@@ -35,13 +35,14 @@ __all__ = [
     "Documents",
     "Entropy",
     "Intervals",
-    "Lengths",
     "Mask",
+    "MaskFunction",
     "Observation",
     "Onto",
+    "Padding",
     "Part",
     "Pooled",
-    "Prefix",
+    "PrefixLM",
     "Received",
     "RelativeBias",
     "ScoreFunction",
@@ -50,15 +51,14 @@ __all__ = [
     "TopK",
     "Trace",
     "Weights",
-    "Where",
     "Window",
     "attention",
     "compare",
     "explain",
     "get_threads",
     "heads",
+    "load_trace",
     "observe",
-    "open_trace",
     "record",
     "rollout",
     "set_threads",
@@ -75,7 +75,7 @@ _LATER = {
     "compare": "explanations",
     "explain": "explanations",
     "heads": "explanations",
-    "open_trace": "traces",
+    "load_trace": "traces",
     "record": "traces",
     "rollout": "explanations",
     "view": "views.page",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 
 def check_dropout(share: object, seed: object) -> tuple[float, int]:
@@ -41,7 +41,7 @@ def threshold(share: float) -> int:
     return math.floor(share * 2**32)
 
 
-def kept(seed: int, share: float, problem: Problem) -> NDArray[np.bool_]:
+def kept(seed: int, share: float, problem: AttentionShape) -> NDArray[np.bool_]:
     """Which weights are kept where a `share` of them is dropped, (B, H, N, M). Those kept are divided by 1 - share."""
     B, H, N, M = problem.shape
     row = mix64(np.array(seed, np.uint64).reshape(1))

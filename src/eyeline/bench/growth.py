@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.attention import attention
 from eyeline.bench.turns import turn_by_turn
+from eyeline.calls import attention
 from eyeline.kernels.threads import get_threads
 from eyeline.views.measurements import Curve, Growth, Point
 

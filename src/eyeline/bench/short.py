@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline import reference
-from eyeline.attention import attention, observe
 from eyeline.bench.peak import gigaflops
 from eyeline.bench.turns import times_as_long, turn_by_turn
+from eyeline.calls import attention, observe
 from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window

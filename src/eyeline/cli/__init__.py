@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def mistake(error: Exception) -> str | None:
     """The line to say to the user of an error that is theirs to mend; None if it is ours."""
-    from eyeline.explanations import QuestionError
+    from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
     from eyeline.traces import TraceError

@@ -49,9 +49,9 @@ def growth(
     """Draw how the cost of attention grows with the number of tokens, and that of an RNN of the same width."""
     from rich.console import Console
 
+    from eyeline.answers import QuestionError
     from eyeline.bench.growth import LONGEST, SHORTEST, grow, lengths
     from eyeline.bench.growth import growth as measured
-    from eyeline.explanations import QuestionError
     from eyeline.views.figure import figures
     from eyeline.views.growth import growth as drawn
     from eyeline.views.growth import save_growth

@@ -33,7 +33,7 @@ def compare(
     half: Half = False,
 ) -> None:
     """Show what two sentences make of the same word: how alike its vectors are, and whom it looks at in each."""
-    from eyeline.explanations import compare as ask
+    from eyeline.answers import compare as ask
 
     check_results(as_json, False, None, html, half)
     runs: str | Model = model
@@ -55,7 +55,7 @@ def compare(
         progress=progress,
     )
     if html is not None and not isinstance(runs, str):
-        from eyeline.explanations.pages import comparison_page
+        from eyeline.answers.pages import comparison_page
 
         save_html(comparison_page(found, runs), html, half)
     if as_json:

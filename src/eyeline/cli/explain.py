@@ -85,12 +85,12 @@ def explain(
     half: Half = False,
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
-    from eyeline.explanations import QuestionError
-    from eyeline.explanations import explain as ask
+    from eyeline.answers import QuestionError
+    from eyeline.answers import explain as ask
 
     check_results(as_json, as_csv, png, html, half)
     if rollout:
-        from eyeline.explanations import rollout as roll
+        from eyeline.answers import rollout as roll
 
         others: dict[str, object] = {
             "head": head,
@@ -145,7 +145,7 @@ def explain(
     if png is not None:
         save_png(found, png)
     if html is not None and not isinstance(runs, str):
-        from eyeline.explanations.pages import explanation_page
+        from eyeline.answers.pages import explanation_page
 
         save_html(explanation_page(found, runs, **changed), html, half)
     if as_json:
@@ -160,7 +160,7 @@ def written(text: str) -> str:
     """The text, or what stdin holds if it is -."""
     if text != "-":
         return text
-    from eyeline.explanations import QuestionError
+    from eyeline.answers import QuestionError
 
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")

@@ -70,8 +70,8 @@ def heads(
     ] = None,
 ) -> None:
     """Show what every head does: how broadly and how far it looks, at what, and a word for that."""
-    from eyeline.explanations import heads as ask
-    from eyeline.explanations.question import loaded, where
+    from eyeline.answers import heads as ask
+    from eyeline.answers.question import loaded, where
     from eyeline.views.heads import heads as drawn
     from eyeline.views.terminal import Drawing
 
@@ -98,7 +98,7 @@ def text_or_file(given: str) -> str:
         QuestionError: if it looks like the path of a file that isn't there, or the file isn't UTF-8 text.
         OSError: if the file can't be read.
     """
-    from eyeline.explanations import QuestionError
+    from eyeline.answers import QuestionError
 
     if os.path.isfile(given):
         try:

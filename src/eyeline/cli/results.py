@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.explanations import Explanation, Heads
-    from eyeline.explanations.shown import Shown
+    from eyeline.answers import Explanation, Heads
+    from eyeline.answers.shown import Shown
     from eyeline.views.page import Page
 
 
@@ -46,7 +46,7 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | No
             a page of none.
         ExtraError: if a picture is asked for and matplotlib isn't installed.
     """
-    from eyeline.explanations import QuestionError
+    from eyeline.answers import QuestionError
 
     if as_json and as_csv:
         raise QuestionError("--json and --csv can't go together; choose one")

@@ -48,7 +48,7 @@ def view(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Show attention in the browser, and take new sentences there. They stay on this machine; Ctrl-C ends it."""
-    from eyeline.explanations import QuestionError
+    from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session, Source, listen, serve, source_of
     from eyeline.serving.running import address
@@ -75,10 +75,10 @@ def view(
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
     """What the page opens with: of a folder its first file, if that can be shown."""
+    from eyeline.answers import QuestionError
     from eyeline.cli import mistake
-    from eyeline.explanations import QuestionError
     from eyeline.serving.source import EXAMPLE
-    from eyeline.traces import open_trace
+    from eyeline.traces import load_trace
     from eyeline.views.labels import printable
 
     if source.file is not None and source.file.kind == "trace" and causal:
@@ -86,7 +86,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
     file = source.file or next(iter(source.files), None)
     try:
         if file is not None and file.kind == "trace":
-            return [open_trace(file.path)]
+            return [load_trace(file.path)]
         text = source.text if file is None else file.text()
         assert text is not None
         return _recorded(text, model, causal, ready)
@@ -100,7 +100,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
     """A text, run as trained, and with the mask; the model is kept among those that are ready."""
-    from eyeline.explanations.question import loaded
+    from eyeline.answers.question import loaded
     from eyeline.traces import record
 
     if model not in ready:
@@ -119,8 +119,8 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> l
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
     """What the page opens with."""
-    from eyeline.explanations import QuestionError
-    from eyeline.explanations.question import counted
+    from eyeline.answers import QuestionError
+    from eyeline.answers.question import counted
 
     state: dict[str, Any] = {}
     if layer is not None:
@@ -136,7 +136,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
     """The first token of a word."""
-    from eyeline.explanations.units import find
+    from eyeline.answers.units import find
     from eyeline.models.units import Unit
 
     line = trace.queries

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eyeline.huggingface.attaching import attach
-    from eyeline.huggingface.looks import Look, Seen
+    from eyeline.huggingface.watched import Watched, WatchedCall
     from eyeline.huggingface.watching import watch
 
-__all__ = ["Look", "Seen", "attach", "watch"]
-_HOMES = {"attach": "attaching", "watch": "watching", "Look": "looks", "Seen": "looks"}
+__all__ = ["Watched", "WatchedCall", "attach", "watch"]
+_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched", "Watched": "watched"}
 
 
 def __getattr__(name: str) -> Any:

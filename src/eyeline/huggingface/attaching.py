@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from torch import nn
 from transformers import PreTrainedModel
 
-from eyeline.huggingface.arrival import NAME, expect
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.import_hook import NAME, expect
 
 Module = TypeVar("Module", bound=nn.Module)
 

@@ -12,14 +12,14 @@ from eyeline.readouts import Weights
 if TYPE_CHECKING:
     import pandas
 
-    from eyeline.huggingface.looks import Look, Seen
+    from eyeline.huggingface.watched import Watched, WatchedCall
 
 _TABLES = ("queries", "keys", "heads", "weights")
 _FIRST = ("module", "kind", "layer", "forward", "batch", "head")
 
 
-def frame(seen: Seen, of: str | None) -> pandas.DataFrame:
-    """The table that `Seen.frame` gives."""
+def frame(seen: Watched, of: str | None) -> pandas.DataFrame:
+    """The table that `Watched.frame` gives."""
     try:
         import pandas
     except ImportError:
@@ -33,7 +33,7 @@ def frame(seen: Seen, of: str | None) -> pandas.DataFrame:
     return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=list(_FIRST))
 
 
-def _has(look: Look, table: str) -> bool:
+def _has(look: WatchedCall, table: str) -> bool:
     seen = look.seen
     if table == "keys":
         return seen.received is not None
@@ -42,21 +42,21 @@ def _has(look: Look, table: str) -> bool:
     return any(x is not None for x in (seen.entropy, seen.distance, seen.top_k, seen.onto, seen.sink))
 
 
-def _named(look: Look) -> dict[str, Any]:
+def _named(look: WatchedCall) -> dict[str, Any]:
     return {"module": look.module, "kind": look.kind, "layer": look.layer, "forward": look.forward}
 
 
-def _grid(look: Look, *sizes: int) -> list[NDArray[Any]]:
+def _grid(look: WatchedCall, *sizes: int) -> list[NDArray[Any]]:
     """The indices of all batch elements, heads and what else is counted, each flat."""
     return [axis.ravel() for axis in np.indices((len(look.seen.lse), len(look.heads), *sizes))]
 
 
-def _shown(look: Look, batch: NDArray[Any], query: NDArray[Any]) -> NDArray[np.bool_]:
+def _shown(look: WatchedCall, batch: NDArray[Any], query: NDArray[Any]) -> NDArray[np.bool_]:
     """Which lines are of queries that are no padding."""
     return np.ones(len(batch), bool) if look.real is None else look.real[batch, query]
 
 
-def _queries(look: Look) -> dict[str, Any]:
+def _queries(look: WatchedCall) -> dict[str, Any]:
     seen = look.seen
     batch, head, query = _grid(look, seen.lse.shape[2])
     kept = _shown(look, batch, query)
@@ -78,7 +78,7 @@ def _queries(look: Look) -> dict[str, Any]:
     return {name: column[kept] for name, column in columns.items()}
 
 
-def _keys(look: Look) -> dict[str, Any]:
+def _keys(look: WatchedCall) -> dict[str, Any]:
     received = look.seen.received
     assert received is not None
     batch, head, key = _grid(look, received.shape[2])
@@ -92,7 +92,7 @@ def _keys(look: Look) -> dict[str, Any]:
     return {name: column[kept] for name, column in columns.items()}
 
 
-def _heads(look: Look) -> dict[str, Any]:
+def _heads(look: WatchedCall) -> dict[str, Any]:
     batch, head = _grid(look)
     means = {
         f"mean_{name}": look.mean(name).reshape(-1)
@@ -102,7 +102,7 @@ def _heads(look: Look) -> dict[str, Any]:
     return {"batch": batch, "head": np.array(look.heads, np.int64)[head], **means}
 
 
-def _weights(look: Look) -> dict[str, Any]:
+def _weights(look: WatchedCall) -> dict[str, Any]:
     weights = look.seen.weights
     assert weights is not None
     asked = next(one for one in look.seen.read if isinstance(one, Weights))

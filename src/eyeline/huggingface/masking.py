@@ -19,7 +19,7 @@ from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.structure import Function, Place, UnreadableError, hides_future, name, structure
-from eyeline.masks import Dense, Intervals, Lengths, Mask
+from eyeline.masks import Dense, Intervals, Mask, Padding
 
 #: Booleans that are asked for at a time of a function that can't be read.
 _AT_A_TIME = 1 << 24
@@ -164,9 +164,9 @@ def _padding(tokens: Tensor, place: Place, future_hidden: bool) -> Mask | None:
     first = np.where(counts > 0, real.argmax(axis=1), 0)
     if not place.keys or (real == _between(first, first + counts, place.keys)).all():
         if (first[counts > 0] == 0).all():
-            return Lengths(keys=counts)
+            return Padding(keys=counts)
         if (first + counts == place.keys)[counts > 0].all():
-            return Lengths(keys=counts, side="left")
+            return Padding(keys=counts, side="left")
         return Intervals(np.stack([first, first + counts], axis=-1)[:, None, None])
     return Dense(real[:, None, None])
 

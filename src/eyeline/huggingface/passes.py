@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from eyeline.huggingface.looks import Kind
+from eyeline.huggingface.watched import Kind
 
 
 @dataclass

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from eyeline.huggingface.attaching import models_in
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.looks import Kind
 from eyeline.huggingface.request import Request
+from eyeline.huggingface.watched import Kind
 from eyeline.huggingface.watcher import Watcher
 from eyeline.huggingface.watching import following
 from eyeline.masks import Mask

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from eyeline.huggingface.masking import Masking
 from eyeline.masks import Dense, Mask
-from eyeline.observation import Observation
 from eyeline.readouts import Readout
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias, Score, Sinks, Softcap
 from eyeline.torch import attention, observe
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.looks import Kind, Look, Seen
 from eyeline.huggingface.passes import Passes, in_backward
 from eyeline.huggingface.request import Request
 from eyeline.huggingface.structure import looks_back
+from eyeline.huggingface.watched import Kind, Watched, WatchedCall
 from eyeline.masks import Align
-from eyeline.observation import Observation, TopKeys
 from eyeline.readouts import Distance, Readout
+from eyeline.readouts.observation import Observation, TopKeys
 
 #: By a module's id; the watcher holds its model.
 _WATCHED: dict[int, Watcher] = {}
@@ -43,7 +43,7 @@ class Watcher:
         layers: tuple[int | str, ...] | None,
         heads: tuple[int, ...] | None,
     ) -> None:
-        self.seen = Seen()
+        self.seen = Watched()
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
@@ -107,7 +107,7 @@ class Watcher:
         real = self._real_queries(kind, request)
         heads = self._heads_of(path, request)
         output, seen = self._observed(request, self._read_of(kind, request), heads, real)
-        look = Look(
+        look = WatchedCall(
             module=path,
             kind=kind,
             layer=layer,

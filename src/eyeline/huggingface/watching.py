@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from eyeline.huggingface.attaching import attach, models_in
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.looks import Seen
+from eyeline.huggingface.watched import Watched
 from eyeline.huggingface.watcher import Watcher
 from eyeline.readouts import Readout, several
 
@@ -26,7 +26,7 @@ def watch(
     *,
     layers: Layers = None,
     heads: int | Sequence[int] | None = None,
-) -> Iterator[Seen]:
+) -> Iterator[Watched]:
     """Look into a Hugging Face model while it runs, without changing what it computes.
 
     Within the block the model's attention runs on Eyeline, and of every call of every attention module the readouts
@@ -38,11 +38,12 @@ def watch(
         model: a model of transformers 5, or a module that holds one.
         read: what to read of the weights, as for `eyeline.observe`. `Distance` isn't read of cross-attention, whose
             queries stand at no key.
-        layers: which layers to keep: numbers from 0, as `Look.layer`, or paths of modules, with * and ?; all if None.
+        layers: which layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
+            None.
         heads: which heads, from 0; all if None. Nothing is kept, or read, of the others.
 
     Yields:
-        `Seen`, which grows as the model runs.
+        `Watched`, which grows as the model runs.
 
     Raises:
         TypeError: if the model, or what is to be read, is none.
@@ -50,7 +51,7 @@ def watch(
             ran and never called Eyeline, or if one of the layers isn't there. A ValueError.
 
     Warns:
-        UserWarning: at the end, if some of its modules looked at something without calling Eyeline; `Seen.missed`.
+        UserWarning: at the end, if some of its modules looked at something without calling Eyeline; `Watched.missed`.
 
     >>> import torch
     >>> from eyeline import Entropy, TopK
@@ -59,7 +60,7 @@ def watch(
     >>> with watch(model, [TopK(3), Entropy()]) as seen:
     ...     _ = model(torch.arange(10)[None])
     >>> seen
-    <Seen: 2 calls of 2 modules in 1 pass>
+    <Watched: 2 calls of 2 modules in 1 pass>
     >>> seen[1].module, seen[1].seen.top_k.keys.shape
     ('encoder.layer.1.attention.self', (1, 2, 10, 3))
     """

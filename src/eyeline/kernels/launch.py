@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from eyeline.dropout import threshold
 from eyeline.kernels import library, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.functions import rule_loop, score_loop
 from eyeline.kernels.layout import PANEL_AT_MOST, STEP_WORDS, StepKind, Word
 from eyeline.kernels.machine import DType
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Lowered
+from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Capped, Relative, Step
 
 Array = NDArray[Any]
@@ -30,7 +30,7 @@ def tell_array(words: list[int], place: int, array: Array) -> None:
     words[place : place + 5] = [array.ctypes.data, *array.strides]
 
 
-def tell_mask(words: list[int], lowered: Lowered | None, shape: tuple[int, int, int, int]) -> int:
+def tell_mask(words: list[int], lowered: LoweredMask | None, shape: tuple[int, int, int, int]) -> int:
     """Where a mask's intervals and booleans lie, for a matrix of this (B, H, N, M); returns the number of intervals."""
     if lowered is None:
         return 0
@@ -42,7 +42,9 @@ def tell_mask(words: list[int], lowered: Lowered | None, shape: tuple[int, int, 
     return intervals
 
 
-def tell_setting(words: list[int], setting: Setting, shape: tuple[int, int, int, int], dtype: DType) -> list[object]:
+def tell_setting(
+    words: list[int], setting: AttentionSpec, shape: tuple[int, int, int, int], dtype: DType
+) -> list[object]:
     """Where all that a setting holds lies, for a matrix of this (B, H, N, M); returns what has to be kept alive."""
     tell_mask(words, setting.mask, shape)
     inside = np.dtype(dtype)
@@ -70,7 +72,7 @@ def tell_setting(words: list[int], setting: Setting, shape: tuple[int, int, int,
 
 
 def _tell_step(
-    row: Array, step: Step, shape: tuple[int, int, int, int], setting: Setting, inside: np.dtype[Any]
+    row: Array, step: Step, shape: tuple[int, int, int, int], setting: AttentionSpec, inside: np.dtype[Any]
 ) -> object:
     """One row of the steps' words; returns what has to be kept alive."""
     if isinstance(step, Relative):

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import library, run_decode, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, Half, Word
 from eyeline.kernels.machine import DType, Target, target
 from eyeline.kernels.reads import Found, Reads
-from eyeline.kernels.setting import Setting
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
@@ -44,7 +44,7 @@ class Pass:
     found: Found | None = None
 
 
-def forward(q: Array, k: Array, v: Array, setting: Setting, reads: Reads | None = None) -> Pass:
+def forward(q: Array, k: Array, v: Array, setting: AttentionSpec, reads: Reads | None = None) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all of one type, of any strides.
 
     Types are float32, float64, float16, or uint16 for the bits of bfloat16; these two are computed in float32, as
@@ -67,7 +67,9 @@ def forward(q: Array, k: Array, v: Array, setting: Setting, reads: Reads | None 
     return Pass(output, maxima, sums, pairs, found)
 
 
-def weights(q: Array, k: Array, setting: Setting, maxima: Array, sums: Array, rows: Array, columns: Array) -> Array:
+def weights(
+    q: Array, k: Array, setting: AttentionSpec, maxima: Array, sums: Array, rows: Array, columns: Array
+) -> Array:
     """A rectangle of the weights of q (B, H, N, D) on k (B, G, M, D), (B, H, R, C): these queries and keys, each once
     and in order, from all queries' maxima and sums."""
     B, H, N, _ = q.shape
@@ -99,7 +101,7 @@ def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _sweep(
     words: list[int],
     arrays: tuple[Array, Array, Array],
-    setting: Setting,
+    setting: AttentionSpec,
     totals: tuple[Array, Array],
     results: tuple[object, ...],
     found: Found | None,

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import library, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.backward_layout import QUERY_BLOCK, Gradient, padded, wide
 from eyeline.kernels.functions import slope_loop
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, PANEL_AT_MOST, STEP_WORDS, Word
 from eyeline.kernels.machine import DType, target
 from eyeline.kernels.read_gradients import ReadGradients, kept
-from eyeline.kernels.setting import Setting
-from eyeline.masks import Lowered
+from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Called, Relative, Step
 
 Array = NDArray[Any]
@@ -53,7 +53,7 @@ def backward(
     q: Array,
     k: Array,
     v: Array,
-    setting: Setting,
+    setting: AttentionSpec,
     output: Array,
     maxima: Array,
     sums: Array,
@@ -85,7 +85,7 @@ class _Call:
     def __init__(
         self,
         arrays: tuple[Array, Array, Array],
-        setting: Setting,
+        setting: AttentionSpec,
         maxima: Array,
         sums: Array,
         reads: ReadGradients | None,
@@ -209,7 +209,7 @@ class _Call:
         return int(block[Word.WORK])
 
 
-def _reach(mask: Lowered | None, queries: int, keys: int) -> NDArray[np.int32]:
+def _reach(mask: LoweredMask | None, queries: int, keys: int) -> NDArray[np.int32]:
     """The keys [first, last) that any of a block of queries may look at, (B or 1, H or 1, blocks or 1, 2)."""
     if mask is None:
         return np.array([[[[0, keys]]]], np.int32)
@@ -230,7 +230,7 @@ def _empty(step: Step, dtype: np.dtype[Any]) -> Array | None:
 
 
 def _tell_gradient(
-    row: Array, step: Step, found: Array | None, shape: tuple[int, int, int, int], setting: Setting, dtype: DType
+    row: Array, step: Step, found: Array | None, shape: tuple[int, int, int, int], setting: AttentionSpec, dtype: DType
 ) -> object:
     """Where a step's array has its gradient; returns what has to be kept alive."""
     if isinstance(step, Called):

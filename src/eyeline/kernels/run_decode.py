@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import library, threads
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.decode_layout import SCORES_APART, Decoding, Stage, widths_across
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, Half, Word
 from eyeline.kernels.machine import DType, target
-from eyeline.kernels.setting import Setting
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
@@ -24,7 +24,7 @@ _MOST_QUERIES, _FEWEST_KEYS = 8, 64
 _IDLE = 0.2
 
 
-def eligible(q: Array, k: Array, v: Array, setting: Setting) -> bool:
+def eligible(q: Array, k: Array, v: Array, setting: AttentionSpec) -> bool:
     """Whether `forward` here can do it, and does better than the usual pass."""
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
@@ -43,7 +43,9 @@ def eligible(q: Array, k: Array, v: Array, setting: Setting) -> bool:
     )
 
 
-def forward(q: Array, k: Array, v: Array, setting: Setting, output: Array, maxima: Array, sums: Array) -> int | None:
+def forward(
+    q: Array, k: Array, v: Array, setting: AttentionSpec, output: Array, maxima: Array, sums: Array
+) -> int | None:
     """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, for what is `eligible`: to the bit as the
     usual pass does.
 

@@ -9,29 +9,29 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
 from eyeline.masks.intervals import Intervals
-from eyeline.masks.lowered import Lowered, Problem, Rule
+from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
-from eyeline.masks.padding import Lengths
+from eyeline.masks.mask_function import MaskFunction
+from eyeline.masks.padding import Padding
 from eyeline.masks.picture import edges
-from eyeline.masks.positions import Align, Causal, Prefix, Window, check_align, standing
-from eyeline.masks.where import Where
+from eyeline.masks.positions import Align, Causal, PrefixLM, Window, check_align, standing
 
 __all__ = [
     "Align",
     "And",
+    "AttentionShape",
     "Causal",
     "Dense",
     "Documents",
     "Intervals",
-    "Lengths",
-    "Lowered",
+    "LoweredMask",
     "Mask",
+    "MaskFunction",
     "Not",
     "Or",
-    "Prefix",
-    "Problem",
+    "Padding",
+    "PrefixLM",
     "Rule",
-    "Where",
     "Window",
     "check_align",
     "edges",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import Lowered, Problem, from_booleans
+from eyeline.masks.lowered import AttentionShape, LoweredMask, from_booleans
 from eyeline.masks.mask import Mask
 
 
@@ -46,11 +46,11 @@ class Dense(Mask):
         share = f"{array.mean():.0%} allowed" if array.size else "empty"
         return f"Dense({' × '.join(map(str, self.allowed.shape))}, {share})"
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         return problem.spread(self._array(), "allowed")
 
     def _array(self) -> NDArray[np.bool_]:
         return np.asarray(self.allowed.detach().cpu() if hasattr(self.allowed, "detach") else self.allowed)
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         return from_booleans(self.rule(problem), problem.keys)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks.counts import short, whole
-from eyeline.masks.lowered import Lowered, Problem, one_interval
+from eyeline.masks.lowered import AttentionShape, LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.positions import Align, check_align, standing
 
@@ -74,7 +74,7 @@ class Documents(Mask):
         align = f", align={self.align!r}" if self.align is not None else ""
         return f"Documents({_shown(self.lengths)}{keys}{align})"
 
-    def _check(self, problem: Problem) -> None:
+    def _check(self, problem: AttentionShape) -> None:
         if len(self.lengths) not in (1, problem.batch):
             raise ValueError(
                 f"lengths must be one list, or one per batch element ({problem.batch}), got {len(self.lengths)}: "
@@ -89,13 +89,13 @@ class Documents(Mask):
                     f"{name} must add up to at most the sequence's {count} tokens, got {longest}: {self!r}"
                 )
 
-    def _standing(self, problem: Problem) -> NDArray[np.int64]:
+    def _standing(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The position, among the documents as queries have them, at which each query stands, (N,)."""
         if self.keys is not None:
             return np.arange(problem.queries)
         return standing(problem, self.align, repr(self))[:, 0]
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         self._check(problem)
         i = self._standing(problem)
         allowed = np.zeros((len(self.lengths), 1, problem.queries, problem.keys), bool)
@@ -106,7 +106,7 @@ class Documents(Mask):
             allowed[b, 0] = (mine[:, None] == theirs) & (theirs >= 0)
         return allowed
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         self._check(problem)
         i = self._standing(problem)
         first, last = np.zeros((2, len(self.lengths), 1, problem.queries), np.int64)

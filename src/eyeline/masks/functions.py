@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import Lowered, Problem, Rule
+from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule
 
 #: Booleans that are computed at a time where not all of them are to be held.
 _AT_A_TIME = 1 << 24
@@ -64,7 +64,7 @@ def narrowing(function: Rule) -> Any:
     return narrow
 
 
-def blocks(lowered: Lowered, problem: Problem) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def blocks(lowered: LoweredMask, problem: AttentionShape) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """A lowered mask as booleans, some queries at a time: the first of them, and their (B or 1, H or 1, n, M).
 
     An axis of 1 stands for all batch elements, or heads, or (n) queries alike. A block is held in some 16 MB.
@@ -86,7 +86,7 @@ def blocks(lowered: Lowered, problem: Problem) -> Iterator[tuple[int, NDArray[np
         yield first, block
 
 
-def _shape(lowered: Lowered, problem: Problem) -> tuple[int, int, int]:
+def _shape(lowered: LoweredMask, problem: AttentionShape) -> tuple[int, int, int]:
     """How many batch elements, heads and queries differ: 1 where all are alike."""
     if lowered.functions:
         return problem.shape[:3]
@@ -95,7 +95,7 @@ def _shape(lowered: Lowered, problem: Problem) -> tuple[int, int, int]:
     return B, H, N
 
 
-def booleans(lowered: Lowered, problem: Problem) -> NDArray[np.bool_]:
+def booleans(lowered: LoweredMask, problem: AttentionShape) -> NDArray[np.bool_]:
     """A lowered mask as booleans, (B or 1, H or 1, N or 1, M)."""
     whole: NDArray[np.bool_] | None = None
     for first, block in blocks(lowered, problem):

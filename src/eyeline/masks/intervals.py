@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.masks.lowered import Lowered, Problem, ordered
+from eyeline.masks.lowered import AttentionShape, LoweredMask, ordered
 from eyeline.masks.mask import Mask
 
 
@@ -41,7 +41,7 @@ class Intervals(Mask):
         B, N, K, _ = self.bounds.shape
         return f"Intervals({B} × {N} rows of at most {K})"
 
-    def _fitting(self, problem: Problem) -> NDArray[np.int64]:
+    def _fitting(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The bounds, clipped to the keys, (B or 1, 1, N or 1, K, 2)."""
         B, N, *_ = self.bounds.shape
         if B not in (1, problem.batch) or N not in (1, problem.queries):
@@ -52,12 +52,12 @@ class Intervals(Mask):
         fitting: NDArray[np.int64] = np.clip(self.bounds, 0, problem.keys)[:, None]
         return fitting
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         bounds, j = self._fitting(problem)[..., None, :, :], np.arange(problem.keys)[:, None]
         return np.asarray(((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(axis=-1))
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         bounds = self._fitting(problem)
         if not bounds.shape[3]:  # no query may look at anything
             bounds = np.zeros((1, 1, 1, 1, 2), np.int64)
-        return Lowered(ordered(bounds, problem.keys))
+        return LoweredMask(ordered(bounds, problem.keys))

@@ -15,7 +15,7 @@ Rule = Callable[[int, int, int, int], bool]
 
 
 @dataclass(frozen=True)
-class Problem:
+class AttentionShape:
     """The shape of the matrices that a mask is asked about: leading batch axes, heads H, queries N, keys M."""
 
     lead: tuple[int, ...]
@@ -52,7 +52,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Lowered:
+class LoweredMask:
     """A mask as the kernels see it.
 
     `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j <
@@ -73,11 +73,11 @@ def everywhere(keys: int) -> NDArray[np.int32]:
     return np.array([0, keys] if keys else [keys, keys], np.int32).reshape(1, 1, 1, 1, 2)
 
 
-def one_interval(first: NDArray[Any], last: NDArray[Any], keys: int) -> Lowered:
+def one_interval(first: NDArray[Any], last: NDArray[Any], keys: int) -> LoweredMask:
     """Lower one interval [first, last) per row, clipped to [0, M); first and last are (B or 1, H or 1, N) or (N,)."""
     bounds = np.stack(np.broadcast_arrays(first, last), axis=-1)
     bounds = bounds.reshape((1,) * (4 - bounds.ndim) + bounds.shape)[..., None, :]
-    return Lowered(ordered(np.clip(bounds, 0, keys), keys))
+    return LoweredMask(ordered(np.clip(bounds, 0, keys), keys))
 
 
 def ordered(bounds: NDArray[Any], keys: int) -> NDArray[np.int32]:
@@ -101,10 +101,10 @@ def _by_start(bounds: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.take_along_axis(bounds, order[..., None], axis=-2)
 
 
-def from_booleans(allowed: NDArray[np.bool_], keys: int) -> Lowered:
+def from_booleans(allowed: NDArray[np.bool_], keys: int) -> LoweredMask:
     """Booleans as the interval that bounds each row's True, with the booleans beside it if any row has holes."""
     if not allowed.size:
-        return Lowered(np.full((1, 1, max(allowed.shape[2], 1), 1, 2), keys, np.int32))
+        return LoweredMask(np.full((1, 1, max(allowed.shape[2], 1), 1, 2), keys, np.int32))
     if allowed.shape[3] != keys:
         # One boolean for all keys of a row: it is all or nothing.
         first, last = np.zeros(allowed.shape[:3], np.int64), np.where(allowed[..., 0], keys, 0)
@@ -113,4 +113,4 @@ def from_booleans(allowed: NDArray[np.bool_], keys: int) -> Lowered:
     first = np.where(any_, allowed.argmax(axis=3), keys)
     last = np.where(any_, keys - allowed[..., ::-1].argmax(axis=3), keys)
     holes = bool((allowed.sum(axis=3) != last - first).any())
-    return Lowered(one_interval(first, last, keys).bounds, allowed if holes else None)
+    return LoweredMask(one_interval(first, last, keys).bounds, allowed if holes else None)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.functions import booleans, disjunction, negation
-from eyeline.masks.lowered import Lowered, Problem, everywhere, from_booleans, ordered
+from eyeline.masks.lowered import AttentionShape, LoweredMask, everywhere, from_booleans, ordered
 from eyeline.masks.picture import draw, share
 
 
@@ -62,14 +62,14 @@ class Mask:
         Raises:
             ValueError: if the mask doesn't fit these sizes, or needs to be told how unequal N and M are aligned.
         """
-        problem = Problem((batch,), heads, queries, queries if keys is None else keys)
+        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         full: NDArray[np.bool_] = np.broadcast_to(self.rule(problem), problem.shape)
         return (full[0, 0] if batch == heads == 1 else full).copy()
 
     def share(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> float:
         """The part of the matrix that is allowed, from 0 to 1: what attention costs, beside what it costs unmasked.
 
-        The matrix isn't built. Only what isn't intervals (`Dense` with holes, `Where`) is counted one by one.
+        The matrix isn't built. Only what isn't intervals (`Dense` with holes, `MaskFunction`) is counted one by one.
 
         Args:
             queries, keys, batch, heads: as for `dense`.
@@ -78,7 +78,7 @@ class Mask:
         >>> round(Window(256).share(8192), 4)
         0.0616
         """
-        problem = Problem((batch,), heads, queries, queries if keys is None else keys)
+        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         return share(self.lower(problem), problem)
 
     def draw(
@@ -122,14 +122,14 @@ class Mask:
             raise ValueError(f"at must be a batch element of {batch} and a head of {heads}, got {at}")
         if rows < 1 or columns < 1:
             raise ValueError(f"rows and columns must be 1 or more, got {rows} and {columns}")
-        problem = Problem((batch,), heads, queries, queries if keys is None else keys)
+        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         return draw(self.lower(problem), problem, at, rows, columns)
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         """The mask's definition, as booleans that broadcast to (B, H, N, M)."""
         raise NotImplementedError
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         """The mask as intervals of keys per query, with booleans or functions only where intervals can't say it."""
         raise NotImplementedError
 
@@ -154,18 +154,18 @@ class And(Mask):
     def __repr__(self) -> str:
         return " & ".join(f"({part!r})" if isinstance(part, Or) else repr(part) for part in (self.left, self.right))
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         return self.left.rule(problem) & self.right.rule(problem)
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         left, right = self.left.lower(problem), self.right.lower(problem)
         a, b = left.bounds[..., :, None, :], right.bounds[..., None, :, :]
         pairs = np.stack([np.maximum(a[..., 0], b[..., 0]), np.minimum(a[..., 1], b[..., 1])], axis=-1)
         bounds = ordered(pairs.reshape(*pairs.shape[:3], pairs.shape[3] * pairs.shape[4], 2), problem.keys)
         functions = left.functions + tuple(f for f in right.functions if f not in left.functions)
         if left.allowed is None or right.allowed is None:
-            return Lowered(bounds, right.allowed if left.allowed is None else left.allowed, functions)
-        return Lowered(bounds, left.allowed & right.allowed, functions)
+            return LoweredMask(bounds, right.allowed if left.allowed is None else left.allowed, functions)
+        return LoweredMask(bounds, left.allowed & right.allowed, functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +178,18 @@ class Or(Mask):
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         return self.left.rule(problem) | self.right.rule(problem)
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         left, right = self.left.lower(problem), self.right.lower(problem)
         if _is_function(left, problem) and _is_function(right, problem):
-            return Lowered(left.bounds, functions=(disjunction(left.functions, right.functions),))
+            return LoweredMask(left.bounds, functions=(disjunction(left.functions, right.functions),))
         if any(side.allowed is not None or side.functions for side in (left, right)):
             return from_booleans(booleans(left, problem) | booleans(right, problem), problem.keys)
         shape = np.broadcast_shapes(left.bounds.shape[:3], right.bounds.shape[:3])
         both = [np.broadcast_to(side.bounds, shape + side.bounds.shape[3:]) for side in (left, right)]
-        return Lowered(ordered(np.concatenate(both, axis=3), problem.keys))
+        return LoweredMask(ordered(np.concatenate(both, axis=3), problem.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +201,10 @@ class Not(Mask):
     def __repr__(self) -> str:
         return f"~({self.inner!r})" if isinstance(self.inner, (And, Or)) else f"~{self.inner!r}"
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         return ~self.inner.rule(problem)
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         # The signs go inwards, so that the negation of functions and intervals, joined, is the same again.
         match self.inner:
             case Not(inner=inside):
@@ -215,7 +215,7 @@ class Not(Mask):
                 return And(Not(left), Not(right)).lower(problem)
         inner = self.inner.lower(problem)
         if _is_function(inner, problem):
-            return Lowered(inner.bounds, functions=(negation(inner.functions),))
+            return LoweredMask(inner.bounds, functions=(negation(inner.functions),))
         if inner.allowed is not None:
             return from_booleans(~booleans(inner, problem), problem.keys)
         edges = inner.bounds
@@ -223,10 +223,10 @@ class Not(Mask):
         gaps = np.stack(
             [np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + problem.keys], 3)], -1
         )
-        return Lowered(ordered(gaps, problem.keys))
+        return LoweredMask(ordered(gaps, problem.keys))
 
 
-def _is_function(lowered: Lowered, problem: Problem) -> bool:
+def _is_function(lowered: LoweredMask, problem: AttentionShape) -> bool:
     """Whether functions say it all."""
     alone = bool(lowered.functions) and lowered.allowed is None
     return alone and np.array_equal(lowered.bounds, everywhere(problem.keys))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks.counts import short, whole
-from eyeline.masks.lowered import Lowered, Problem, one_interval
+from eyeline.masks.lowered import AttentionShape, LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Lengths(Mask):
+class Padding(Mask):
     """The real lengths of a padded batch: padded keys aren't looked at, and padded queries don't look.
 
     Neither costs anything: a padded query's row of the result is zero, and no work is done for it.
@@ -25,7 +25,7 @@ class Lengths(Mask):
         keys: the real number of keys; all if not given.
         side: where the padding is, "right" (after the tokens) or "left" (before them).
 
-    >>> Lengths([1, 2]).dense(2, batch=2)[:, 0].astype(int)
+    >>> Padding([1, 2]).dense(2, batch=2)[:, 0].astype(int)
     array([[[1, 0],
             [0, 0]],
     <BLANKLINE>
@@ -59,7 +59,7 @@ class Lengths(Mask):
         object.__setattr__(self, "side", side)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lengths) and (self.queries, self.keys, self.side) == (
+        return isinstance(other, Padding) and (self.queries, self.keys, self.side) == (
             other.queries,
             other.keys,
             other.side,
@@ -72,13 +72,13 @@ class Lengths(Mask):
         side = "" if self.side == "right" else f", side={self.side!r}"
         if self.queries == self.keys:
             assert self.keys is not None
-            return f"Lengths({short(self.keys)}{side})"
+            return f"Padding({short(self.keys)}{side})"
         parts = [
             f"{name}={short(value)}"
             for name, value in (("queries", self.queries), ("keys", self.keys))
             if value is not None
         ]
-        return f"Lengths({', '.join(parts)}{side})"
+        return f"Padding({', '.join(parts)}{side})"
 
     def _ranges(
         self, values: tuple[int, ...] | None, count: int, batch: int, name: str
@@ -93,7 +93,7 @@ class Lengths(Mask):
         real = np.array(values, np.int64)
         return (np.zeros_like(real), real) if self.side == "right" else (count - real, np.full_like(real, count))
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
         i, j = np.arange(problem.queries), np.arange(problem.keys)
         looks = (qa[:, None] <= i) & (i < qe[:, None])
@@ -101,7 +101,7 @@ class Lengths(Mask):
         result: NDArray[np.bool_] = (looks[:, :, None] & seen[:, None, :])[:, None]
         return result
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
         i = np.arange(problem.queries)
         looks = (qa[:, None] <= i) & (i < qe[:, None])
@@ -109,7 +109,7 @@ class Lengths(Mask):
             np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], problem.keys
         )
 
-    def _sides(self, problem: Problem) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
+    def _sides(self, problem: AttentionShape) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
         return (self.queries, problem.queries, problem.batch, "queries"), (
             self.keys,
             problem.keys,

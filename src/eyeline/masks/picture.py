@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.functions import blocks
-from eyeline.masks.lowered import Lowered, Problem
+from eyeline.masks.lowered import AttentionShape, LoweredMask
 
 _SHADES = "·░▒▓█"
 
 
-def share(lowered: Lowered, problem: Problem) -> float:
+def share(lowered: LoweredMask, problem: AttentionShape) -> float:
     """The part of the matrix that is allowed, from 0 to 1; 0 of an empty matrix."""
     B, H, N, M = problem.shape
     if not B * H * N * M:
@@ -27,7 +27,7 @@ def share(lowered: Lowered, problem: Problem) -> float:
     return seen / of
 
 
-def draw(lowered: Lowered, problem: Problem, at: tuple[int, int], rows: int, columns: int) -> str:
+def draw(lowered: LoweredMask, problem: AttentionShape, at: tuple[int, int], rows: int, columns: int) -> str:
     """The matrix of batch element and head `at`, in at most `rows` lines of at most `columns` characters."""
     _, _, N, M = problem.shape
     if not N * M:
@@ -49,7 +49,11 @@ def edges(n: int, most: int) -> NDArray[np.int64]:
 
 
 def _counts(
-    lowered: Lowered, problem: Problem, at: tuple[int, int], down: NDArray[np.int64], across: NDArray[np.int64]
+    lowered: LoweredMask,
+    problem: AttentionShape,
+    at: tuple[int, int],
+    down: NDArray[np.int64],
+    across: NDArray[np.int64],
 ) -> NDArray[Any]:
     """How many pairs are allowed in each cell."""
     N = problem.queries
@@ -79,7 +83,7 @@ def _of(array: NDArray[Any], at: tuple[int, int]) -> NDArray[Any]:
     return array[b, h]  # type: ignore[no-any-return]
 
 
-def _alike(lowered: Lowered) -> bool:
+def _alike(lowered: LoweredMask) -> bool:
     """Whether all queries are alike."""
     allowed = lowered.allowed
     return lowered.bounds.shape[2] == 1 and (allowed is None or allowed.shape[2] == 1) and not lowered.functions

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks.counts import short, whole
-from eyeline.masks.lowered import Lowered, Problem, one_interval
+from eyeline.masks.lowered import AttentionShape, LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 
 #: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
 Align = Literal["start", "end"] | int
 
 
-def standing(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+def standing(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
     """The key position at which each query stands, (N, 1); `name` is what asks, for the error."""
     N, M = problem.queries, problem.keys
     if N != M and align is None:
@@ -58,11 +58,11 @@ class Causal(Mask):
     def __repr__(self) -> str:
         return f"Causal(align={self.align!r})" if self.align is not None else "Causal()"
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         result: NDArray[np.bool_] = np.arange(problem.keys) <= standing(problem, self.align, repr(self))
         return result
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         i = standing(problem, self.align, repr(self))[:, 0]
         return one_interval(np.zeros_like(i), i + 1, problem.keys)
 
@@ -101,13 +101,13 @@ class Window(Mask):
             f", align={self.align!r})" if self.align is not None else ")"
         )
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         distance = np.arange(problem.keys) - standing(problem, self.align, repr(self))
         assert self.after is not None
         result: NDArray[np.bool_] = (-self.before <= distance) & (distance <= self.after)
         return result
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         i = standing(problem, self.align, repr(self))[:, 0]
         # A count beyond any position means the same as the number of keys, and can't overflow.
         far = problem.keys + problem.queries
@@ -116,14 +116,14 @@ class Window(Mask):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Prefix(Mask):
+class PrefixLM(Mask):
     """Every query may look at the first `n` keys, and beyond them at keys up to its own position (a prefix LM).
 
     Args:
         n: the length of the prefix, one whole number, or one per batch element; longer than the keys means all of them.
         align: as in `Causal`.
 
-    >>> Prefix(2).dense(4).astype(int)
+    >>> PrefixLM(2).dense(4).astype(int)
     array([[1, 1, 0, 0],
            [1, 1, 0, 0],
            [1, 1, 1, 0],
@@ -140,9 +140,9 @@ class Prefix(Mask):
 
     def __repr__(self) -> str:
         n = str(self.n[0]) if len(self.n) == 1 else short(self.n)
-        return f"Prefix({n}" + (f", align={self.align!r})" if self.align is not None else ")")
+        return f"PrefixLM({n}" + (f", align={self.align!r})" if self.align is not None else ")")
 
-    def _ends(self, problem: Problem) -> NDArray[np.int64]:
+    def _ends(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The first key that each query may not see, (B or 1, 1, N)."""
         if len(self.n) not in (1, problem.batch):
             raise ValueError(f"n must be one number per batch element ({problem.batch}), got {len(self.n)}: {self!r}")
@@ -150,10 +150,10 @@ class Prefix(Mask):
         most = [min(n, problem.keys) for n in self.n]
         return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         result: NDArray[np.bool_] = np.arange(problem.keys) < self._ends(problem)[..., None]
         return result
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: AttentionShape) -> LoweredMask:
         ends = self._ends(problem)
         return one_interval(np.zeros_like(ends), ends, problem.keys)

@@ -2,7 +2,7 @@
 
 `load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and gives a `Model`,
 which cuts text into tokens and runs them, and if it is a decoder, goes on with them. This room imports NumPy,
-`eyeline.attention` and the rooms above it; tokenizers, safetensors and platformdirs load inside functions, torch and
+`eyeline.calls` and the rooms above it; tokenizers, safetensors and platformdirs load inside functions, torch and
 transformers never. Nothing is unpickled and no code that comes with a model is run.
 """
 

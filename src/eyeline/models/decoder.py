@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.attention import observe
+from eyeline.calls import observe
 from eyeline.masks import Causal, Mask, Window
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.cache import Cache

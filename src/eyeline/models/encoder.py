@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.attention import observe
+from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Array, Matrix, Weights

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.masks import Lengths, Mask
+from eyeline.masks import Mask, Padding
 from eyeline.models.config import Config
 from eyeline.models.continuing import Continuation
 from eyeline.models.decoder import Decoder
@@ -234,7 +234,7 @@ class Model:
         real, B = np.asarray(lengths), len(np.asarray(ids))
         if real.shape != (B,):
             raise ValueError(f"lengths must be {B} whole numbers, one per row of ids, got shape {real.shape}")
-        padding = Lengths(real)
+        padding = Padding(real)
         return padding if mask is None else mask & padding
 
     def _checked(self, ids: ArrayLike) -> NDArray[np.int64]:

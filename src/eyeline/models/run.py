@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.observation import Observation
+from eyeline.readouts.observation import Observation
 
 Array = NDArray[np.float32]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.readouts.matrix import Pooled, Received
 from eyeline.readouts.rectangle import Weights
 from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
@@ -14,7 +14,7 @@ from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
 Readout = TopK | Entropy | Received | Distance | Onto | Pooled | Weights
 
 
-def chosen(read: Readout | Sequence[Readout], problem: Problem) -> tuple[Readout, ...]:
+def chosen(read: Readout | Sequence[Readout], problem: AttentionShape) -> tuple[Readout, ...]:
     """What is to be read: one readout or several, each kind at most once.
 
     Raises:

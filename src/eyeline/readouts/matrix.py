@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.readouts.rows import check_count
 
 
@@ -28,7 +28,7 @@ class Received:
         if self.reduce not in ("sum", "mean", "max"):
             raise ValueError(f'reduce must be "sum", "mean" or "max", got {self.reduce!r}')
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """It fits any matrix."""
 
 
@@ -58,5 +58,5 @@ class Pooled:
         if self.reduce not in ("mean", "max"):
             raise ValueError(f'reduce must be "mean" or "max", got {self.reduce!r}')
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """Any picture fits any matrix."""

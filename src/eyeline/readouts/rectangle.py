@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 
 Which = int | slice | Sequence[int] | NDArray[np.integer] | None
 
@@ -39,7 +39,7 @@ class Weights:
         """The positions of the keys, of `count` in all."""
         return _positions("keys", self.keys, count)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         self.rows(problem.queries)
         self.columns(problem.keys)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.masks import Align, Problem, check_align, standing
+from eyeline.masks import Align, AttentionShape, check_align, standing
 
 
 def check_count(name: str, value: object, least: int) -> int:
@@ -36,7 +36,7 @@ class TopK:
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_count("k", self.k, 1))
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """Any k fits any matrix."""
 
 
@@ -51,7 +51,7 @@ class Entropy:
     Entropy()
     """
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """It fits any matrix."""
 
 
@@ -73,11 +73,11 @@ class Distance:
     def __post_init__(self) -> None:
         check_align(self.align)
 
-    def positions(self, problem: Problem) -> NDArray[np.int64]:
+    def positions(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The key position at which each query stands, (N,)."""
         return standing(problem, self.align, repr(self))[:, 0]
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """
         Raises:
             ValueError: if queries and keys differ in number and `align` isn't given.
@@ -124,7 +124,7 @@ class Onto:
     def __repr__(self) -> str:
         return f"Onto({self.count} groups of {' × '.join(map(str, self.groups.shape))} keys)"
 
-    def labels(self, problem: Problem) -> NDArray[np.int64]:
+    def labels(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The group of each key, (B or 1, M)."""
         target = (*problem.lead, problem.keys)
         try:
@@ -137,7 +137,7 @@ class Onto:
             return np.broadcast_to(self.groups.reshape(-1), (1, problem.keys))
         return whole.reshape(problem.batch, problem.keys)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: AttentionShape) -> None:
         """
         Raises:
             ValueError: if the groups don't fit the keys.

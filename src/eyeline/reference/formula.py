@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.dropout import check_dropout, kept
-from eyeline.masks import Mask, Problem
+from eyeline.masks import AttentionShape, Mask
 from eyeline.part import Part
 from eyeline.scores import Scores, Sinks, stacked
 
@@ -211,9 +211,9 @@ def steps(
     )
 
 
-def place(q: Array, k: Array, part: Part | None) -> tuple[Problem, tuple[Any, ...]]:
+def place(q: Array, k: Array, part: Part | None) -> tuple[AttentionShape, tuple[Any, ...]]:
     """The sizes of the whole matrix, and where in it these queries (..., H, N, D) and keys (..., G, M, D) are."""
     part = part or Part()
     (N, M), i, j = (q.shape[-2], k.shape[-2]), part.first_query, part.first_key
-    problem = Problem(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *part.of(N, M))
+    problem = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *part.of(N, M))
     return problem, (..., slice(i, i + N), slice(j, j + M))

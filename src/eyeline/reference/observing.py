@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eyeline.masks import Mask
-from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights, chosen
+from eyeline.readouts.observation import Observation
 from eyeline.reference import reading
 from eyeline.reference.formula import place, steps
 from eyeline.scores import Scores

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import edges
-from eyeline.observation import TopKeys
+from eyeline.readouts.observation import TopKeys
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ room may import `masks`.
 """
 
 from eyeline.scores.bias import Bias
-from eyeline.scores.lowered import Added, Called, Capped, Lowered, Relative, Step
+from eyeline.scores.lowered import Added, Called, Capped, LoweredScores, Relative, Step
 from eyeline.scores.pointwise import Function, ScoreFunction, Softcap
 from eyeline.scores.positional import Alibi, RelativeBias
 from eyeline.scores.score import Score
@@ -20,7 +20,7 @@ __all__ = [
     "Called",
     "Capped",
     "Function",
-    "Lowered",
+    "LoweredScores",
     "Relative",
     "RelativeBias",
     "Score",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.scores.lowered import Added
 from eyeline.scores.score import Array, Parameter, Score, array_of, held
 
@@ -41,16 +41,16 @@ class Bias(Score):
     def __repr__(self) -> str:
         return f"Bias({' × '.join(map(str, self.array.shape))})"
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         return s + self.lower(problem).bias.astype(np.float64)
 
-    def lower(self, problem: Problem) -> Added:
+    def lower(self, problem: AttentionShape) -> Added:
         return Added(problem.spread(array_of(self.array), "array"))
 
     def parameters(self) -> dict[str, Parameter]:
         return {"array": self.array}
 
-    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         shape = tuple(self.array.shape)
         found = np.asarray(gradient, np.float64)
         if found.size != np.prod(shape, dtype=np.int64):

@@ -43,7 +43,7 @@ Step = Relative | Added | Capped | Called
 
 
 @dataclass(frozen=True)
-class Lowered:
+class LoweredScores:
     """All that changes the scores: the steps in order, and a logit per head, (H,), which takes weight and gives
     nothing."""
 

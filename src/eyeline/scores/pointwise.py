@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.scores.lowered import Called, Capped
 from eyeline.scores.score import Array, Score
 
@@ -38,10 +38,10 @@ class Softcap(Score):
             raise ValueError(f"cap must be a positive number, got {self.cap!r}")
         object.__setattr__(self, "cap", float(self.cap))
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         return self.cap * np.tanh(s / self.cap)
 
-    def lower(self, problem: Problem) -> Capped:
+    def lower(self, problem: AttentionShape) -> Capped:
         return Capped(self.cap)
 
 
@@ -58,9 +58,9 @@ class ScoreFunction(Score):
     Raises:
         TypeError: if either can't be called.
 
-    >>> from eyeline.masks import Problem
+    >>> from eyeline.masks import AttentionShape
     >>> nearer = ScoreFunction(lambda score, b, h, i, j: score - 0.1 * abs(i - j))
-    >>> nearer.apply(np.zeros((1, 1, 1, 3)), Problem((1,), 1, 1, 3))
+    >>> nearer.apply(np.zeros((1, 1, 1, 3)), AttentionShape((1,), 1, 1, 3))
     array([[[[ 0. , -0.1, -0.2]]]])
     """
 
@@ -77,13 +77,13 @@ class ScoreFunction(Score):
         given = [self.function] + ([] if self.derivative is None else [self.derivative])
         return f"ScoreFunction({', '.join(getattr(one, '__name__', repr(one)) for one in given)})"
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         """The function asked about each score in turn, as Python runs it: slowly, and surely."""
         function = _python(self.function)
         changed = (float(function(float(s[at]), *at)) for at in np.ndindex(problem.shape))
         return np.fromiter(changed, np.float64).reshape(problem.shape)
 
-    def lower(self, problem: Problem) -> Called:
+    def lower(self, problem: AttentionShape) -> Called:
         return Called(_python(self.function), None if self.derivative is None else _python(self.derivative))
 
 

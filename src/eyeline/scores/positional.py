@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Align, Problem, check_align, standing
+from eyeline.masks import Align, AttentionShape, check_align, standing
 from eyeline.scores.lowered import Relative
 from eyeline.scores.score import Array, Parameter, Score, check_heads, finite, held
 
 
-def _distances(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+def _distances(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
     """Key position minus query position, j - i', (N, M)."""
     return np.arange(problem.keys) - standing(problem, align, name)
 
 
-def _table_distances(problem: Problem, align: Align | None, name: str) -> NDArray[np.int64]:
+def _table_distances(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
     """Key position minus query position for each entry of a `Relative` table, (N + M - 1,)."""
     M = problem.keys
     offset = int(standing(problem, align, name)[0, 0]) if problem.queries else 0
@@ -40,8 +40,8 @@ class Alibi(Score):
 
     Source: Press, Smith and Lewis, "Train Short, Test Long" (2022).
 
-    >>> from eyeline.masks import Problem
-    >>> Alibi([0.5]).apply(np.zeros((1, 1, 2, 2)), Problem((1,), 1, 2, 2))[0, 0]
+    >>> from eyeline.masks import AttentionShape
+    >>> Alibi([0.5]).apply(np.zeros((1, 1, 2, 2)), AttentionShape((1,), 1, 2, 2))[0, 0]
     array([[ 0. , -0.5],
            [-0.5,  0. ]])
     """
@@ -59,24 +59,24 @@ class Alibi(Score):
         given += [f"align={self.align!r}"] if self.align is not None else []
         return f"Alibi({', '.join(given)})"
 
-    def _slopes(self, problem: Problem) -> Array:
+    def _slopes(self, problem: AttentionShape) -> Array:
         if self.slopes is None:
             return default_slopes(problem.heads)
         check_heads("slopes", len(self.slopes), problem)
         return finite("slopes", self.slopes)
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         distance = np.abs(_distances(problem, self.align, repr(self)))
         return s - self._slopes(problem)[:, None, None] * distance
 
-    def lower(self, problem: Problem) -> Relative:
+    def lower(self, problem: AttentionShape) -> Relative:
         distance = np.abs(_table_distances(problem, self.align, repr(self)))
         return Relative(-self._slopes(problem)[:, None] * distance)
 
     def parameters(self) -> dict[str, Parameter]:
         return {} if self.slopes is None else {"slopes": self.slopes}
 
-    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         if self.slopes is None:
             return {}
         distance = np.abs(_table_distances(problem, self.align, repr(self)))
@@ -155,22 +155,22 @@ class RelativeBias(Score):
         wide = np.minimum(exact + steps.astype(np.int64), count - 1)
         return side + np.where(away < exact, away, wide)
 
-    def _table(self, problem: Problem) -> Array:
+    def _table(self, problem: AttentionShape) -> Array:
         check_heads("table", int(self.table.shape[1]), problem)
         return finite("table", self.table)
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         rows = self.buckets(_distances(problem, self.align, repr(self)))
         return s + np.moveaxis(self._table(problem)[rows], -1, 0)
 
-    def lower(self, problem: Problem) -> Relative:
+    def lower(self, problem: AttentionShape) -> Relative:
         rows = self.buckets(_table_distances(problem, self.align, repr(self)))
         return Relative(np.ascontiguousarray(self._table(problem)[rows].T))
 
     def parameters(self) -> dict[str, Parameter]:
         return {"table": self.table}
 
-    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         rows = self.buckets(_table_distances(problem, self.align, repr(self)))
         table = np.zeros(tuple(self.table.shape))
         np.add.at(table, rows, np.asarray(gradient, np.float64).T)

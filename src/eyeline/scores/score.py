@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.scores.lowered import Step
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ Parameter = Any
 class Score:
     """One change of the scores, on its way from q·k · scale to the softmax. It is a frozen dataclass."""
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         """Its definition: the changed scores, float64, of all the scores (B, H, N, M)."""
         raise NotImplementedError
 
-    def lower(self, problem: Problem) -> Step:
+    def lower(self, problem: AttentionShape) -> Step:
         """The same as the kernels see it."""
         raise NotImplementedError
 
@@ -39,7 +39,7 @@ class Score:
         this: DataclassInstance = self  # type: ignore[assignment]
         return replace(this, **parameters)  # type: ignore[return-value]
 
-    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         """The gradients of the parameters, by name, from that of the array of the step it lowers to."""
         return {}
 
@@ -76,6 +76,6 @@ def finite(name: str, value: Parameter) -> Array:
     return array
 
 
-def check_heads(name: str, count: int, problem: Problem) -> None:
+def check_heads(name: str, count: int, problem: AttentionShape) -> None:
     if count != problem.heads:
         raise ValueError(f"{name} must have one entry per head ({problem.heads}), got {count}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.scores.score import Array, Parameter, Score, check_heads, finite, held
 
 
@@ -39,17 +39,17 @@ class Sinks(Score):
     def __repr__(self) -> str:
         return f"Sinks({len(self.logits)} heads)"
 
-    def of(self, problem: Problem) -> Array:
+    def of(self, problem: AttentionShape) -> Array:
         """The logits, (H,)."""
         check_heads("logits", len(self.logits), problem)
         return finite("logits", self.logits)
 
-    def apply(self, s: Array, problem: Problem) -> Array:
+    def apply(self, s: Array, problem: AttentionShape) -> Array:
         """The scores as they are: a sink changes their softmax alone."""
         return s
 
     def parameters(self) -> dict[str, Parameter]:
         return {"logits": self.logits}
 
-    def pull_back(self, gradient: NDArray[Any], problem: Problem) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         return {"logits": np.asarray(gradient, np.float64)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eyeline.masks import Mask, Problem
-from eyeline.scores.lowered import Lowered
+from eyeline.masks import AttentionShape, Mask
+from eyeline.scores.lowered import LoweredScores
 from eyeline.scores.pointwise import Function, ScoreFunction
 from eyeline.scores.score import Score
 from eyeline.scores.sinks import Sinks
@@ -30,11 +30,11 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
     return found
 
 
-def lower(scores: Scores, problem: Problem) -> Lowered:
+def lower(scores: Scores, problem: AttentionShape) -> LoweredScores:
     """All changes as the kernels see them: the steps in order, and the sinks."""
     found = stacked(scores)
     sinks = found[-1].of(problem) if found and isinstance(found[-1], Sinks) else None
-    return Lowered(tuple(one.lower(problem) for one in found if not isinstance(one, Sinks)), sinks)
+    return LoweredScores(tuple(one.lower(problem) for one in found if not isinstance(one, Sinks)), sinks)
 
 
 def _score(given: Score | Function) -> Score:

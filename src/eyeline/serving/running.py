@@ -9,7 +9,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
-from eyeline.explanations import QuestionError
+from eyeline.answers import QuestionError
 
 if TYPE_CHECKING:
     from uvicorn import Server

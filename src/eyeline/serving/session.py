@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eyeline.explanations import QuestionError
+from eyeline.answers import QuestionError
 from eyeline.models import ModelError, load
 from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import Asked
 from eyeline.serving.source import File
-from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, open_trace, record
+from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, load_trace, record
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Session:
         file = None if asked.file is None else self.files[asked.file]
         if file is not None and file.kind == "trace":
             file.check()
-            return open_trace(file.path)
+            return load_trace(file.path)
         text = asked.text if file is None else file.text()
         assert text is not None
         model = self._model(asked.model, job)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eyeline.explanations import QuestionError
+from eyeline.answers import QuestionError
 
 #: What is shown where nothing was given.
 EXAMPLE = "time flies like an arrow"

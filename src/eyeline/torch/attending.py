@@ -10,11 +10,11 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from eyeline.checks import check_mask, check_scale, check_shapes
-from eyeline.masks import Mask, Problem
-from eyeline.observation import Observation, TopKeys
+from eyeline.attention.checks import check_mask, check_scale, check_shapes
+from eyeline.masks import AttentionShape, Mask
 from eyeline.part import Part
 from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
+from eyeline.readouts.observation import Observation, TopKeys
 from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
@@ -161,7 +161,7 @@ def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[
         several: Any = read if isinstance(read, (list, tuple)) else (read,)
         return tuple(several)
     return chosen(
-        read, Problem(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+        read, AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
     )
 
 

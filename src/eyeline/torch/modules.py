@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from eyeline.masks import Causal, Mask
-from eyeline.observation import Observation
 from eyeline.readouts import Readout
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores
 from eyeline.torch.attending import attention, drawn_seed, observe
 from eyeline.torch.cache import Cache

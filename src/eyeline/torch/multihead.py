@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from eyeline.masks import Causal, Dense, Mask
-from eyeline.observation import Observation
 from eyeline.readouts import Readout, Weights
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias
 from eyeline.torch.attending import attention, drawn_seed, observe
 

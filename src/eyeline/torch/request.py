@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from eyeline.masks import Mask, Problem
+from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout
 from eyeline.scores import Score, Sinks
 
@@ -27,7 +27,7 @@ class Request:
         portable: take PyTorch's own operations even where there are kernels.
     """
 
-    problem: Problem
+    problem: AttentionShape
     scale: float
     mask: Mask | None
     scores: tuple[Score, ...]

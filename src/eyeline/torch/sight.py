@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eyeline.masks import Lowered, Problem
+from eyeline.masks import AttentionShape, LoweredMask
 from eyeline.masks.functions import narrowing
 
 
 class Sight:
     """A lowered mask, its intervals on the device, its booleans brought there block by block."""
 
-    def __init__(self, lowered: Lowered | None, problem: Problem, device: torch.device) -> None:
+    def __init__(self, lowered: LoweredMask | None, problem: AttentionShape, device: torch.device) -> None:
         self._lowered, self._device, self._problem = lowered, device, problem
         self._bounds = None if lowered is None else torch.from_numpy(lowered.bounds).to(device)
         allowed = None if lowered is None else lowered.allowed

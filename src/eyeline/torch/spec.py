@@ -18,7 +18,7 @@ from torch import Tensor
 
 from eyeline import masks, readouts, scores
 from eyeline.dropout import check_dropout
-from eyeline.masks import Align, Mask, Problem
+from eyeline.masks import Align, AttentionShape, Mask
 from eyeline.masks.counts import whole
 from eyeline.masks.documents import lists
 from eyeline.scores import Score
@@ -64,25 +64,27 @@ class Said:
             return _text("Causal", self._align(mask.align))
         if isinstance(mask, masks.Window):
             return _text("Window", _json(mask.before), _json(mask.after), self._align(mask.align))
-        if isinstance(mask, masks.Lengths):
-            return _text("Lengths", _json(mask.queries), _json(mask.keys), _json(mask.side))
+        if isinstance(mask, masks.Padding):
+            return _text("Padding", _json(mask.queries), _json(mask.keys), _json(mask.side))
         if isinstance(mask, masks.Documents):
             return _text("Documents", _json(mask.lengths), _json(mask.keys), self._align(mask.align))
-        if isinstance(mask, masks.Prefix):
-            return _text("Prefix", _json(mask.n), self._align(mask.align))
+        if isinstance(mask, masks.PrefixLM):
+            return _text("PrefixLM", _json(mask.n), self._align(mask.align))
         if isinstance(mask, masks.Dense):
             return _text("Dense", self.fact(mask.allowed))
         if isinstance(mask, masks.Intervals):
             return _text("Intervals", self.fact(mask.bounds))
-        if isinstance(mask, masks.Where):
-            return _text("Where", _json(name_of(mask.function)))
+        if isinstance(mask, masks.MaskFunction):
+            return _text("MaskFunction", _json(name_of(mask.function)))
         if isinstance(mask, masks.And):
             return _text("And", self.mask(mask.left), self.mask(mask.right))
         if isinstance(mask, masks.Or):
             return _text("Or", self.mask(mask.left), self.mask(mask.right))
         if isinstance(mask, masks.Not):
             return _text("Not", self.mask(mask.inner))
-        raise TypeError(f"mask must be made of Eyeline's own masks for tensors, got {type(mask).__name__}; use Where")
+        raise TypeError(
+            f"mask must be made of Eyeline's own masks for tensors, got {type(mask).__name__}; use MaskFunction"
+        )
 
     def score(self, score: Score) -> str:
         if isinstance(score, scores.Softcap):
@@ -193,7 +195,7 @@ def decode(
     """
     said = _parsed(text)
     B, H, N, D = q.shape
-    problem = Problem((B,) if said["lead"] is None else tuple(said["lead"]), H, N, k.shape[2])
+    problem = AttentionShape((B,) if said["lead"] is None else tuple(said["lead"]), H, N, k.shape[2])
     arrays = [np.zeros(tuple(x.shape), np.int64) if sizes_only else x.cpu().numpy() for x in facts]
     return Request(
         problem=problem,
@@ -221,10 +223,10 @@ def _mask(said: list[Any], arrays: Sequence[Any]) -> Mask:
             return join(*(_mask(part, arrays) for part in rest))  # type: ignore[no-any-return]
         case "Dense" | "Intervals":
             return getattr(masks, name)(arrays[rest[0]])  # type: ignore[no-any-return]
-        case "Where":
-            return masks.Where(named(rest[0]))
-        case "Lengths":
-            return masks.Lengths(queries=rest[0], keys=rest[1], side=rest[2])
+        case "MaskFunction":
+            return masks.MaskFunction(named(rest[0]))
+        case "Padding":
+            return masks.Padding(queries=rest[0], keys=rest[1], side=rest[2])
         case "Documents":
             return masks.Documents(rest[0], keys=rest[1], align=_align(rest[2], arrays))
     kind: Any = getattr(masks, name)

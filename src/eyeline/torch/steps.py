@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eyeline import scores
-from eyeline.masks import Problem
+from eyeline.masks import AttentionShape
 from eyeline.masks.functions import compiled
 from eyeline.scores import Score
 
@@ -23,7 +23,7 @@ from eyeline.scores import Score
 class Step:
     """One step, with sums of `like`'s type on its device."""
 
-    def __init__(self, score: Any, problem: Problem, like: Tensor) -> None:
+    def __init__(self, score: Any, problem: AttentionShape, like: Tensor) -> None:
         self.score, self.problem = score, problem
         self.start(like)
 
@@ -126,7 +126,7 @@ _STEPS: dict[type[Score], type[Step]] = {
 }
 
 
-def steps(changes: tuple[Score, ...], problem: Problem, like: Tensor) -> list[Step]:
+def steps(changes: tuple[Score, ...], problem: AttentionShape, like: Tensor) -> list[Step]:
     """The steps of these changes of scores, for scores of `like`'s type on its device; sinks are none."""
     return [_STEPS[type(score)](score, problem, like) for score in changes if not isinstance(score, scores.Sinks)]
 

@@ -2,16 +2,26 @@
 
 `record` runs a model over a text and keeps a `Trace`: its token lines, of each layer q, k, v, lse and mask, and a few
 measures of every head, in memory that grows with the text. `Trace.weights` and `Trace.pooled` give any part of the
-weights back; `Trace.save` and `open_trace` keep one in a file. This room imports models and the rooms below it;
+weights back; `Trace.save` and `load_trace` keep one in a file. This room imports models and the rooms below it;
 safetensors, and what records models of transformers, load inside functions.
 """
 
 from __future__ import annotations
 
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.file import open_trace
-from eyeline.traces.line import Line
+from eyeline.traces.file import load_trace
 from eyeline.traces.recording import record, record_tokens
+from eyeline.traces.tokenized_text import TokenizedText
 from eyeline.traces.trace import LayerTrace, Sizes, Trace
 
-__all__ = ["Cancelled", "LayerTrace", "Line", "Sizes", "Trace", "TraceError", "open_trace", "record", "record_tokens"]
+__all__ = [
+    "Cancelled",
+    "LayerTrace",
+    "Sizes",
+    "TokenizedText",
+    "Trace",
+    "TraceError",
+    "load_trace",
+    "record",
+    "record_tokens",
+]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Causal, Dense, Intervals, Mask, Problem
+from eyeline.masks import AttentionShape, Causal, Dense, Intervals, Mask
 from eyeline.masks.functions import booleans
 from eyeline.masks.lowered import from_booleans
 
@@ -61,7 +61,7 @@ def allowed(mask: Mask | None, heads: int, queries: int, keys: int) -> Allowed:
     """A mask as a trace keeps it."""
     if mask is None:
         return Allowed("all")
-    problem = Problem((1,), heads, queries, keys)
+    problem = AttentionShape((1,), heads, queries, keys)
     lowered = mask.lower(problem)
     if lowered.allowed is not None or lowered.functions:
         bits = booleans(lowered, problem)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from eyeline.caches import whole
 from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
-from eyeline.traces.line import Line, Word
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.settings import Settings
+from eyeline.traces.tokenized_text import TokenizedText, Word
 from eyeline.traces.trace import LayerTrace, Sizes, Trace
 
 #: What a file says of its own form.
@@ -72,7 +72,7 @@ def _write(path: Path, arrays: dict[str, NDArray[Any]], about: str) -> None:
             file.write(np.ascontiguousarray(little).data)
 
 
-def open_trace(path: str | os.PathLike[str]) -> Trace:
+def load_trace(path: str | os.PathLike[str]) -> Trace:
     """A trace from its file. Its arrays are read when they are looked at.
 
     Raises:
@@ -83,7 +83,7 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
     >>> from eyeline.traces import record
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     record("time flies like an arrow").save(f"{folder}/arrow.safetensors")
-    ...     open_trace(f"{folder}/arrow.safetensors")
+    ...     load_trace(f"{folder}/arrow.safetensors")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
     tensors = _Tensors(path)
@@ -207,7 +207,7 @@ def _allowed(tensors: _Tensors, layer: Settings, H: int, N: int, M: int) -> Allo
     return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))
 
 
-def _line_entry(line: Line) -> dict[str, Any]:
+def _line_entry(line: TokenizedText) -> dict[str, Any]:
     """A line as the file has it: places in characters, null for none."""
     return {
         "text": line.text,
@@ -220,7 +220,7 @@ def _line_entry(line: Line) -> dict[str, Any]:
     }
 
 
-def _line(entry: Settings) -> Line:
+def _line(entry: Settings) -> TokenizedText:
     """A line from a file, checked: its words are all its tokens in order, and all places are places of the text."""
     text, pieces = entry.text("text"), entry.texts("pieces")
     N, end = len(pieces), len(text)
@@ -247,7 +247,7 @@ def _line(entry: Settings) -> Line:
         entry.wrong("aside", f"places of the {len(words)} words")
     if prompt is not None and not _is_place(prompt, 0, N):
         entry.wrong("prompt", f"a number of the {N} tokens, or null")
-    return Line(text, tuple(ids), tuple(pieces), tuple(map(_span, spans)), tuple(words), tuple(aside), prompt)
+    return TokenizedText(text, tuple(ids), tuple(pieces), tuple(map(_span, spans)), tuple(words), tuple(aside), prompt)
 
 
 def _is_place(value: object, least: int, most: int) -> bool:

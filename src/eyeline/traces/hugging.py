@@ -12,8 +12,8 @@ from eyeline.models import Tokens
 from eyeline.models.continuing import Continuation
 from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.line import Line, of_tokens, of_words
 from eyeline.traces.making import checked, traced
+from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
 
 if TYPE_CHECKING:
@@ -75,7 +75,13 @@ def record_hugging(
 
 
 def _trace(
-    calls: Sequence[Call], kind: str, queries: Line | None, keys: Line | None, several: bool, model: str, values: bool
+    calls: Sequence[Call],
+    kind: str,
+    queries: TokenizedText | None,
+    keys: TokenizedText | None,
+    several: bool,
+    model: str,
+    values: bool,
 ) -> Trace:
     """The trace of the calls of one kind."""
     (H, N, _), (_, M, _) = calls[0].q.shape, calls[0].k.shape
@@ -103,12 +109,12 @@ def _trace(
     )
 
 
-def _fitting(line: Line | None, count: int) -> Line:
+def _fitting(line: TokenizedText | None, count: int) -> TokenizedText:
     """The line, if it is one of so many tokens: what a model makes of pictures or sounds is numbered."""
     return line if line is not None and len(line) == count else of_words([str(place) for place in range(count)])
 
 
-def _given(text: str | Mapping[str, Any], tokenizer: Any) -> tuple[Mapping[str, Any], Line | None]:
+def _given(text: str | Mapping[str, Any], tokenizer: Any) -> tuple[Mapping[str, Any], TokenizedText | None]:
     """What the model is called with, and the line of its tokens, if it is of tokens."""
     if not isinstance(text, str):
         ids = text.get("input_ids")
@@ -132,7 +138,7 @@ def _given(text: str | Mapping[str, Any], tokenizer: Any) -> tuple[Mapping[str, 
     return inputs, of_tokens(Tokens(text, list(ids), pieces, spans, list(map(bool, special))), causal=False)
 
 
-def line_of_ids(ids: Sequence[int], tokenizer: Any) -> Line:
+def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText:
     """The line of tokens whose text isn't known: as a tokenizer reads them; without one, their numbers."""
     if tokenizer is None:
         return _numbered(ids, [str(id) for id in ids])
@@ -145,5 +151,5 @@ def line_of_ids(ids: Sequence[int], tokenizer: Any) -> Line:
     return of_tokens(reading.tokens, causal=False)
 
 
-def _numbered(ids: Sequence[int], pieces: Sequence[str]) -> Line:
+def _numbered(ids: Sequence[int], pieces: Sequence[str]) -> TokenizedText:
     return replace(of_words(pieces), ids=tuple(map(int, ids)))

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.attention import observe
-from eyeline.checks import check_mask, check_scale, check_shapes
+from eyeline.attention.checks import check_mask, check_scale, check_shapes
+from eyeline.calls import observe
 from eyeline.masks import Mask
-from eyeline.observation import Observation
+from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import TraceError
-from eyeline.traces.line import Line, of_words
 from eyeline.traces.measures import asked, measures
+from eyeline.traces.tokenized_text import TokenizedText, of_words
 from eyeline.traces.trace import Kind, LayerTrace, Sizes, Trace
 
 Array = NDArray[np.float32]
@@ -64,8 +64,8 @@ def traced(
     layers: Sequence[tuple[Array, Array, Array | None]],
     seen_by: Sequence[Allowed],
     scales: Sequence[float],
-    queries: Line,
-    keys: Line | None,
+    queries: TokenizedText,
+    keys: TokenizedText | None,
     *,
     name: str,
     model: str,

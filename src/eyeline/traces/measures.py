@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.observation import Observation
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout
-from eyeline.traces.line import Line
+from eyeline.readouts.observation import Observation
+from eyeline.traces.tokenized_text import TokenizedText
 
 Array = NDArray[Any]
 #: The most rows and columns of a head's small picture.
@@ -37,7 +37,7 @@ class Measures:
     most: Array
 
 
-def asked(queries: Line, keys: Line | None) -> list[Readout]:
+def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
     """What is to be read of each layer for its measures."""
     across = queries if keys is None else keys
     groups = np.full(len(across), -1)

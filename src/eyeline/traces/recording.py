@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 import numpy as np
 
 from eyeline.masks import Causal, Mask
-from eyeline.observation import Observation
+from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.line import of_tokens
 from eyeline.traces.measures import asked, measures
+from eyeline.traces.tokenized_text import of_tokens
 from eyeline.traces.trace import LayerTrace, Sizes, Trace
 
 if TYPE_CHECKING:

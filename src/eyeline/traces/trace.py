@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.attention import observe
+from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.readouts import Pooled, Weights
 from eyeline.readouts.rectangle import Which
 from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
-from eyeline.traces.line import Line
 from eyeline.traces.measures import Measures
+from eyeline.traces.tokenized_text import TokenizedText
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
@@ -79,8 +79,8 @@ class Trace:
     name: str
     model: Sizes
     kind: Kind
-    queries: Line
-    keys: Line | None
+    queries: TokenizedText
+    keys: TokenizedText | None
     layers: tuple[LayerTrace, ...]
     measures: Measures
 
@@ -91,7 +91,7 @@ class Trace:
         return f"<Trace of {self.queries.text[:40]!r}: {self.model.name}, {self.name}, {size}, {tokens}>"
 
     @property
-    def across(self) -> Line:
+    def across(self) -> TokenizedText:
         """The tokens that are looked at."""
         return self.queries if self.keys is None else self.keys
 
@@ -137,7 +137,7 @@ class Trace:
         return of_arrays(q, k, v, mask, scale, queries, keys, name, model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace into a file, which is there whole or not at all. `open_trace` opens it.
+        """Write the trace into a file, which is there whole or not at all. `load_trace` opens it.
 
         It is a safetensors file; docs/page-format.md says what it holds.
 

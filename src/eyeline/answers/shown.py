@@ -15,7 +15,7 @@ class Shown:
 
     def to_json(self, *, ascii_only: bool = False) -> str:
         """The JSON that the command prints with `--json`; with `ascii_only`, other characters as escapes."""
-        from eyeline.explanations.documents import json_text
+        from eyeline.answers.documents import json_text
 
         return json_text(self.document, ascii_only)
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eyeline.explanations import numbers
+from eyeline.answers import numbers
 from eyeline.models.units import Unit, units_of
 from eyeline.version import VERSION
 from eyeline.views import document
 
 if TYPE_CHECKING:
-    from eyeline.explanations.comparison import Comparison
-    from eyeline.explanations.explanation import Explanation
-    from eyeline.explanations.generated import Generated
-    from eyeline.explanations.running import HeadSteps, RunNumbers
+    from eyeline.answers.comparison import Comparison
+    from eyeline.answers.explanation import Explanation
+    from eyeline.answers.generated import Generated
+    from eyeline.answers.running import HeadSteps, RunNumbers
     from eyeline.models import Tokens
 
 Document = document.Explanation | document.Comparison | document.Rollout | document.Heads

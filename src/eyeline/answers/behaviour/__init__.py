@@ -6,6 +6,6 @@ which tokens they tell apart, `labels` the words and their thresholds. This room
 
 from __future__ import annotations
 
-from eyeline.explanations.behaviour.heads import Heads, heads
+from eyeline.answers.behaviour.heads import Heads, heads
 
 __all__ = ["Heads", "heads"]

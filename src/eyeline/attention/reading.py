@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from eyeline.kernels.reads import Found, Reads
 from eyeline.kernels.run import computed, forward, weights
 from eyeline.masks import edges
-from eyeline.observation import Observation, TopKeys
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts.observation import Observation, TopKeys
 
 if TYPE_CHECKING:
-    from eyeline.call.call import Call
+    from eyeline.attention.call import Call
 
 Array = NDArray[Any]
 

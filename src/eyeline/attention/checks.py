@@ -26,7 +26,7 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
         if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise TypeError(
                 f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
-                f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Lengths(...)"
+                f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
             )
         # NumPy has no bfloat16 of its own: it goes by its name, which takes long to ask for.
         if x.dtype not in _OWN and x.dtype.name != "bfloat16":

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.explanations import numbers
-from eyeline.explanations.generated import Generated, asked, check_room, generated, go_on
-from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, Where, loaded, seen_through, sizes_of, tokens_of, where
-from eyeline.explanations.running import HeadSteps, RunNumbers, Variant, run_numbers
-from eyeline.explanations.shown import Shown
-from eyeline.explanations.units import Found, find
+from eyeline.answers import numbers
+from eyeline.answers.generated import Generated, asked, check_room, generated, go_on
+from eyeline.answers.numbers import Array
+from eyeline.answers.question import QuestionError, Selection, loaded, seen_through, sizes_of, tokens_of, where
+from eyeline.answers.running import HeadSteps, RunNumbers, Variant, run_numbers
+from eyeline.answers.shown import Shown
+from eyeline.answers.units import Found, find
 from eyeline.masks import Mask
 from eyeline.models.units import Unit, shown_of, units_of
 
@@ -53,7 +53,7 @@ class Explanation(Shown):
     units: tuple[Unit, ...]
     shown: tuple[int, ...]
     token: Found | None
-    where: Where
+    where: Selection
     runs: tuple[RunNumbers, ...]
     pieces: bool
     special: bool
@@ -95,13 +95,13 @@ class Explanation(Shown):
     @cached_property
     def document(self) -> document.Explanation:
         """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
-        from eyeline.explanations.documents import explanation_document
+        from eyeline.answers.documents import explanation_document
 
         return explanation_document(self)
 
     def to_csv(self) -> str:
         """The picture's numbers as CSV, one line per pair of units, as `eyeline explain --csv` prints."""
-        from eyeline.explanations.tables import csv_text
+        from eyeline.answers.tables import csv_text
 
         return csv_text(self.document)
 

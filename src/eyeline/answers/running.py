@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.attention import observe
-from eyeline.explanations import numbers
-from eyeline.explanations.numbers import Array, HardHead
-from eyeline.explanations.question import Where
-from eyeline.explanations.units import Found
+from eyeline.answers import numbers
+from eyeline.answers.numbers import Array, HardHead
+from eyeline.answers.question import Selection
+from eyeline.answers.units import Found
+from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.models.units import Unit, shown_of
 from eyeline.readouts import Weights
@@ -137,7 +137,7 @@ def run_numbers(
     ids: Sequence[int],
     units: Sequence[Unit],
     found: Found | None,
-    where: Where,
+    where: Selection,
     variant: Variant,
     steps: int | bool,
 ) -> RunNumbers:

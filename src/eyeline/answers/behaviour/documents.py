@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from eyeline.explanations.behaviour.measures import MEASURES
-from eyeline.explanations.documents import model_entry, number
+from eyeline.answers.behaviour.measures import MEASURES
+from eyeline.answers.documents import model_entry, number
 from eyeline.version import VERSION
 from eyeline.views import document
 from eyeline.views.labels import printable
@@ -16,7 +16,7 @@ from eyeline.views.labels import printable
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from eyeline.explanations.behaviour.heads import Heads
+    from eyeline.answers.behaviour.heads import Heads
 
 SCHEMA = "eyeline.heads/1"
 _NAMES = [measure.name for measure in MEASURES]

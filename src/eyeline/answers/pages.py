@@ -9,10 +9,10 @@ from eyeline.traces import record_tokens
 from eyeline.views.page import Page
 
 if TYPE_CHECKING:
-    from eyeline.explanations.comparison import Comparison
-    from eyeline.explanations.explanation import Explanation
-    from eyeline.explanations.question import Where
-    from eyeline.explanations.units import Found
+    from eyeline.answers.comparison import Comparison
+    from eyeline.answers.explanation import Explanation
+    from eyeline.answers.question import Selection
+    from eyeline.answers.units import Found
     from eyeline.models import Model
     from eyeline.models.units import Unit
 
@@ -52,7 +52,7 @@ def comparison_page(found: Comparison, model: Model) -> Page:
     return Page([record_tokens(model, side.tokens) for side in found.sides], state)
 
 
-def _state(where: Where, found: Found | None, units: tuple[Unit, ...], special: bool) -> dict[str, Any]:
+def _state(where: Selection, found: Found | None, units: tuple[Unit, ...], special: bool) -> dict[str, Any]:
     """What of the page's state any question says."""
     return {
         "layer": where.layer - 1,

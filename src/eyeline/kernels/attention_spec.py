@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from eyeline import scores
-from eyeline.masks import Lowered
+from eyeline.masks import LoweredMask
 
 
 @dataclass(frozen=True)
-class Setting:
+class AttentionSpec:
     """How scores become weights.
 
     Attributes:
@@ -24,8 +24,8 @@ class Setting:
     """
 
     scale: float
-    mask: Lowered | None = None
-    scores: scores.Lowered = field(default_factory=scores.Lowered)
+    mask: LoweredMask | None = None
+    scores: scores.LoweredScores = field(default_factory=scores.LoweredScores)
     dropout: float = 0.0
     seed: int = 0
     first_query: int = 0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eyeline.explanations.behaviour.measures import CLARK, GU, SINK_TOKENS
+from eyeline.answers.behaviour.measures import CLARK, GU, SINK_TOKENS
 
 MIXED = "mixed"
 

@@ -34,7 +34,7 @@ class QuestionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Where:
+class Selection:
     """Which layer and heads are looked at: `layer` from 1, `head` from 1, None for the mean of all."""
 
     layer: int
@@ -56,7 +56,7 @@ def sizes_of(model: Model) -> dict[str, int]:
     return {name: getattr(model.config, name) for name in names}
 
 
-def where(model: Model, layer: int | None, head: int | None) -> Where:
+def where(model: Model, layer: int | None, head: int | None) -> Selection:
     """The layer and head that were asked for, checked: the last layer and the mean of its heads by default."""
     layers, heads = model.config.layers, model.config.heads
     chosen = (
@@ -64,7 +64,9 @@ def where(model: Model, layer: int | None, head: int | None) -> Where:
         if layer is None
         else counted("layer", layer, layers, model.name, "0 is the embedding, which has no attention")
     )
-    return Where(chosen, None if head is None else counted("head", head, heads, model.name, "heads are counted from 1"))
+    return Selection(
+        chosen, None if head is None else counted("head", head, heads, model.name, "heads are counted from 1")
+    )
 
 
 def counted(name: str, value: int, most: int, model: str, hint: str) -> int:

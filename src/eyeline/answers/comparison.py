@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.explanations import numbers
-from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, Where, loaded, sizes_of, tokens_of, where
-from eyeline.explanations.running import hidden_units, look
-from eyeline.explanations.shown import Shown
-from eyeline.explanations.units import Found, find
+from eyeline.answers import numbers
+from eyeline.answers.numbers import Array
+from eyeline.answers.question import QuestionError, Selection, loaded, sizes_of, tokens_of, where
+from eyeline.answers.running import hidden_units, look
+from eyeline.answers.shown import Shown
+from eyeline.answers.units import Found, find
 from eyeline.models.units import Unit, shown_of, units_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Comparison(Shown):
     model: str
     sizes: dict[str, int]
     token: str
-    where: Where
+    where: Selection
     cosines: Array
     sides: tuple[Side, Side]
     special: bool
@@ -87,7 +87,7 @@ class Comparison(Shown):
     @cached_property
     def document(self) -> document.Comparison:
         """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
-        from eyeline.explanations.documents import comparison_document
+        from eyeline.answers.documents import comparison_document
 
         return comparison_document(self)
 
@@ -168,7 +168,7 @@ def compare(
 
 
 def _side(
-    model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Where, special: bool
+    model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Selection, special: bool
 ) -> Side:
     queries = [position for unit in found.units for position in units[unit].tokens]
     sight = look(model, tokens.ids, place.layer, queries)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.explanations.behaviour import measures
-from eyeline.explanations.behaviour.kinds import Kinds, around, cut, kinds_of
-from eyeline.explanations.behaviour.labels import Label, apply, labels_for
-from eyeline.explanations.question import QuestionError, loaded, sizes_of, tokens_of_any_length, too_long
-from eyeline.explanations.shown import Shown
+from eyeline.answers.behaviour import measures
+from eyeline.answers.behaviour.kinds import Kinds, around, cut, kinds_of
+from eyeline.answers.behaviour.labels import Label, apply, labels_for
+from eyeline.answers.question import QuestionError, loaded, sizes_of, tokens_of_any_length, too_long
+from eyeline.answers.shown import Shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -70,7 +70,7 @@ class Heads(Shown):
     @cached_property
     def document(self) -> document.Heads:
         """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
-        from eyeline.explanations.behaviour.documents import heads_document
+        from eyeline.answers.behaviour.documents import heads_document
 
         return heads_document(self)
 
@@ -80,13 +80,13 @@ class Heads(Shown):
         Raises:
             ImportError: if pandas isn't installed.
         """
-        from eyeline.explanations.behaviour.documents import heads_frame
+        from eyeline.answers.behaviour.documents import heads_frame
 
         return heads_frame(self)
 
     def to_csv(self) -> str:
         """A line for each head, as `eyeline heads --csv` prints."""
-        from eyeline.explanations.behaviour.documents import heads_csv
+        from eyeline.answers.behaviour.documents import heads_csv
 
         return heads_csv(self.document)
 
@@ -134,7 +134,7 @@ def heads(
 ) -> Heads:
     """What every head of a model does with a text: how broadly and how far it looks, at what, and a word for that.
 
-    The numbers, each a mean over all tokens, special ones included: see `eyeline.explanations.behaviour.measures`. The
+    The numbers, each a mean over all tokens, special ones included: see `eyeline.answers.behaviour.measures`. The
     model runs layer by layer and no weights are kept, so that memory grows with the length of the text alone.
 
     Args:

@@ -8,11 +8,11 @@ imports the rooms above it (models, traces, views, attention, reference, readout
 
 from __future__ import annotations
 
-from eyeline.explanations.behaviour import Heads, heads
-from eyeline.explanations.comparison import Comparison, compare
-from eyeline.explanations.explanation import Explanation, explain
-from eyeline.explanations.question import QuestionError
-from eyeline.explanations.rolled import Rollout, rollout
+from eyeline.answers.behaviour import Heads, heads
+from eyeline.answers.comparison import Comparison, compare
+from eyeline.answers.explanation import Explanation, explain
+from eyeline.answers.question import QuestionError
+from eyeline.answers.rolled import Rollout, rollout
 
 __all__ = [
     "Comparison",

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyeline.explanations.question import QuestionError
+from eyeline.answers.question import QuestionError
 from eyeline.models.units import Unit
 
 _NAMED = 12  # words that an error names

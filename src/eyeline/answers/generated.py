@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, Where
+from eyeline.answers.numbers import Array
+from eyeline.answers.question import QuestionError, Selection
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.generating import Choice
 from eyeline.models.units import Unit
@@ -135,7 +135,7 @@ def generated(
     after: Tokens,
     found: Sequence[tuple[float, NDArray[Any]]],
     units: Sequence[Unit],
-    where: Where,
+    where: Selection,
     wanted: Asked,
 ) -> Generated:
     """What was generated after the tokens `before`, in words of the whole text."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eyeline.explanations.documents import aside, looks, matrix_entry, model_entry, token_entries, unit_entries
+from eyeline.answers.documents import aside, looks, matrix_entry, model_entry, token_entries, unit_entries
 from eyeline.version import VERSION
 from eyeline.views import document
 
 if TYPE_CHECKING:
-    from eyeline.explanations.rolled import Rollout
+    from eyeline.answers.rolled import Rollout
 
 SCHEMA = "eyeline.rollout/1"
 

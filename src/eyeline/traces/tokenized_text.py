@@ -28,7 +28,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Line:
+class TokenizedText:
     """A text cut into tokens.
 
     Attributes:
@@ -82,7 +82,7 @@ class Line:
         }
 
 
-def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Line:
+def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> TokenizedText:
     """The line of a model's tokens.
 
     Args:
@@ -93,7 +93,7 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Lin
     units = units_of(tokens, pieces=False)
     shown = set(shown_of(units, causal=causal, special=False))
     spans = piece_spans(tokens)
-    return Line(
+    return TokenizedText(
         tokens.text,
         tuple(map(int, tokens.ids)),
         tuple(tokens.pieces),
@@ -104,7 +104,7 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Lin
     )
 
 
-def of_words(words: Sequence[str], name: str = "queries") -> Line:
+def of_words(words: Sequence[str], name: str = "queries") -> TokenizedText:
     """A line of a user's own words, each one token, with a space between two.
 
     >>> of_words(["a", "rose"]).text
@@ -118,7 +118,7 @@ def of_words(words: Sequence[str], name: str = "queries") -> Line:
         raise TraceError(f"{name} must be valid Unicode, got {error.object[error.start]!r} in one") from None
     ends = list(accumulate(len(word) + 1 for word in words))
     spans = [(end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True)]
-    return Line(
+    return TokenizedText(
         " ".join(words),
         (-1,) * len(words),
         tuple(words),

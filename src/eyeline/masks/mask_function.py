@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import Lowered, Problem, Rule, everywhere
+from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule, everywhere
 from eyeline.masks.mask import Mask
 
 
 @dataclass(frozen=True, slots=True)
-class Where(Mask):
+class MaskFunction(Mask):
     """Where a function says so: any Python that Numba can compile.
 
     The function is compiled into the kernels and asked about each pair of a query and a key that the masks joined with
-    it by `&` leave, so `Causal() & Where(f)` asks nothing about the future. `~Where(f)`, `Where(f) & Where(g)` and
-    `Where(f) | Where(g)` are functions again. An `|` with any other mask can't be said so: it is computed beforehand
-    as booleans, B·H·N·M bytes.
+    it by `&` leave, so `Causal() & MaskFunction(f)` asks nothing about the future. `~MaskFunction(f)`, and two of them
+    joined by `&` or `|`, are functions again. An `|` with any other mask is computed beforehand as booleans, B·H·N·M
+    bytes.
 
     Args:
         function: `function(b, h, i, j)`, whole numbers from 0: whether in batch element b (the leading axes, flattened)
@@ -28,7 +28,7 @@ class Where(Mask):
     Raises:
         TypeError: if the function can't be called.
 
-    >>> Where(lambda b, h, i, j: (i + j) % 2 == 0).dense(3).astype(int)
+    >>> MaskFunction(lambda b, h, i, j: (i + j) % 2 == 0).dense(3).astype(int)
     array([[1, 0, 1],
            [0, 1, 0],
            [1, 0, 1]])
@@ -44,15 +44,15 @@ class Where(Mask):
             )
 
     def __repr__(self) -> str:
-        return f"Where({getattr(self.function, '__name__', repr(self.function))})"
+        return f"MaskFunction({getattr(self.function, '__name__', repr(self.function))})"
 
-    def rule(self, problem: Problem) -> NDArray[np.bool_]:
+    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
         answers = np.fromiter((bool(self._python()(*at)) for at in np.ndindex(problem.shape)), bool)
         return answers.reshape(problem.shape)
 
-    def lower(self, problem: Problem) -> Lowered:
-        return Lowered(everywhere(problem.keys), functions=(self._python(),))
+    def lower(self, problem: AttentionShape) -> LoweredMask:
+        return LoweredMask(everywhere(problem.keys), functions=(self._python(),))
 
     def _python(self) -> Rule:
         """The function as it was before Numba wrapped it, if it did: how it is compiled is the kernels' business."""

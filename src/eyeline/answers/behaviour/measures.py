@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.explanations.behaviour.kinds import FIRST, PUNCTUATION, SPECIAL, Kinds
+from eyeline.answers.behaviour.kinds import FIRST, PUNCTUATION, SPECIAL, Kinds
 from eyeline.readouts import Distance, Entropy, Readout
 
 if TYPE_CHECKING:

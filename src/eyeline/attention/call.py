@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.call.reading import Reading
-from eyeline.checks import check_arrays, check_mask, check_scale
+from eyeline.attention.checks import check_arrays, check_mask, check_scale
+from eyeline.attention.reading import Reading
 from eyeline.dropout import check_dropout
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.reads import Reads
 from eyeline.kernels.run import Pass, forward
-from eyeline.kernels.setting import Setting
-from eyeline.masks import And, Causal, Documents, Lengths, Lowered, Mask, Not, Or, Prefix, Problem, Window
-from eyeline.observation import Observation
+from eyeline.masks import And, AttentionShape, Causal, Documents, LoweredMask, Mask, Not, Or, Padding, PrefixLM, Window
 from eyeline.part import Part
 from eyeline.readouts import Readout, chosen
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
-_WHOLE, _NO_CHANGE = Part(), lower((), Problem((1,), 1, 0, 0))
+_WHOLE, _NO_CHANGE = Part(), lower((), AttentionShape((1,), 1, 0, 0))
 
 
 class Call:
@@ -58,8 +58,8 @@ class Call:
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
         _, H, N, D = self.q.shape
         whole = self.part.of(N, self.k.shape[2])
-        self.problem = Problem(q.shape[:-3] or (1,), H, *whole)
-        self.setting = Setting(
+        self.problem = AttentionShape(q.shape[:-3] or (1,), H, *whole)
+        self.setting = AttentionSpec(
             check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
             self._seen(check_mask(mask)),
             _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.problem),
@@ -71,12 +71,12 @@ class Call:
         )
         self.lse = None if lse is None else self._given_lse(lse)
 
-    def _seen(self, mask: Mask | None) -> Lowered | None:
+    def _seen(self, mask: Mask | None) -> LoweredMask | None:
         """The mask of these queries; keys that aren't here are hidden."""
         first, here, N = self.part.first_key, self.k.shape[2], self.q.shape[2]
         if mask is None and here == self.problem.keys:
             return None
-        lowered = Lowered(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
+        lowered = LoweredMask(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
             lowered = _lowered(mask, self.problem)
         bounds, allowed = lowered.bounds, lowered.allowed
@@ -121,14 +121,14 @@ class Call:
 _QUERIES_KEPT = 1 << 16
 
 
-def _lowered(mask: Mask, problem: Problem) -> Lowered:
+def _lowered(mask: Mask, problem: AttentionShape) -> LoweredMask:
     """The mask as the kernels see it, from a call before if it is a plain value: an array may change meanwhile."""
     kept = _plain(mask) and problem.batch * problem.queries <= _QUERIES_KEPT
     return _lowered_once(mask, problem) if kept else mask.lower(problem)
 
 
 @lru_cache(maxsize=16)
-def _lowered_once(mask: Mask, problem: Problem) -> Lowered:
+def _lowered_once(mask: Mask, problem: AttentionShape) -> LoweredMask:
     return mask.lower(problem)
 
 
@@ -137,7 +137,7 @@ def _plain(mask: Mask) -> bool:
         return _plain(mask.left) and _plain(mask.right)
     if isinstance(mask, Not):
         return _plain(mask.inner)
-    return isinstance(mask, (Causal, Documents, Lengths, Prefix, Window))
+    return isinstance(mask, (Causal, Documents, Padding, PrefixLM, Window))
 
 
 def _bits(x: Array) -> Array:

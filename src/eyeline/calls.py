@@ -9,9 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
-from eyeline.observation import Observation
 from eyeline.part import Part
 from eyeline.readouts import Readout
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores
 
 Array = NDArray[Any]
@@ -40,7 +40,7 @@ def attention(
         k: keys, (..., G, M, D), of the same type; H must be a multiple of G, and each key head serves H/G query heads
             in a row (grouped-query attention).
         v: values, (..., G, M, E), of the same type.
-        mask: where a query may look at a key, for example `Causal() & Lengths([37, 512])`; everywhere if not given.
+        mask: where a query may look at a key, for example `Causal() & Padding([37, 512])`; everywhere if not given.
         scale: what scores are multiplied by; 1/√D if not given.
         scores: what changes the scaled scores before the mask, in this order: one or several of `Alibi`,
             `RelativeBias`, `Bias`, `Softcap`, a function of your own (score, b, h, i, j) that Numba can compile, and
@@ -72,7 +72,7 @@ def attention(
         tensors: Any = (q, k, v)
         result: Any = on_tensors(*tensors, **asked)
         return result  # type: ignore[no-any-return]
-    from eyeline.call import Call
+    from eyeline.attention import Call
 
     return Call(q, k, v, **asked).output()
 
@@ -123,7 +123,7 @@ def observe(
 
         tensors: Any = (q, k, v)
         return on_tensors(*tensors, **asked, read=read, part=part, lse=lse)
-    from eyeline.call import Call
+    from eyeline.attention import Call
 
     return Call(q, k, v, **asked, part=part, lse=lse).observe(read)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.observation import Observation
+from eyeline.readouts.observation import Observation
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +20,7 @@ Kind = Literal["encoder self", "decoder self", "cross"]
 
 
 @dataclass(frozen=True)
-class Look:
+class WatchedCall:
     """What was read of one call of one attention module.
 
     Attributes:
@@ -86,7 +86,7 @@ _PER_QUERY = ("entropy", "distance", "sink", "lse")
 
 
 @dataclass
-class Seen(Sequence[Look]):
+class Watched(Sequence[WatchedCall]):
     """All that `watch` saw, in the order in which it happened.
 
     Attributes:
@@ -94,7 +94,7 @@ class Seen(Sequence[Look]):
         missed: the paths of modules that looked at something without calling Eyeline, if any did.
     """
 
-    looks: list[Look] = field(default_factory=list)
+    looks: list[WatchedCall] = field(default_factory=list)
     missed: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -103,14 +103,14 @@ class Seen(Sequence[Look]):
     def __getitem__(self, index: Any) -> Any:
         return self.looks[index]
 
-    def __iter__(self) -> Iterator[Look]:
+    def __iter__(self) -> Iterator[WatchedCall]:
         return iter(self.looks)
 
     def __repr__(self) -> str:
         passes = len({look.forward for look in self.looks})
         counts = ((len(self.looks), "call"), (len(self.modules), "module"), (passes, "pass"))
         calls, modules, passed = (f"{n} {word}{_plural(word) if n != 1 else ''}" for n, word in counts)
-        return f"<Seen: {calls} of {modules} in {passed}>"
+        return f"<Watched: {calls} of {modules} in {passed}>"
 
     @property
     def modules(self) -> list[str]:
@@ -124,12 +124,12 @@ class Seen(Sequence[Look]):
         kind: Kind | None = None,
         layer: int | None = None,
         forward: int | None = None,
-    ) -> Seen:
+    ) -> Watched:
         """Those of one module, kind, layer or pass.
 
         Args:
             module: a path, or a pattern with * and ?.
-            kind, layer, forward: as in `Look`.
+            kind, layer, forward: as in `WatchedCall`.
 
         Raises:
             ValueError: if there is none; it says what there is.
@@ -145,7 +145,7 @@ class Seen(Sequence[Look]):
             given = {"module": module, **asked}
             wanted = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
             raise ValueError(f"there must be such a look, got {wanted or 'nothing seen at all'}; {self._there_are()}")
-        return Seen(found, self.missed)
+        return Watched(found, self.missed)
 
     def _there_are(self) -> str:
         modules = self.modules

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eyeline.attention import observe
-from eyeline.explanations import numbers
-from eyeline.explanations.numbers import Array
-from eyeline.explanations.question import QuestionError, loaded, sizes_of, tokens_of, where
-from eyeline.explanations.shown import Shown
-from eyeline.explanations.units import Found, find
+from eyeline.answers import numbers
+from eyeline.answers.numbers import Array
+from eyeline.answers.question import QuestionError, loaded, sizes_of, tokens_of, where
+from eyeline.answers.shown import Shown
+from eyeline.answers.units import Found, find
+from eyeline.calls import observe
 from eyeline.masks import Causal
 from eyeline.models.units import Unit, units_of
 from eyeline.readouts import Received, Weights
@@ -79,7 +79,7 @@ class Rollout(Shown):
     @cached_property
     def document(self) -> document.Rollout:
         """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
-        from eyeline.explanations.rolled_documents import rollout_document
+        from eyeline.answers.rolled_documents import rollout_document
 
         return rollout_document(self)
 

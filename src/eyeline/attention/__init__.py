@@ -4,6 +4,6 @@ the weights, and the answers back.
 This room may import `kernels` and all below. It has no torch; `torch` uses it as `attention` does.
 """
 
-from eyeline.call.call import Call
+from eyeline.attention.call import Call
 
 __all__ = ["Call"]
