@@ -90,7 +90,7 @@ class LayerArrays:
     def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation]:
         """The layer as a trace keeps it, and what was read of it, with axes (H, 1, N, ...)."""
         unknown = np.zeros(self.q.shape[:2], np.float32)
-        layer = LayerTrace(self.q, self.k, self.v, unknown, self.scale, self.allowed, self.softcap, self.bias)
+        layer = LayerTrace(self.q, self.k, self.v, unknown, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
         seen = layer.first_observed(() if self.sinks is not None else read)
         if self.sinks is None:
             return replace(layer, lse=seen.lse[:, 0]), seen

@@ -26,6 +26,9 @@ from eyeline.traces.trace import LayerTrace, Sizes, Trace
 class OwnModel:
     """One of Eyeline's models, as a `TextModel`."""
 
+    kind: None = None
+    state = 0
+
     def __init__(self, model: Model) -> None:
         self.model = self.identity = model
         config = model.config

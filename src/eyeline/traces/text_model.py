@@ -70,7 +70,9 @@ class TextModel(Protocol):
         positions: the most tokens that it takes; None if it has no limit.
         vocabulary_size: how many token ids there are.
         family: what config.json calls its kind, such as "bert".
+        kind: of an encoder-decoder, the part that is looked into.
         identity: the model itself, for what is computed once for each.
+        state: a number that changes whenever the model's weights do.
     """
 
     @property
@@ -86,7 +88,11 @@ class TextModel(Protocol):
     @property
     def family(self) -> str: ...
     @property
+    def kind(self) -> str | None: ...
+    @property
     def identity(self) -> object: ...
+    @property
+    def state(self) -> int: ...
 
     def read(self, text: str) -> ReadText:
         """The text as the model takes it."""

@@ -57,6 +57,7 @@ class LayerTrace:
         allowed: where queries may look.
         softcap: the cap of the scaled scores, if the model has one (Gemma 2).
         bias: what is added to them then, (H or 1, N or 1, M), if anything is (T5).
+        sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse has them in it.
     """
 
     q: Array
@@ -67,6 +68,7 @@ class LayerTrace:
     allowed: Allowed
     softcap: float | None = None
     bias: Array | None = None
+    sinks: Array | None = None
 
     def observe(
         self,
@@ -142,7 +144,8 @@ class Trace:
         vectors: the vectors of some tokens before the first layer and after each, (L + 1, tokens, width), if they were
             asked for; of `vector_tokens`.
         vector_tokens: the positions of those tokens.
-        seen: what was read of each layer while it ran, if anything was asked for, with axes (1, H, N, ...) or (H, 1, N, ...).
+        seen: what was read of each layer while it ran, if anything was asked for, with axes (1, H, N, ...) or
+            (H, 1, N, ...).
     """
 
     name: str

@@ -53,30 +53,35 @@ class TransformersModel:
         self.model = self.identity = the_model(model)
         self._tokenizer, self._target = tokenizer, target
         self._both = is_encoder_decoder(self.model)
-        self._kind = _checked_kind(kind, self._both)
-        if target is not None and (not self._both or self._kind == "encoder"):
+        self.kind = _checked_kind(kind, self._both)
+        if target is not None and (not self._both or self.kind == "encoder"):
             raise TraceError(
                 'target must be left out, but for an encoder-decoder with kind="decoder", whose answer it is; '
                 f"got {target!r:.40}"
             )
         config = self.model.config
-        sizes = config.get_text_config(decoder=self._kind == "decoder") if self._both else config.get_text_config()
+        sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
         self.name = name or name_of_model(self.model)
         self.family = str(getattr(config, "model_type", type(self.model).__name__))
-        part = "decoder" if self._kind == "decoder" else "encoder"
+        part = "decoder" if self.kind == "decoder" else "encoder"
         self.layers = _size(sizes, f"{part}_layers", "num_hidden_layers")
-        if self._kind == "decoder":
+        if self.kind == "decoder":
             self.layers = _size(sizes, "decoder_layers", "num_decoder_layers", "num_hidden_layers")
         self.heads = _size(sizes, f"{part}_attention_heads", "num_attention_heads")
         self.vocabulary_size = _size(sizes, "vocab_size")
         self.positions = _positions(sizes, tokenizer)
+
+    @property
+    def state(self) -> int:
+        """What changes whenever the model's weights do."""
+        return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
 
     def read(self, text: str) -> ReadText:
         """The text as the model takes it; with kind="decoder", the answer to it."""
         tokens, inputs = read(text, self._tokenizer)
         if not self._both:
             return ReadText(tokens, inputs)
-        if self._kind == "encoder":
+        if self.kind == "encoder":
             # One token of an answer is enough for the encoder to run.
             from eyeline.huggingface.recording import begun
 
@@ -89,7 +94,7 @@ class TransformersModel:
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """Other tokens in the place of those of a text that was read."""
         ids = [int(id) for id in tokens.ids]
-        if self._kind == "decoder" and self._both:
+        if self.kind == "decoder" and self._both:
             return ReadText(tokens, {**like.inputs, "decoder_input_ids": [ids]})
         inputs: dict[str, Any] = {"input_ids": [ids], "attention_mask": [[1] * len(ids)]}
         if "decoder_input_ids" in like.inputs:
@@ -126,7 +131,7 @@ class TransformersModel:
             changed_scores=keep.changed_scores,
             hidden_states=keep.vectors is not None,
         )
-        mine = [call for call in found if not self._both or KINDS[call.kind] == self._kind]
+        mine = [call for call in found if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
             raise TraceError(f"model must have attention of one kind to be asked about a text, got {sorted(kinds)}")
@@ -147,7 +152,7 @@ class TransformersModel:
     def _vectors(self, outputs: Any, keep: Keep, tokens: int, layers: int) -> NDArray[np.float32] | None:
         """The vectors that are to be kept, as the model's hidden states have them: the last after its final norm."""
         places = keep.positions(tokens)
-        names = [f"{self._kind}_hidden_states", "hidden_states"]
+        names = [f"{self.kind}_hidden_states", "hidden_states"]
         states = next((found for name in names if (found := getattr(outputs, name, None)) is not None), None)
         if places is None or states is None or len(states) != layers + 1:
             return None

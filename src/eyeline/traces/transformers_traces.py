@@ -1,4 +1,4 @@
-"""Traces of the attention calls of a transformers model: one of an encoder or a decoder, three of an encoder-decoder."""
+"""Traces of a transformers model's attention calls: one of an encoder or a decoder, three of an encoder-decoder."""
 
 from __future__ import annotations
 
