@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import eyeline.attention as _attention_room  # noqa: F401  # before the function of that name is bound below
 from eyeline.calls import attention, observe
-from eyeline.huggingface.import_hook import expect
+from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Window
 from eyeline.part import Part
@@ -22,7 +22,7 @@ from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout
-    from eyeline.huggingface import watch
+    from eyeline.huggingface import attach, watch
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -53,6 +53,7 @@ __all__ = [
     "Trace",
     "Weights",
     "Window",
+    "attach",
     "attention",
     "compare",
     "explain",
@@ -68,17 +69,18 @@ __all__ = [
 ]
 
 # `attn_implementation="eyeline"` works whichever of the two is imported first.
-expect()
+register_on_import()
 
 
 _LATER = {
     "Trace": "traces",
-    "compare": "explanations",
-    "explain": "explanations",
-    "heads": "explanations",
+    "attach": "huggingface",
+    "compare": "answers",
+    "explain": "answers",
+    "heads": "answers",
     "load_trace": "traces",
     "record": "traces",
-    "rollout": "explanations",
+    "rollout": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }

@@ -12,7 +12,7 @@ from eyeline.readouts import Weights
 if TYPE_CHECKING:
     import pandas
 
-    from eyeline.huggingface.watched import Watched, WatchedCall
+    from eyeline.huggingface.watched_calls import Watched, WatchedCall
 
 _TABLES = ("queries", "keys", "heads", "weights")
 _FIRST = ("module", "kind", "layer", "forward", "batch", "head")

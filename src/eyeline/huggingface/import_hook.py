@@ -14,13 +14,13 @@ NAME = "eyeline"
 _ATTENTION, _MASKS = "transformers.modeling_utils", "transformers.masking_utils"
 
 
-def expect() -> None:
+def register_on_import() -> None:
     """Register with transformers now if it is loaded, else when it will be."""
     loaded = [name for name in (_ATTENTION, _MASKS) if name in sys.modules]
     for name in loaded:
         _register(sys.modules[name])
-    if len(loaded) < 2 and not any(isinstance(finder, _Arrival) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Arrival())
+    if len(loaded) < 2 and not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
 
 
 def _register(module: ModuleType) -> None:
@@ -33,18 +33,18 @@ def _register(module: ModuleType) -> None:
 
 
 def _attend(*args: Any, **kwargs: Any) -> Any:
-    from eyeline.huggingface.function import attend
+    from eyeline.huggingface.attention_interface import attend
 
     return attend(*args, **kwargs)
 
 
 def _mask(*args: Any, **kwargs: Any) -> Any:
-    from eyeline.huggingface.masking import mask
+    from eyeline.huggingface.mask_interface import mask
 
     return mask(*args, **kwargs)
 
 
-class _Arrival:
+class _ImportHook:
     """Finds nothing itself: it lets the others find those two modules, and registers once they have run."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
