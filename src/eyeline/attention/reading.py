@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eyeline.kernels.reads import Found, Reads
 from eyeline.kernels.run import computed, forward, weights
 from eyeline.masks import edges
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.readouts.observation import Observation, TopKeys
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Reading:
             match one:
                 case TopK():
                     fields["top"] = one.k
-                case Distance():
+                case MeanDistance():
                     standing = one.positions(problem)
-                    fields["distance"] = int(standing[0]) + call.part.first_query if len(standing) else 0
-                case Onto():
+                    fields["distance"] = int(standing[0]) + call.shard.first_query if len(standing) else 0
+                case GroupMass():
                     labels = np.ascontiguousarray(one.labels(problem), np.int32)
                     fields |= {"labels": labels, "groups": one.count}
                 case Received(reduce="max"):
@@ -60,7 +60,7 @@ class Reading:
                     fields["pooled_maxima" if one.reduce == "max" else "pooled_sums"] = True
         if not (wanted.keys() - {Weights}):
             return None
-        fields |= {"queries": problem.queries, "first_query": call.part.first_query}
+        fields |= {"queries": problem.queries, "first_query": call.shard.first_query}
         if self.totals is not None:
             fields |= {"maxima": self.totals[0], "sums": self.totals[1]}
         return Reads(**fields)
@@ -114,12 +114,12 @@ class Reading:
                 return {"top_k": TopKeys(keys, self._rows(found.top_weights))}
             case Entropy():
                 return {"entropy": self._rows(self._entropy(found))}
-            case Distance():
+            case MeanDistance():
                 assert found.distance is not None
-                return {"distance": self._rows(found.distance)}
-            case Onto():
+                return {"mean_distance": self._rows(found.distance)}
+            case GroupMass():
                 assert found.onto is not None
-                return {"onto": self._rows(found.onto)}
+                return {"group_mass": self._rows(found.onto)}
             case Received():
                 return self._received(one, found)
             case Pooled():

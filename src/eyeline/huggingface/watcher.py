@@ -20,7 +20,7 @@ from eyeline.huggingface.request import Request
 from eyeline.huggingface.structure import looks_back
 from eyeline.huggingface.watched import Kind, Watched, WatchedCall
 from eyeline.masks import Align
-from eyeline.readouts import Distance, Readout
+from eyeline.readouts import MeanDistance, Readout
 from eyeline.readouts.observation import Observation, TopKeys
 
 #: By a module's id; the watcher holds its model.
@@ -185,10 +185,10 @@ class Watcher:
         align: Align | None = place.align if place is not None else "end" if unequal else None
         found: list[Readout] = []
         for readout in self._read:
-            if not isinstance(readout, Distance) or readout.align is not None:
+            if not isinstance(readout, MeanDistance) or readout.align is not None:
                 found.append(readout)
             elif kind != "cross":
-                found.append(Distance(align))
+                found.append(MeanDistance(align))
         return found
 
 

@@ -36,7 +36,7 @@ def watch(
 
     Args:
         model: a model of transformers 5, or a module that holds one.
-        read: what to read of the weights, as for `eyeline.observe`. `Distance` isn't read of cross-attention, whose
+        read: what to read of the weights, as for `eyeline.observe`. `MeanDistance` isn't read of cross-attention, whose
             queries stand at no key.
         layers: which layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
             None.

@@ -12,7 +12,7 @@ from torch import Tensor
 from eyeline.attention.call import Call
 from eyeline.kernels.read_gradients import ReadGradients
 from eyeline.kernels.run_backward import backward as kernel
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
@@ -34,7 +34,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
             continue
         if isinstance(readout, Received) and readout.reduce == "mean":
             found.append(seen.looking)
-        found.append(getattr(seen, type(readout).__name__.lower()))
+        found.append(getattr(seen, readout.name))
     B, H = q.shape[:2]
     axes = len(request.problem.lead) + 1
     output, *rest = (torch.from_numpy(np.ascontiguousarray(x)) for x in found)
@@ -119,9 +119,9 @@ def _read_gradients(
                 fields["received"] = d / lookers
             case Received():
                 fields["received"] = d
-            case Distance():
+            case MeanDistance():
                 fields |= {"distance": d, "offset": int(readout.positions(problem)[0])}
-            case Onto():
+            case GroupMass():
                 fields |= {"onto": d, "labels": np.ascontiguousarray(readout.labels(problem))}
             case Weights():
                 rows, columns = readout.rows(problem.queries), readout.columns(problem.keys)
