@@ -292,7 +292,7 @@ SCORES = np.array([[0.0, -np.inf], [0.0, 0.0]])
         (lambda: el.Padding(queries=[2, -3]), "queries must be 0 or more, got -3"),
         (lambda: el.Padding([9]).dense(4), "lengths must be at most the number of queries, 4, got 9: Padding([9])"),
         (lambda: el.Padding(keys=[5]).dense(9, 4), "lengths must be at most the number of keys, 4, got 5: Padding("),
-        (lambda: el.Padding([1, 1]).dense(4, batch=3), "lengths must have one number per batch element (3), got 2: L"),
+        (lambda: el.Padding([1, 1]).dense(4, batch=3), "lengths must have one number per batch element (3), got 2: P"),
         (lambda: el.Dense(SCORES), "allowed must be an array of booleans, True where a query may look"),
         (lambda: el.Dense(SCORES), "if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does"),
         (lambda: el.Dense(np.ones((2, 2), int)), "allowed must be an array of booleans, True where a query may look"),

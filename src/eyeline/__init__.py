@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import eyeline.attention as _attention_room  # noqa: F401  # before the function of that name is bound below
 from eyeline.calls import attention, observe
 from eyeline.huggingface.import_hook import expect
 from eyeline.kernels.threads import get_threads, set_threads

@@ -72,7 +72,7 @@ def attention(
         tensors: Any = (q, k, v)
         result: Any = on_tensors(*tensors, **asked)
         return result  # type: ignore[no-any-return]
-    from eyeline.attention import Call
+    from eyeline.attention.call import Call
 
     return Call(q, k, v, **asked).output()
 
@@ -123,7 +123,7 @@ def observe(
 
         tensors: Any = (q, k, v)
         return on_tensors(*tensors, **asked, read=read, part=part, lse=lse)
-    from eyeline.attention import Call
+    from eyeline.attention.call import Call
 
     return Call(q, k, v, **asked, part=part, lse=lse).observe(read)
 

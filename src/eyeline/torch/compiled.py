@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eyeline.attention import Call
+from eyeline.attention.call import Call
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
 from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
