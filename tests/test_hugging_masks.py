@@ -194,7 +194,7 @@ def test_what_cannot_be_read_is_asked_in_blocks_and_kept_as_intervals(monkeypatc
         asked.append(tuple(torch.broadcast_shapes(q.shape, k.shape)))
         return ((q - k) % 50 < 10) & (k <= q)
 
-    monkeypatch.setattr(mask_interface, "_AT_A_TIME", 7 * 200)
+    monkeypatch.setattr(mask_interface, "_BLOCK_SIZE", 7 * 200)
     made = mask(1, 200, 200, 0, 0, bands)
     assert isinstance(made.mask, el.Intervals)
     assert len(asked) > 20

@@ -10,7 +10,7 @@ from transformers import WhisperConfig, WhisperForConditionalGeneration
 
 import eyeline as el
 
-READ = [el.TopK(3), el.Entropy(), el.Received(), el.Distance(), el.Weights()]
+READ = [el.TopK(3), el.Entropy(), el.Received(), el.MeanDistance(), el.Weights()]
 
 
 def close(got: np.ndarray, want: torch.Tensor | np.ndarray) -> None:
@@ -39,7 +39,7 @@ def test_readouts_are_those_of_the_real_tokens_weights(make, side):
         close(call.seen.entropy, entropy(w))
         close(call.seen.received, w.sum(2))
         i, j = np.arange(12)[:, None], np.arange(12)
-        close(call.seen.distance, (w * abs(i - j)).sum(-1))
+        close(call.seen.mean_distance, (w * abs(i - j)).sum(-1))
         close(call.seen.top_k.weights, -np.sort(-w, axis=-1)[..., :3])
         close(call.mean("entropy"), entropy(w).sum(2) / real.sum(1)[:, None])
 
@@ -107,7 +107,7 @@ def test_encoder_decoder_and_cross_attention_are_told_apart():
     real = padded(target, 2, "right")
     asked = {"attention_mask": source, "decoder_input_ids": target, "decoder_attention_mask": real}
     want = eager(model, ids, **asked)
-    with el.watch(model, [el.Weights(), el.Received(), el.Distance()]) as seen:
+    with el.watch(model, [el.Weights(), el.Received(), el.MeanDistance()]) as seen:
         got = model(ids, **asked).logits
     close(got.detach().numpy()[real.bool()], want.logits[real.bool()])
     kinds = {
@@ -121,7 +121,7 @@ def test_encoder_decoder_and_cross_attention_are_told_apart():
         for call, weights in zip(calls, attentions, strict=True):
             close(call.seen.weights, weights * (queries[:, None, :, None] & keys[:, None, None]))
             np.testing.assert_array_equal(call.real, queries.bool())
-            assert (call.seen.distance is None) == (kind == "cross")
+            assert (call.seen.mean_distance is None) == (kind == "cross")
     assert seen[0].module == "encoder.block.0.layer.0.SelfAttention"
 
 

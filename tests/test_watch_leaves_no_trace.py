@@ -16,7 +16,7 @@ import eyeline as el
 from eyeline.huggingface.call_observer import _OBSERVERS
 from eyeline.huggingface.errors import HuggingFaceError
 
-ALL = [el.TopK(2), el.Entropy(), el.Received(), el.Distance(), el.Pooled(3, 3), el.Weights(queries=-1)]
+ALL = [el.TopK(2), el.Entropy(), el.Received(), el.MeanDistance(), el.Pooled(3, 3), el.Weights(queries=-1)]
 
 
 def traces(model: torch.nn.Module) -> list[object]:
@@ -100,7 +100,7 @@ def test_nothing_is_kept_after_an_error():
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    with pytest.raises(ValueError, match="groups must be one per key"), el.watch(model, el.Onto([0, 1])):
+    with pytest.raises(ValueError, match="groups must be one per key"), el.watch(model, el.GroupMass([0, 1])):
         model(text())
     assert traces(model) == before
     with el.watch(model, el.Entropy()) as seen:  # and the next block counts from the beginning

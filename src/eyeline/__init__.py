@@ -13,9 +13,8 @@ import eyeline.attention as _attention_room  # noqa: F401  # before the function
 from eyeline.calls import attention, observe
 from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Window
-from eyeline.part import Part
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
+from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
@@ -32,21 +31,21 @@ __all__ = [
     "Bias",
     "Causal",
     "Dense",
-    "Distance",
     "Documents",
     "Entropy",
+    "GroupMass",
     "Intervals",
     "Mask",
     "MaskFunction",
+    "MeanDistance",
     "Observation",
-    "Onto",
     "Padding",
-    "Part",
     "Pooled",
     "PrefixLM",
     "Received",
     "RelativeBias",
     "ScoreFunction",
+    "Shard",
     "Sinks",
     "Softcap",
     "TopK",

@@ -21,7 +21,7 @@ from eyeline.huggingface.forward_passes import ForwardPass, ForwardPasses, in_ba
 from eyeline.huggingface.mask_structure import looks_back
 from eyeline.huggingface.watched_calls import Kind, Watched, WatchedCall
 from eyeline.masks import Align
-from eyeline.readouts import Distance, Readout
+from eyeline.readouts import MeanDistance, Readout
 from eyeline.readouts.observation import Observation, TopKeys
 
 #: Who observes a module, by the module's id; an observer holds its model.
@@ -182,10 +182,10 @@ class CallObserver:
         align: Align | None = positions.align if positions is not None else "end" if unequal else None
         found: list[Readout] = []
         for readout in self._read:
-            if not isinstance(readout, Distance) or readout.align is not None:
+            if not isinstance(readout, MeanDistance) or readout.align is not None:
                 found.append(readout)
             elif kind != "cross":
-                found.append(Distance(align))
+                found.append(MeanDistance(align))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Telling transformers of Eyeline, whichever is imported first: neither is loaded for the other's sake."""
+"""Registering Eyeline with transformers, whichever is imported first; neither loads the other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: What `attn_implementation=` is given.
+#: The value of `attn_implementation=`.
 NAME = "eyeline"
 #: Where transformers keeps its attention functions, and its mask functions.
 _ATTENTION, _MASKS = "transformers.modeling_utils", "transformers.masking_utils"
 
 
 def register_on_import() -> None:
-    """Register with transformers now if it is loaded, else when it will be."""
+    """Register with transformers now if it is loaded, else when it is imported."""
     loaded = [name for name in (_ATTENTION, _MASKS) if name in sys.modules]
     for name in loaded:
         _register(sys.modules[name])
@@ -24,7 +24,7 @@ def register_on_import() -> None:
 
 
 def _register(module: ModuleType) -> None:
-    """The two functions load what they need when they are called. Of another major version, nothing is registered."""
+    """Register the function of one module, unless it is of a transformers that has no such interface."""
     interface = getattr(
         module, "AttentionInterface" if module.__name__ == _ATTENTION else "AttentionMaskInterface", None
     )
@@ -45,7 +45,7 @@ def _mask(*args: Any, **kwargs: Any) -> Any:
 
 
 class _ImportHook:
-    """Finds nothing itself: it lets the others find those two modules, and registers once they have run."""
+    """A finder that leaves the finding to the others, and registers once one of the two modules has run."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in (_ATTENTION, _MASKS):
@@ -62,7 +62,7 @@ class _ImportHook:
 
 
 def _after(loader: Any) -> None:
-    """Have this loader register the module that it has run. It loads that module alone."""
+    """Have the loader of one module register it once it has run."""
     run = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""The structure of the masks that transformers describes by functions of positions, read from what those are made of.
+"""The structure of transformers' masks, which it describes by functions of positions: read from their closures.
 
 A mask function of transformers' own is a closure, or several joined; what it closes over says what it means. Positions
 are those of the whole sequence, so that queries begin at `first_query` and keys at `first_key`.
@@ -40,7 +40,7 @@ class Positions:
 
 
 def structure(function: Function, positions: Positions) -> Mask | None:
-    """The mask that a function of transformers' means; None where it hides nothing.
+    """The mask that one of transformers' functions describes; None where it hides nothing.
 
     Raises:
         UnreadableError: if it can't be read.
@@ -66,14 +66,14 @@ def structure(function: Function, positions: Positions) -> Mask | None:
 
 
 def name(function: Function) -> str:
-    """Which of transformers' own functions this is, or which made it; "" if none."""
+    """The name of transformers' own function that this is, or that made it; "" if it isn't transformers'."""
     if getattr(function, "__module__", "") != "transformers.masking_utils":
         return ""
     return str(getattr(function, "__qualname__", "")).split(".")[0]
 
 
 def closed_over(function: Function) -> dict[str, Any]:
-    """What a function made inside another keeps of it, by name."""
+    """The variables that a function closes over, by name."""
     cells = getattr(function, "__closure__", None) or ()
     return dict(zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True))
 
@@ -88,7 +88,7 @@ def _whole(function: Function, variable: str) -> int:
 def _joined_by_and(functions: tuple[Function, ...], positions: Positions) -> Mask | None:
     names = [name(function) for function in functions]
     if "packed_sequence_mask_function" in names:
-        # Within one document of a pack, positions that restart differ as places do.
+        # Within one document of a pack, positions that restart differ as their places do.
         functions = tuple(_without_restarts(function) for function in functions)
     masks = []
     for function in functions:
@@ -97,12 +97,12 @@ def _joined_by_and(functions: tuple[Function, ...], positions: Positions) -> Mas
             mask = Window(mask.before, 0, positions.align)
         if mask is not None:
             masks.append(mask)
-    # The past before the window, as it is spoken of.
+    # `Causal` comes first, as masks are usually written.
     masks.sort(key=lambda mask: not isinstance(mask, Causal))
     return reduce(lambda a, b: a & b, masks) if masks else None
 
 
-#: What depends on the difference of two positions alone.
+#: Functions that depend on the difference of two positions only.
 _RELATIVE = (
     "bidirectional_mask_function",
     "causal_mask_function",
@@ -138,7 +138,7 @@ def hides_future(mask: Mask | None) -> bool:
 
 
 def looks_back(mask: Mask | None) -> bool:
-    """Whether a mask is a decoder's: it hides what comes after, but for what another part of it shows all the same."""
+    """Whether a mask is a decoder's: it hides the future, but for what another part of it shows all the same."""
     if isinstance(mask, (And, Or)):
         return looks_back(mask.left) or looks_back(mask.right)
     return isinstance(mask, Causal)
@@ -170,7 +170,7 @@ def _positions(array: Any, positions: Positions) -> NDArray[Any]:
 
 
 def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
-    """Documents of keys that have one label, which must stand together."""
+    """Each run of keys with one label as a document; a label has one run."""
     lengths = []
     for row in labels:
         starts = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
@@ -181,6 +181,6 @@ def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
 
 
 def _blocks(function: Function, positions: Positions) -> Mask:
-    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as masks of the past let it."""
+    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as causal masks let it."""
     labels = _positions(closed_over(function)["block_sequence_ids"], positions).astype(np.int64)
     return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), positions)

@@ -166,8 +166,8 @@ def record_pass(
         logits: whether to keep the model's logits.
 
     Raises:
-        HuggingFaceError: if the model can't be watched (see `attach`), or is in training mode; unless `changed_scores`, if
-            its scores are more than q·k, scaled and masked: it names the module.
+        HuggingFaceError: if the model can't be watched (see `attach`), or is in training mode; without
+            `changed_scores`, if its scores are more than q·k, scaled and masked: it names the module.
     """
     if model.training:
         raise HuggingFaceError("model must be in evaluation mode, where nothing is dropped; call model.eval() first")

@@ -55,7 +55,9 @@ class WatchedCall:
 
     def __repr__(self) -> str:
         B, _, N = self.seen.lse.shape
-        return f"<WatchedCall of {self.module} ({self.kind}, layer {self.layer}), forward {self.forward}: {B} × {N} queries>"
+        return (
+            f"<WatchedCall of {self.module} ({self.kind}, layer {self.layer}, pass {self.forward}): {B} × {N} queries>"
+        )
 
     def mean(self, readout: str) -> NDArray[Any]:
         """The mean of a number per query over the queries that are no padding, for each text and head, (B, heads).
@@ -66,12 +68,12 @@ class WatchedCall:
         Raises:
             ValueError: if it is another, or wasn't read.
         """
-        if readout not in _PER_QUERY or getattr(self.seen, readout) is None:
-            there = [name for name in _PER_QUERY if getattr(self.seen, name) is not None]
+        if readout not in PER_QUERY or getattr(self.seen, PER_QUERY[readout]) is None:
+            there = [name for name, attribute in PER_QUERY.items() if getattr(self.seen, attribute) is not None]
             raise ValueError(
                 f"readout must be one number per query that was read ({', '.join(there)}), got {readout!r}"
             )
-        values = getattr(self.seen, readout).astype(np.float64)
+        values = getattr(self.seen, PER_QUERY[readout]).astype(np.float64)
         real = np.ones(values.shape[::2], bool) if self.real is None else self.real
         counts = np.maximum(real.sum(axis=1), 1)[:, None]
         return np.asarray(np.where(real[:, None], values, 0).sum(axis=2) / counts)
@@ -81,8 +83,8 @@ def _plural(word: str) -> str:
     return "es" if word.endswith("s") else "s"
 
 
-#: One number per query and head.
-_PER_QUERY = ("entropy", "distance", "sink", "lse")
+#: One number per query and head: the name in a frame, and the attribute of an observation.
+PER_QUERY = {"entropy": "entropy", "distance": "mean_distance", "sink": "sink", "lse": "lse"}
 
 
 @dataclass

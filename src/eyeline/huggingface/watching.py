@@ -35,8 +35,8 @@ def watch(
 
     Args:
         model: a model of transformers 5, or a module that holds one.
-        read: the readouts, as for `eyeline.observe`. `Distance` isn't read of cross-attention, whose queries have no
-            position among the keys.
+        read: the readouts, as for `eyeline.observe`. `MeanDistance` isn't read of cross-attention, whose queries have
+            no position among the keys.
         layers: the layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
             None.
         heads: the heads to read, from 0; all if None.
