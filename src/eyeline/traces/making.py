@@ -76,6 +76,7 @@ class LayerArrays:
         scale: what q·k is multiplied by.
         softcap, bias: as in `LayerTrace`.
         sinks: the logits of attention sinks, (H,), if the model has any.
+        lse: (H, N), sinks included, if it is known.
     """
 
     q: Array
@@ -86,16 +87,16 @@ class LayerArrays:
     softcap: float | None = None
     bias: Array | None = None
     sinks: Array | None = None
+    lse: Array | None = None
 
-    def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation]:
-        """The layer as a trace keeps it, and what was read of it, with axes (H, 1, N, ...)."""
-        unknown = np.zeros(self.q.shape[:2], np.float32)
-        layer = LayerTrace(self.q, self.k, self.v, unknown, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
-        seen = layer.first_observed(() if self.sinks is not None else read)
-        if self.sinks is None:
-            return replace(layer, lse=seen.lse[:, 0]), seen
-        layer = replace(layer, lse=np.logaddexp(seen.lse[:, 0], self.sinks[:, None]).astype(np.float32))
-        return layer, layer.observe(read)
+    def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation | None]:
+        """The layer as a trace keeps it, and what was read of it, with axes (H, 1, N, ...); None if nothing was."""
+        lse = np.zeros(self.q.shape[:2], np.float32) if self.lse is None else self.lse
+        layer = LayerTrace(self.q, self.k, self.v, lse, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
+        if self.lse is not None:
+            return layer, layer.observe(read) if read else None
+        seen = layer.first_observed(read)
+        return replace(layer, lse=seen.lse[:, 0]), seen
 
 
 def traced(
@@ -121,14 +122,15 @@ def traced(
     """
     keep = Keep(measures=True) if keep is None else keep
     measured = asked(queries, keys) if keep.measures else []
+    # Two readouts of one kind can't be asked for at once: what `keep` asks for is read by itself.
     kept, seen, read = [], [], []
     for arrays in layers:
-        # Two readouts of one kind can't be asked for at once.
         layer, found = arrays.observed(measured or keep.read)
         kept.append(layer)
-        seen.append(found)
+        if measured and found is not None:
+            seen.append(found)
         if keep.read:
-            read.append(layer.observe(keep.read) if measured else found)
+            read.append(layer.observe(keep.read) if measured or found is None else found)
     (H, _, D), (G, _, _) = layers[0].q.shape, layers[0].k.shape
     E = 0 if layers[0].v is None else layers[0].v.shape[2]
     if kind is None:

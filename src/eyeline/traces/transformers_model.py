@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,18 @@ from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
 from eyeline.traces.transformers_traces import (
     KINDS,
-    answer_ids,
     before_each,
+    decoder_ids,
     is_encoder_decoder,
     name_of_model,
     read,
     reread,
     trace_of_calls,
 )
+
+if TYPE_CHECKING:
+    from eyeline.huggingface.recording import Recording
+    from eyeline.huggingface.watched_calls import Kind
 
 #: A tokenizer that knows no limit says a number larger than this.
 _NO_LIMIT = 10**9
@@ -48,7 +52,7 @@ class TransformersModel:
         from eyeline.huggingface.errors import check_installed
 
         check_installed()
-        from eyeline.huggingface.recording import the_model
+        from eyeline.huggingface.model_inputs import the_model
 
         self.model = self.identity = the_model(model)
         self._tokenizer, self._target = tokenizer, target
@@ -83,12 +87,12 @@ class TransformersModel:
             return ReadText(tokens, inputs)
         if self.kind == "encoder":
             # One token of an answer is enough for the encoder to run.
-            from eyeline.huggingface.recording import begun
+            from eyeline.huggingface.model_inputs import target_ids
 
-            return ReadText(tokens, {**inputs, "decoder_input_ids": [begun(self.model, [0])]})
-        from eyeline.huggingface.recording import as_tensors
+            return ReadText(tokens, {**inputs, "decoder_input_ids": [target_ids(self.model, [0])]})
+        from eyeline.huggingface.model_inputs import as_tensors
 
-        ids = answer_ids(self.model, self._tokenizer, as_tensors(self.model, inputs), self._target)
+        ids = decoder_ids(self.model, self._tokenizer, as_tensors(self.model, inputs), self._target)
         return ReadText(reread(ids, self._tokenizer), {**inputs, "decoder_input_ids": [ids]})
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
@@ -114,7 +118,8 @@ class TransformersModel:
         """Run the model once over a text; see `TextModel.record`."""
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
-        from eyeline.huggingface.recording import as_tensors, calls
+        from eyeline.huggingface.model_inputs import as_tensors
+        from eyeline.huggingface.recording import record_pass
 
         done = 0
 
@@ -124,14 +129,14 @@ class TransformersModel:
                 layer_done(min(done, self.layers), self.layers)
             done += 1
 
-        found, outputs = calls(
+        recording = record_pass(
             self.model,
             as_tensors(self.model, text.inputs),
             before_each(cancelled, next_layer),
             changed_scores=keep.changed_scores,
             hidden_states=keep.vectors is not None,
         )
-        mine = [call for call in found if not self._both or KINDS[call.kind] == self.kind]
+        mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
             raise TraceError(f"model must have attention of one kind to be asked about a text, got {sorted(kinds)}")
@@ -145,18 +150,9 @@ class TransformersModel:
             self.name,
             keep,
             positions=self.positions,
-            vectors=self._vectors(outputs, keep, len(text.tokens), len(mine)),
+            vectors=_vectors(recording, mine[0].kind, keep, len(text.tokens)),
             prompt=text.prompt,
         )
-
-    def _vectors(self, outputs: Any, keep: Keep, tokens: int, layers: int) -> NDArray[np.float32] | None:
-        """The vectors that are to be kept, as the model's hidden states have them: the last after its final norm."""
-        places = keep.positions(tokens)
-        names = [f"{self.kind}_hidden_states", "hidden_states"]
-        states = next((found for name in names if (found := getattr(outputs, name, None)) is not None), None)
-        if places is None or states is None or len(states) != layers + 1:
-            return None
-        return np.stack([state[0, places].float().cpu().numpy() for state in states])
 
     def generates(self) -> bool:
         """Whether the model is a decoder that says what comes next."""
@@ -166,7 +162,7 @@ class TransformersModel:
         self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
     ) -> Continued:
         """Go on with a text. What was generated is still to be recorded, in a pass of its own."""
-        from eyeline.huggingface.recording import continued
+        from eyeline.huggingface.next_tokens import next_tokens
 
         backend = getattr(self._tokenizer, "backend_tokenizer", None)
         if backend is None:
@@ -174,7 +170,7 @@ class TransformersModel:
         continuation, drawer = Continuation(backend, text.tokens), choice.drawer()
         ends = self._ends()
         probabilities = []
-        for chosen, logits in continued(
+        for chosen, logits in next_tokens(
             self.model, text.tokens.ids, count, lambda logits: choice.of(logits, drawer), ends
         ):
             probabilities.append(float(softmax(logits)[chosen]))
@@ -189,6 +185,20 @@ class TransformersModel:
         settings = getattr(self.model, "generation_config", None)
         given = getattr(settings, "eos_token_id", None)
         return frozenset(given if isinstance(given, list) else [] if given is None else [given])
+
+
+def _vectors(recording: Recording, kind: Kind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
+    """The vectors that are to be kept; None where the model's layers don't hand them on as others do."""
+    places = keep.positions(tokens)
+    if places is None:
+        return None
+    try:
+        states = recording.hidden_states(kind)
+    except ValueError:
+        return None
+    if any(len(state) != tokens for state in states):
+        return None
+    return np.stack([state[places] for state in states])
 
 
 def _checked_kind(kind: str | None, both: bool) -> str | None:

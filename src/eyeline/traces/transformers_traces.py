@@ -20,7 +20,7 @@ from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
 
 if TYPE_CHECKING:
-    from eyeline.huggingface.recording import Call
+    from eyeline.huggingface.recording import RecordedCall
 
 #: What `huggingface` calls each kind of attention, and what a trace does.
 KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
@@ -39,7 +39,8 @@ def record_inputs(
     from eyeline.huggingface.errors import check_installed
 
     check_installed()
-    from eyeline.huggingface.recording import as_tensors, calls, the_model
+    from eyeline.huggingface.model_inputs import as_tensors, the_model
+    from eyeline.huggingface.recording import record_pass
 
     model = the_model(model)
     both = is_encoder_decoder(model)
@@ -53,12 +54,12 @@ def record_inputs(
     inputs = as_tensors(model, given)
     answer = None
     if both:
-        ids = answer_ids(model, tokenizer, inputs, target)
+        ids = decoder_ids(model, tokenizer, inputs, target)
         answer = line_of_ids(ids, tokenizer)
         inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     elif target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
-    found, _ = calls(model, inputs, before_each(cancelled, progress))
+    found = record_pass(model, inputs, before_each(cancelled, progress)).calls
     name = name_of_model(model)
     traces = []
     for theirs, kind in KINDS.items():
@@ -91,7 +92,7 @@ def before_each(cancelled: Callable[[], bool] | None, progress: Callable[[str], 
 
 
 def trace_of_calls(
-    calls: Sequence[Call],
+    calls: Sequence[RecordedCall],
     queries: TokenizedText | Tokens | None,
     keys: TokenizedText | Tokens | None,
     several: bool,
@@ -136,6 +137,7 @@ def trace_of_calls(
                 call.softcap,
                 call.bias,
                 call.sinks,
+                call.lse,
             )
             for call in calls
         ],
@@ -161,6 +163,8 @@ def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt:
 
 def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
     """A text as tokens, and what a transformers model is called with, one text to the batch."""
+    from eyeline.huggingface.model_inputs import tokenized
+
     if tokenizer is None:
         raise TraceError(
             "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
@@ -169,24 +173,15 @@ def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
     if not text.strip():
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
     check_unicode(text)
-    fast = bool(getattr(tokenizer, "is_fast", False))
-    asked = {"return_offsets_mapping": True, "return_special_tokens_mask": True} if fast else {}
     try:
         with panics_caught():
-            made = dict(tokenizer(text, **asked))
+            found = tokenized(text, tokenizer)
     except ModelError as error:
         raise TraceError(f"tokenizer can't cut this text into tokens ({error})") from None
-    if "input_ids" not in made:
-        raise TraceError(f"tokenizer must give input_ids for a text, got {', '.join(made) or 'nothing'}")
-    flags, offsets = made.pop("special_tokens_mask", None), made.pop("offset_mapping", None)
-    ids = [int(id) for id in np.asarray(made["input_ids"]).ravel()]
-    inputs = {name: values if np.ndim(values) == 2 else [values] for name, values in made.items()}
-    if offsets is None:
-        return reread(ids, tokenizer), inputs
-    spans = [(int(first), int(last)) for first, last in np.asarray(offsets).reshape(-1, 2)]
-    special = [span == (0, 0) for span in spans] if flags is None else [bool(x) for x in np.asarray(flags).ravel()]
-    pieces = [str(piece) for piece in tokenizer.convert_ids_to_tokens(ids)]
-    return tokens_of(text, ids, pieces, spans, special, getattr(tokenizer, "unk_token_id", None)), inputs
+    if found.offsets is None:
+        return reread(found.ids, tokenizer), found.inputs
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    return tokens_of(text, found.ids, found.pieces, found.offsets, found.special, unknown), found.inputs
 
 
 def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
@@ -197,7 +192,9 @@ def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
         for id in ids:
             reading.add(id)
         return reading.tokens
-    pieces = [str(piece) for piece in tokenizer.convert_ids_to_tokens(list(ids))]
+    from eyeline.huggingface.model_inputs import pieces_of
+
+    pieces = pieces_of(ids, tokenizer)
     line = of_words(pieces)
     special = set(getattr(tokenizer, "all_special_ids", ()))
     return Tokens(line.text, list(ids), pieces, [span or (0, 0) for span in line.spans], [id in special for id in ids])
@@ -210,14 +207,14 @@ def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText | Tokens:
     return reread(ids, tokenizer)
 
 
-def answer_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: str | None) -> list[int]:
+def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: str | None) -> list[int]:
     """The tokens that the decoder of an encoder-decoder is given: the target, those among the inputs, or its own."""
-    from eyeline.huggingface.recording import answered, begun
+    from eyeline.huggingface.model_inputs import answer_ids, target_ids
 
     if target is not None:
         if tokenizer is None:
             raise TraceError("tokenizer must be given with a target that is text")
-        return begun(model, tokenizer(text_target=target)["input_ids"])
+        return target_ids(model, tokenizer(text_target=target)["input_ids"])
     if "decoder_input_ids" in inputs:
         return [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
-    return answered(model, inputs)
+    return answer_ids(model, inputs)
