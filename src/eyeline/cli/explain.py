@@ -84,7 +84,6 @@ def explain(
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
     from eyeline.answers import explain as ask
-    from eyeline.views import attach as _  # noqa: F401  (answers then print themselves)
 
     check_results(as_json, as_csv, png, html, half)
     if rollout:

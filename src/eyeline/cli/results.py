@@ -45,6 +45,7 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | No
             a page of none.
         ExtraError: if a picture is asked for and matplotlib isn't installed.
     """
+    import eyeline.views.attach  # noqa: F401  (answers then print themselves)
     from eyeline.answers import QuestionError
 
     if as_json and as_csv:
@@ -89,7 +90,5 @@ def say_json(found: Answer) -> None:
 def draw(found: RenderableType) -> None:
     """Print what was found as the terminal can show it."""
     from rich.console import Console
-
-    import eyeline.views.attach  # noqa: F401  (answers then print themselves)
 
     Console(highlight=False).print(found)

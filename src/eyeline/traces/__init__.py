@@ -13,10 +13,12 @@ from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.file import load_trace
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerTrace
+from eyeline.traces.model_choice import text_model
 from eyeline.traces.recording import record, record_text, record_tokens
-from eyeline.traces.text_model import ReadText, TextModel, text_model
+from eyeline.traces.text_model import ReadText, TextModel
 from eyeline.traces.tokenized_text import TokenizedText
-from eyeline.traces.trace import LayerTrace, Sizes, Trace
+from eyeline.traces.trace import Sizes, Trace
 
 __all__ = [
     "Cancelled",

@@ -12,7 +12,8 @@ from eyeline.masks import Causal, Mask
 from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
-from eyeline.traces.text_model import ReadText, TextModel, TorchModel, text_model
+from eyeline.traces.model_choice import text_model
+from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
 
 

@@ -60,6 +60,19 @@ class TokenizedText:
         """The positions of the tokens of the words that are set aside."""
         return [token for place in self.aside for token in range(*self.words[place].tokens)]
 
+    def stored(self) -> dict[str, Any]:
+        """The line as a trace's file has it: places in characters, null for none."""
+        return {
+            "text": self.text,
+            "ids": self.ids,
+            "pieces": self.pieces,
+            "spans": self.spans,
+            "words": [[word.tokens, word.span] for word in self.words],
+            "aside": self.aside,
+            "prompt": self.prompt,
+            "unknown": self.unknown,
+        }
+
     def entry(self) -> dict[str, Any]:
         """The line as the page's header has it: places in UTF-16 units of the text, as JavaScript counts, -1 for none.
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -13,17 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.calls import observe
 from eyeline.masks import Mask
-from eyeline.readouts import Pooled, Readout, Weights
+from eyeline.readouts import Pooled, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.rectangle import Which
-from eyeline.scores import Bias, Score, Softcap
-from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
 from eyeline.traces.measures import Measures, asked, measures
-from eyeline.traces.tokenized_text import TokenizedText
+from eyeline.traces.safetensors_file import SCHEMA, write_trace
+from eyeline.traces.tokenized_text import TokenizedText, of_words
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
+#: The sizes that a trace's file holds.
+SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
 
 
 @dataclass(frozen=True)
@@ -44,90 +48,6 @@ class Sizes:
     head_dim: int
     value_dim: int
     positions: int | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class LayerTrace:
-    """What is kept of one layer.
-
-    Attributes:
-        q: float32, (H, N, D). k: (G, M, D). v: (G, M, E), or None if values were not kept.
-        lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
-        scale: what q·k is multiplied by.
-        allowed: where queries may look.
-        softcap: the cap of the scaled scores, if the model has one (Gemma 2).
-        bias: what is added to them then, (H or 1, N or 1, M), if anything is (T5).
-        sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse has them in it.
-    """
-
-    q: Array
-    k: Array
-    v: Array | None
-    lse: Array
-    scale: float
-    allowed: Allowed
-    softcap: float | None = None
-    bias: Array | None = None
-    sinks: Array | None = None
-
-    def observe(
-        self,
-        read: Readout | Sequence[Readout],
-        *,
-        queries: tuple[int, int] | None = None,
-        lse: Array | None = None,
-    ) -> Observation:
-        """What readouts say of all heads.
-
-        Args:
-            read: what to read.
-            queries: [first, last) of the queries; all N if not given.
-            lse: the total that weights are shares of, (H, n); the layer's own if not given.
-
-        Returns:
-            What was read, with axes (H, 1, n, ...); its output has no width.
-        """
-        first, last = queries or (0, self.q.shape[1])
-        if lse is None and self.sinks is not None:  # else the keys' own total is the layer's
-            lse = self.lse[:, first:last]
-        return self._observed(read, first, last, lse)
-
-    def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
-        """What readouts say of all heads and queries, where lse isn't known yet: it comes with what is read."""
-        return self._observed(read, 0, self.q.shape[1], None)
-
-    def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
-        # Heads stand as batch elements, since intervals that differ by head can be said so alone.
-        H, N, _ = self.q.shape
-        groups = np.arange(H) // (H // len(self.k))
-        scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
-        if self.bias is not None:
-            scores.append(Bias(self.bias[:, None] if self.bias.shape[1] == 1 else self.bias[:, None, first:last]))
-        return observe(
-            self.q[:, None, first:last],
-            self.k[groups][:, None],
-            np.zeros((H, 1, self.k.shape[1], 0), np.float32),
-            mask=self.allowed.over_heads(first, None if (first, last) == (0, N) else last),
-            scale=self.scale,
-            scores=scores,
-            read=read,
-            lse=None if lse is None else lse[:, None],
-        )
-
-    def scores(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> list[Score]:
-        """What changes the scaled scores of one head, for some queries and the keys [first, last)."""
-        found: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
-        if self.bias is not None:
-            bias = self.bias[head if len(self.bias) > 1 else 0]
-            found.append(Bias((bias if len(bias) == 1 else bias[queries])[:, slice(*keys)]))
-        return found
-
-    @property
-    def weights(self) -> Array:
-        """Every weight of every head, float32, (H, N, M): for short texts."""
-        seen = self.observe(Weights())
-        assert seen.weights is not None
-        return np.asarray(seen.weights[:, 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,9 +137,70 @@ class Trace:
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
         array([[0.01, 0.99, 0.01]], dtype=float32)
         """
-        from eyeline.traces.making import of_arrays
+        layers = layers_of(q, k, v, mask, scale)
+        lines = of_words(queries), None if keys is None else of_words(keys, "keys")
+        shapes = {"q": layers[0].q.shape, "k": layers[0].k.shape}
+        for what, line, array in (("queries", lines[0], "q"), ("keys", lines[1] or lines[0], "k")):
+            if len(line) != shapes[array][1]:
+                raise TraceError(
+                    f"{what} must be {shapes[array][1]} words, one for each token of {array}, got {len(line)}"
+                    + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
+                )
+        for label, text in (("name", name), ("model", model)):
+            if not isinstance(text, str):
+                raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+        return Trace.of_layers(layers, *lines, name=name, model=model)
 
-        return of_arrays(q, k, v, mask, scale, queries, keys, name, model)
+    @staticmethod
+    def of_layers(
+        layers: Sequence[LayerArrays],
+        queries: TokenizedText,
+        keys: TokenizedText | None,
+        *,
+        name: str,
+        model: str,
+        kind: Kind | None = None,
+        keep: Keep | None = None,
+        positions: int | None = None,
+        vectors: Array | None = None,
+    ) -> Trace:
+        """The trace of layers that were run elsewhere.
+
+        Args:
+            layers: each layer's arrays.
+            queries, keys, name, model, kind: as in `Trace`; the kind is that of the masks if not given.
+            keep: what is read of each layer; the numbers of `Trace.measures` if not given.
+            positions: the most tokens that the model takes, if that is known.
+            vectors: the vectors of the tokens `keep.vectors`.
+        """
+        keep = Keep(measures=True) if keep is None else keep
+        measured = asked(queries, keys) if keep.measures else []
+        # Two readouts of one kind can't be asked for at once: what `keep` asks for is read by itself.
+        kept, seen, read = [], [], []
+        for arrays in layers:
+            layer, found = arrays.observed(measured or keep.read)
+            kept.append(layer)
+            if measured and found is not None:
+                seen.append(found)
+            if keep.read:
+                read.append(layer.observe(keep.read) if measured or found is None else found)
+        (H, _, D), (G, _, _) = layers[0].q.shape, layers[0].k.shape
+        E = 0 if layers[0].v is None else layers[0].v.shape[2]
+        if kind is None:
+            causal = all(arrays.allowed.kind == "causal" for arrays in layers)
+            kind = "cross" if keys is not None else "decoder" if causal else "encoder"
+        return Trace(
+            name,
+            Sizes(model, len(layers), H, G, D, E, positions),
+            kind,
+            queries,
+            keys,
+            tuple(kept),
+            measures(seen) if measured else None,
+            vectors,
+            () if vectors is None else tuple(keep.positions(len(queries)) or ()),
+            tuple(read),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace into a file, which is there whole or not at all. `load_trace` opens it.
@@ -229,9 +210,30 @@ class Trace:
         Raises:
             OSError: if it can't be written.
         """
-        from eyeline.traces.file import save
-
-        save(self, path)
+        check_plain(self, "saved")
+        arrays: dict[str, Array] = {}
+        masks: dict[int, str] = {}
+        layers: list[dict[str, Any]] = []
+        for number, layer in enumerate(self.layers):
+            named = {"q": layer.q, "k": layer.k, "v": layer.v, "lse": layer.lse}
+            arrays |= {f"layers.{number}.{part}": array for part, array in named.items() if array is not None}
+            array = layer.allowed.array
+            if array is not None and id(array) not in masks:
+                masks[id(array)] = f"masks.{len(masks)}"
+                arrays[masks[id(array)]] = array
+            entry = {"scale": layer.scale, "mask": layer.allowed.kind}
+            layers.append(entry if array is None else entry | {"mask_array": masks[id(array)]})
+        arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
+        about = {
+            "schema": SCHEMA,
+            "name": self.name,
+            "kind": self.kind,
+            "model": {size: getattr(self.model, size) for size in ("name", *SIZES)},
+            "queries": self.queries.stored(),
+            "keys": None if self.keys is None else self.keys.stored(),
+            "layers": layers,
+        }
+        write_trace(Path(path), arrays, about)
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
         """A rectangle of one head's weights, exactly, in memory of its own size.

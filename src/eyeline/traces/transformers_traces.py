@@ -15,7 +15,7 @@ from eyeline.models.tokenizing import check_unicode, panics_caught, tokens_of
 from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep
-from eyeline.traces.making import LayerArrays, checked, traced
+from eyeline.traces.layer_trace import LayerArrays, checked
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
 
@@ -126,7 +126,7 @@ def trace_of_calls(
     for call in calls:
         for name in ("q", "k", "v"):
             checked(name, getattr(call, name)[None], f" of {call.module}")
-    return traced(
+    return Trace.of_layers(
         [
             LayerArrays(
                 call.q,

@@ -1,16 +1,15 @@
 """Answers shown: which view draws each kind of answer in a terminal, in a notebook, as CSV and as a picture.
 
-Answers stand below views and import none. This module fills in their `renderers`; `eyeline.explain` and its like come
-through it, so that whoever has one of these functions has an answer that prints itself.
+Answers stand below views and import none. Importing this module fills in their `renderers`, and the attributes of
+`eyeline` import it with the function: `eyeline.explain(...)` prints itself. Whoever imports `explain` from
+`eyeline.answers` imports this module too.
 """
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
-
-__all__ = ["compare", "explain", "heads", "rollout"]
+from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout
 
 # Views draw an answer's plain data; each loads when something is first drawn.
 
