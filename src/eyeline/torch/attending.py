@@ -17,7 +17,7 @@ from eyeline.readouts.observation import Observation, TopKeys
 from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
-from eyeline.torch.spec import Said, spec
+from eyeline.torch.spec import Telling, spec
 
 _TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -128,19 +128,19 @@ def _attended(
     check_mask(mask)
     if scale is not None and not torch.compiler.is_compiling():
         scale = check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32))
-    said = Said()
+    telling = Telling()
     text = spec(
         lead=tuple(q.shape[:-3]) or (1,),
         scale=scale,
-        mask="null" if mask is None else said.mask(mask),
-        changes=[said.score(score) for score in changes],
+        mask="null" if mask is None else telling.value(mask),
+        changes=[telling.value(score) for score in changes],
         dropout=float(dropout),
-        seed=said.seed(dropout, seed),
-        read=[said.readout(readout) for readout in read],
+        seed=telling.seed(dropout, seed),
+        read=[telling.value(readout) for readout in read],
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
-    output, lse, _, _, *found = attend(*four, said.parameters, said.facts, text)
+    output, lse, _, _, *found = attend(*four, telling.parameters, telling.facts, text)
     kept = [output, lse, *found]
     return kept if q.ndim == 4 else [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]
 
