@@ -76,20 +76,20 @@ def _both(left: Rule, right: Rule) -> Rule:
 
 @kept
 def narrowing(function: Rule) -> Any:
-    """A compiled loop that takes from booleans (B, H, n, M), the first row being query `first`, what the function
-    doesn't allow."""
+    """A compiled loop that takes from booleans (B, H, n, m) what the function doesn't allow; their first query and key
+    have the numbers `query` and `key`."""
     import numba
 
     holds = compiled(function)
 
     @numba.njit(error_model="numpy", nogil=True)
-    def narrow(allowed: NDArray[np.bool_], first: int) -> None:
+    def narrow(allowed: NDArray[np.bool_], query: int, key: int) -> None:
         B, H, N, M = allowed.shape
         for b in range(B):
             for h in range(H):
                 for i in range(N):
                     for j in range(M):
-                        if allowed[b, h, i, j] and not holds(b, h, first + i, j):
+                        if allowed[b, h, i, j] and not holds(b, h, query + i, key + j):
                             allowed[b, h, i, j] = False
 
     return narrow
@@ -113,7 +113,7 @@ def blocks(lowered: LoweredMask, problem: AttentionShape) -> Iterator[tuple[int,
         if allowed is not None:
             block &= allowed if allowed.shape[2] == 1 else allowed[:, :, rows]
         for function in lowered.functions:
-            narrowing(function)(block, first)
+            narrowing(function)(block, first, 0)
         yield first, block
 
 

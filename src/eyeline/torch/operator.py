@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from eyeline.torch import choose
-from eyeline.torch.passes import computed_in
+from eyeline.torch.portable_path import computed_in
 from eyeline.torch.reading import readings
 from eyeline.torch.spec import decode
 

@@ -119,9 +119,9 @@ def spec(
     dropout: float,
     seed: str,
     read: list[str],
-    portable: bool,
+    portable: bool | int,
 ) -> str:
-    """The text of a whole call; `seed` is the number of a fact, or null."""
+    """The text of a whole call; `seed` is the number of a fact, or null; `portable` may be `Request.at_a_time`."""
     told = [
         '"lead": ' + (_json(lead) if len(lead) != 1 else "null"),
         '"scale": ' + _json(scale),
@@ -130,7 +130,7 @@ def spec(
         '"dropout": ' + _json(dropout),
         '"seed": ' + seed,
         '"read": [' + ", ".join(read) + "]",
-        '"portable": ' + ("true" if portable else "false"),
+        '"portable": ' + _json(portable),
     ]
     return "{" + ", ".join(told) + "}"
 
@@ -154,7 +154,8 @@ def decode(
         dropout=told["dropout"],
         seed=0 if told["seed"] is None else int(arrays[told["seed"]]),
         read=tuple(_value(readout, parameters, arrays) for readout in told["read"]),
-        portable=told["portable"],
+        portable=told["portable"] is not False,
+        at_a_time=None if isinstance(told["portable"], bool) else told["portable"],
     )
 
 
