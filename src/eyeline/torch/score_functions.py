@@ -43,8 +43,9 @@ def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor
     wide = s.to("cpu", torch.float64)
     # The step at which the difference's own error and rounding's are about as large.
     step = 6e-6 * wide.abs().clamp(min=1.0)
-    up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (wide + step, wide - step))
-    return ((up - down) / (2 * step)).to(s)
+    above, below = wide + step, wide - step
+    up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (above, below))
+    return ((up - down) / (above - below)).to(s)
 
 
 def _times(d: Tensor, slope: Tensor) -> Tensor:
