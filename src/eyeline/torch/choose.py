@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from eyeline.scores import Score
@@ -53,6 +54,7 @@ def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
     if (
         torch.compiler.is_compiling()
         or _portable is not False
+        or forward_ad._current_level >= 0
         or is_in_torch_dispatch_mode()
         or torch._C._get_tracing_state()
     ):

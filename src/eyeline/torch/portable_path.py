@@ -9,7 +9,8 @@ team of OpenMP threads of its own.) Half types are computed in float32.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -29,10 +30,19 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) → output, lse, maxima in base 2, sums, then all that is read."""
-    dtype = computed_in(q.dtype)
-    chosen(request.read, request.problem)  # checks that they fit
+    _check(request)
+    return _forward(q, k, v, request)
+
+
+def _check(request: Request) -> None:
+    """Whether what is to be read, and the changes of the scores, fit the call."""
+    chosen(request.read, request.problem)
     for change in request.scores:
         change.check(request.problem)
+
+
+def _forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
+    dtype = computed_in(q.dtype)
     read = readings(request, dtype, q.device)
     whole = Inputs(q, k, v, request.scores).to(dtype)
     found: list[list[Tensor]] = [[q.new_empty(*q.shape[:2], 0, v.shape[3], dtype=dtype)]]
@@ -87,6 +97,36 @@ def backward(
             totals[at] += gradient
     inputs = [q, k, v, *request.parameters()]
     return [gradient.to(x) if need else None for gradient, x, need in zip(total.tensors(), inputs, needs, strict=True)]
+
+
+def tangents(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    request: Request,
+    given: Sequence[Tensor],
+    which: Sequence[int],
+    jvp: Callable[..., tuple[Any, Any]] = torch.func.jvp,
+) -> list[Tensor]:
+    """The tangents of all that `forward` gives, by those of some of q, k, v and the request's parameters.
+
+    Args:
+        given, which: these tangents, and which of the tensors they are of.
+        jvp: what differentiates, as `torch.func.jvp`.
+    """
+    _check(request)
+    inputs = Inputs(q, k, v, request.scores)
+    tensors = inputs.tensors()
+
+    def results(*some: Tensor) -> tuple[Tensor, ...]:
+        moved = list(tensors)
+        for at, x in zip(which, some, strict=True):
+            moved[at] = x
+        now = inputs.like(moved)
+        return tuple(_forward(now.q, now.k, now.v, replace(request, scores=now.scores)))
+
+    found, moved = jvp(results, tuple(tensors[at] for at in which), tuple(given))
+    return [t if x.is_floating_point() else torch.zeros_like(x) for x, t in zip(found, moved, strict=True)]
 
 
 def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[int]) -> tuple[Block, Any]:
