@@ -101,8 +101,9 @@ def asked(generate: int | None, temperature: float | None, top_p: float | None, 
 def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     """Whether the model is one that goes on with a text, and has positions for so many tokens more."""
     if not model.generates():
+        what = "encoder" if model.kind is None else "encoder-decoder"
         raise QuestionError(
-            f"model must be a decoder to go on with a text, got {model.name}, an encoder ({model.family})",
+            f"model must be a decoder to go on with a text, got {model.name}, an {what} ({model.family})",
             'take one such as model="smollm2"',
             "take one such as --model smollm2",
         )
