@@ -78,7 +78,7 @@ def test_readouts_word_by_word(case):
         assert (getattr(seen, name) is not None) == any(isinstance(readout, kind) for readout in read)
     for readout in read:
         for at in np.ndindex(done.weights.shape[:-2]):
-            w, visible = done.weights[at], done.seen[at]
+            w, visible = done.weights[at], done.visible[at]
             if isinstance(readout, el.GroupMass):
                 groups = np.broadcast_to(readout.groups, (*problem.lead, problem.keys))[at[:-1]]
                 want = [[row[groups == label].sum() for label in range(readout.count)] for row in w]
@@ -102,7 +102,7 @@ def test_rows_and_the_sinks_share_sum_to_one(case):
     stack = [*(one for one in stack if not isinstance(one, el.Sinks)), el.Sinks(np.linspace(-1, 2, problem.heads))]
     done = reference.steps(*arrays(problem, seed), mask=mask, scores=stack)
     np.testing.assert_allclose(done.weights.sum(axis=-1) + done.sink, 1, rtol=1e-12)
-    alone = ~done.seen.any(axis=-1)
+    alone = ~done.visible.any(axis=-1)
     assert (done.sink[alone] == 1).all()
     logits = np.broadcast_to(np.linspace(-1, 2, problem.heads)[:, None], done.lse.shape)
     np.testing.assert_array_equal(done.lse[alone], logits[alone])

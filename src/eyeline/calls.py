@@ -86,7 +86,7 @@ def observe(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
-    read: Readout | Sequence[Readout] = (),
+    read: Readout[Any] | Sequence[Readout[Any]] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
@@ -123,8 +123,9 @@ def observe(
         tensors: Any = (q, k, v)
         return on_tensors(*tensors, **asked, read=read, shard=shard, lse=lse)
     from eyeline.attention.call import Call
+    from eyeline.attention.observed import observed
 
-    return Call(q, k, v, **asked, shard=shard, lse=lse).observe(read)
+    return observed(Call(q, k, v, **asked, shard=shard, lse=lse), read)[0]
 
 
 def _are_tensors(*arrays: object) -> bool:
