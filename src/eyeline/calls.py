@@ -86,7 +86,7 @@ def observe(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
-    read: Readout[Any] | Sequence[Readout[Any]] = (),
+    read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:

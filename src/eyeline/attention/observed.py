@@ -21,7 +21,7 @@ from eyeline.readouts.observation import Observation
 Array = NDArray[Any]
 
 
-def observed(call: Call, read: Readout[Any] | Sequence[Readout[Any]]) -> tuple[Observation, Pass]:
+def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
     """What is observed of a call, and the pass that its output is of, which the backward pass needs."""
     asked = chosen(read, call.shape)
     lowered = [readout.lower(call.shape) for readout in asked]
@@ -145,9 +145,7 @@ class _Weighed:
 
     def found(self, wanted: LoweredReadout, read: PrimitiveResults | None) -> FoundPrimitives:
         """What was found, of the weights themselves."""
-        names = ("row_distances", "row_bins", "selected_keys", "selected_weights")
-        names += ("column_sums", "column_maxima", "grid_sums", "grid_maxima")
-        fields: dict[str, Any] = {} if read is None else {name: getattr(read, name) for name in names}
+        fields: dict[str, Any] = {} if read is None else {name: getattr(read, name) for name in _AS_THEY_ARE}
         if read is not None and wanted.row_log_weights:
             fields["row_log_weights"] = self._log_weights(read)
         if wanted.looking:
@@ -190,6 +188,19 @@ class _Weighed:
         if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
             return found
         return found[:, :, which_rows][..., which_columns]
+
+
+#: Primitives that the kernels give as readouts take them.
+_AS_THEY_ARE = (
+    "row_distances",
+    "row_bins",
+    "selected_keys",
+    "selected_weights",
+    "column_sums",
+    "column_maxima",
+    "grid_sums",
+    "grid_maxima",
+)
 
 
 def _ratio(part: Array, whole: Array) -> Array:

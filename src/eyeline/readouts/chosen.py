@@ -10,7 +10,7 @@ from eyeline.masks import AttentionShape
 from eyeline.readouts.readout import Readout
 
 
-def chosen(read: Readout[Any] | Sequence[Readout[Any]], shape: AttentionShape) -> tuple[Readout[Any], ...]:
+def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
     """What is to be read: one readout or several, each kind at most once.
 
     Raises:
@@ -23,7 +23,7 @@ def chosen(read: Readout[Any] | Sequence[Readout[Any]], shape: AttentionShape) -
     return given
 
 
-def several(read: Readout[Any] | Sequence[Readout[Any]]) -> tuple[Readout[Any], ...]:
+def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
     """As `chosen`, before it is known of which matrix."""
     alone = isinstance(read, (Readout, type, str)) or not isinstance(read, Iterable)
     given: tuple[Any, ...] = (read,) if alone else tuple(read)  # type: ignore[arg-type]

@@ -35,7 +35,8 @@ class Entropy(Readout[Array]):
         return PartialResult(((rows.w * -_log(rows)).sum(axis=-1) + 0.0,), rows.shape, rows.first, rows.count)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
-        return -d[..., rows.first : rows.last, None] * (_log(rows) + 1)
+        slope = rows.xp.where(rows.w == 0, 0.0, -(_log(rows) + 1))
+        return d[..., rows.first : rows.last, None] * slope
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
         """Of a part with the share p of a row's total, -Σ pw ln pw = p · (-Σ w ln w) - p ln p."""

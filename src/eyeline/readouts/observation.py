@@ -49,7 +49,7 @@ class Observation:
     output: Array
     lse: Array
     sink: Array | None = None
-    read: tuple[Readout[Any], ...] = ()
+    read: tuple[Readout, ...] = ()
     results: tuple[PartialResult, ...] = ()
     relative_to_whole: bool = False
 
@@ -65,6 +65,10 @@ class Observation:
                 return value
         raise KeyError(self._advice(kind.__name__))
 
+    def get(self, kind: type[Readout[Value]]) -> Value | None:
+        """As `seen[kind]`; None if it wasn't asked."""
+        return self[kind] if kind in self else None  # noqa: SIM401  # this is what it is made of
+
     def __getattr__(self, name: str) -> Any:
         """What the readout of this name read."""
         if not name.startswith("_"):
@@ -73,7 +77,7 @@ class Observation:
                     return readout.value(found)
         raise AttributeError(self._advice(name) if not name.startswith("_") else name)
 
-    def __contains__(self, kind: type[Readout[Any]]) -> bool:
+    def __contains__(self, kind: type[Readout]) -> bool:
         """Whether a readout of this class was asked."""
         return any(type(readout) is kind for readout in self.read)
 
@@ -128,7 +132,7 @@ class Observation:
         a, b = self.map(np.asarray), other.map(np.asarray)
         return _over_keys(a, b) if axis == "keys" else _over_queries(a, b)
 
-    def _pairs(self, other: Observation) -> list[tuple[Readout[Any], PartialResult, PartialResult]]:
+    def _pairs(self, other: Observation) -> list[tuple[Readout, PartialResult, PartialResult]]:
         """Each readout with what it read here and there."""
         theirs = {readout.name: found for readout, found in zip(other.read, other.results, strict=True)}
         return [(one, found, theirs[one.name]) for one, found in zip(self.read, self.results, strict=True)]

@@ -106,10 +106,11 @@ class Pooled(Readout[Array]):
             d = d / rows.constant(self._sizes(rows.shape))
         row = np.repeat(np.arange(R), np.diff(down))[rows.first : rows.last]
         column = np.repeat(np.arange(C), np.diff(across))
-        d = d[..., row, :][..., column]
+        d = d[..., rows.constant(row), :][..., rows.constant(column)]
         if self.reduce == "mean":
             return d
-        places = found.places[..., pixels[0][:-1][row], :][..., pixels[1][:-1][column]]
+        first = [rows.constant(of[:-1][which]) for of, which in zip(pixels, (row, column), strict=True)]
+        places = found.places[..., first[0], :][..., first[1]]
         return rows.xp.where(places == _numbers(rows), d, 0.0)
 
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:
@@ -157,12 +158,12 @@ def _sums(x: Any, bounds: NDArray[np.int64], axis: int) -> Any:
 
 
 def _largest(rows: Rows, down: NDArray[np.int64], across: NDArray[np.int64]) -> tuple[Any, Any]:
-    """The largest weight of each cell, and the number i·M + j of the first place that has it, -1 where there is none."""
+    """The largest weight of each cell, and the number i·M + j of the first place that has it; 0 and -1 for none."""
     xp, w = rows.xp, rows.w
-    keys = [w[..., a:e].argmax(axis=-1) + int(a) for a, e in pairwise(across)]
-    if not keys:
-        return w[..., :0, :0], rows.constant(np.zeros((*w.shape[:2], 0, 0), np.int64))
-    keys = xp.stack(keys, -1)
+    cells = len(down) - 1, len(across) - 1
+    if not cells[0] * cells[1]:
+        return zeros(w, *w.shape[:2], *cells), rows.constant(np.zeros((*w.shape[:2], *cells), np.int64))
+    keys = xp.stack([w[..., a:e].argmax(axis=-1) + int(a) for a, e in pairwise(across)], -1)
     of_rows = along(w, keys, -1)
     numbers = keys + rows.constant((np.arange(rows.first, rows.last) * rows.shape.keys)[:, None])
     most, places = [], []

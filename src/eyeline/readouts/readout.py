@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from numpy.typing import NDArray
 
@@ -14,7 +14,16 @@ from eyeline.readouts.arrays import beside, cast, namespace
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 
 Array = NDArray[Any]
-Value = TypeVar("Value")
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    #: What the user gets of a readout. `Readout` alone is one of anything.
+    Value = TypeVar("Value", default=Any)
+else:
+    from typing import TypeVar
+
+    Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +84,7 @@ class PartialResult:
     """What a readout read of some rows: it merges with what was read of others.
 
     Attributes:
-        arrays: as the readout's `results` say, with the leading axes (B, H) or those of the call. The last has gradients.
+        arrays: as the readout's `results` say, with the leading axes (B, H), or those of the call.
         shape: the shape of the whole matrix.
         first, count: which of its queries these are.
         places: where each maximum is attained first, for gradients; only a definition knows them.
@@ -121,7 +130,7 @@ class Readout(ABC, Generic[Value]):
     column: ClassVar[str] = ""
 
     @classmethod
-    def kinds(cls) -> list[type[Readout[Any]]]:
+    def kinds(cls) -> list[type[Readout]]:
         """All readouts that there are, a user's own among them."""
         return [found for kind in cls.__subclasses__() for found in (kind, *kind.kinds())]
 
@@ -140,6 +149,11 @@ class Readout(ABC, Generic[Value]):
     def alike(self) -> tuple[Any, ...]:
         """What two questions have to have in common for their answers to merge."""
         return ()
+
+    @property
+    def count_of_results(self) -> int:
+        """How many arrays it gives: to be had where `results`, of a shape that `torch.compile` traces, aren't."""
+        return 1
 
     @abstractmethod
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
@@ -250,7 +264,7 @@ def larger_places(a: PartialResult, b: PartialResult) -> Any:
     return namespace(a.places).where(b.arrays[-1] > a.arrays[-1], b.places, a.places)
 
 
-def merged(readout: Readout[Any], parts: Iterable[PartialResult]) -> PartialResult:
+def merged(readout: Readout, parts: Iterable[PartialResult]) -> PartialResult:
     """What was read of blocks of queries that follow one another, as one: pairwise, so that little is copied."""
     waiting: list[tuple[int, PartialResult]] = []
     for part in parts:

@@ -48,6 +48,10 @@ class Received(Readout[Array]):
     def alike(self) -> tuple[Any, ...]:
         return (self.reduce,)
 
+    @property
+    def count_of_results(self) -> int:
+        return 2 if self.reduce == "mean" else 1
+
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         """A mean comes with the queries that it is over, which merging needs."""
         received = ResultArray("received", ("keys",), (shape.keys,))

@@ -54,6 +54,10 @@ class TopK(Readout[TopKeys]):
     def alike(self) -> tuple[Any, ...]:
         return (self.k,)
 
+    @property
+    def count_of_results(self) -> int:
+        return 2
+
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         axes, sizes = ("queries", "rank"), (shape.queries, self.k)
         return ResultArray("keys", axes, sizes, "keys"), ResultArray("weights", axes, sizes)
@@ -68,7 +72,7 @@ class TopK(Readout[TopKeys]):
         keys = descending(xp.where(visible, w, -1.0))[..., : self.k]
         there = along(visible, keys, -1)
         missing = self.k - keys.shape[-1]
-        weights = along(w, keys, -1)
+        weights = xp.where(there, along(w, keys, -1), 0.0)
         keys = xp.where(there, keys, -1)
         if missing > 0:
             none = zeros(w, *w.shape[:-1], missing)
@@ -78,6 +82,8 @@ class TopK(Readout[TopKeys]):
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         keys = found.arrays[0][..., rows.first : rows.last, :]
+        if not rows.shape.keys:
+            return rows.w
         d = rows.xp.where(keys < 0, 0.0, d[..., rows.first : rows.last, :])
         return added_along(rows.xp.zeros_like(rows.w), rows.xp.where(keys < 0, 0, keys), d)
 

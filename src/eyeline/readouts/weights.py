@@ -66,13 +66,14 @@ class Weights(Readout[Array]):
 
     def read(self, rows: Rows) -> PartialResult:
         _, places = self._here(rows.shape, rows.first, rows.count)
-        rectangle = rows.w[..., places, :][..., self.columns(rows.shape.keys)]
+        columns = self.columns(rows.shape.keys)
+        rectangle = rows.w[..., rows.constant(places), :][..., rows.constant(columns)]
         return PartialResult((rectangle,), rows.shape, rows.first, rows.count)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         inside, places = self._here(rows.shape, rows.first, rows.count)
         across = zeros(rows.w, *rows.w.shape[:2], len(inside), rows.shape.keys)
-        across = added_at(across, -1, self.columns(rows.shape.keys), d[..., inside, :])
+        across = added_at(across, -1, self.columns(rows.shape.keys), d[..., rows.constant(inside), :])
         return added_at(rows.xp.zeros_like(rows.w), -2, places, across)
 
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +24,7 @@ def observe(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
-    read: Readout[Any] | Sequence[Readout[Any]] = (),
+    read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:

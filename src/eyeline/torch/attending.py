@@ -67,7 +67,7 @@ def observe(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
-    read: Readout[Any] | Sequence[Readout[Any]] = (),
+    read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
@@ -95,9 +95,10 @@ def observe(
     total: Any
     found: list[Any]
     output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
-    results, sink = [], None
+    results: list[PartialResult] = []
+    sink: Any = None
     for readout in readouts:
-        count = len(readout.results(shape))
+        count = readout.count_of_results
         results.append(PartialResult(tuple(found[:count]), shape, 0, q.shape[-2]))
         found = found[count:]
     if changes and isinstance(changes[-1], Sinks):
@@ -115,7 +116,7 @@ def _attended(
     changes: tuple[Score, ...],
     dropout: float,
     seed: int | Tensor | None,
-    read: tuple[Readout[Any], ...],
+    read: tuple[Readout, ...],
 ) -> list[Tensor]:
     """Output, lse and all that is read, with q's leading axes."""
     check_mask(mask)
@@ -148,7 +149,7 @@ def drawn_seed() -> Tensor:
     return torch.randint(2**63 - 1, ())
 
 
-def _readouts(read: Readout[Any] | Sequence[Readout[Any]], shape: AttentionShape) -> tuple[Readout[Any], ...]:
+def _readouts(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
     """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
     if torch.compiler.is_compiling():
         several: Any = read if isinstance(read, (list, tuple)) else (read,)

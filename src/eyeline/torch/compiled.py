@@ -98,7 +98,7 @@ def _of_primitives(request: Request, read: Sequence[Tensor], d_read: Sequence[Te
     """The gradients of what was read as those of primitives; None if the kernels don't have them all at once."""
     all_of_them: LoweredGradient | None = LoweredGradient()
     for readout in request.read:
-        count = len(readout.results(request.problem))
+        count = readout.count_of_results
         arrays, d, read, d_read = read[:count], d_read[count - 1], read[count:], d_read[count:]
         if d is not None and all_of_them is not None:
             own = readout.lower_gradient(_array(d), tuple(_array(x) for x in arrays), request.problem)
