@@ -232,7 +232,6 @@ def gathered(row: Array, layer: LayerTrace) -> Array:
     with np.errstate(divide="ignore"):
         lse = layer.lse[:, first:last] - np.log(row[first:last])
     seen = layer.observe(Received(), queries=(first, last), lse=lse)
-    assert seen.received is not None
     return np.asarray(seen.received.mean(axis=(0, 1), dtype=np.float64))
 
 
