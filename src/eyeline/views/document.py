@@ -55,7 +55,7 @@ class HardHead(TypedDict):
 
 
 class LayerCosine(TypedDict):
-    layer: int
+    layer: int | None
     cosine: float
 
 

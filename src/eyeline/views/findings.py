@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eyeline.views.document import Comparison, Explanation, Run, Unit
-from eyeline.views.labels import listed, most, percent, printable
+from eyeline.views.labels import layer_name, listed, most, percent, place, printable
+from eyeline.words import worded
 
 Words = Callable[[str], str]
 
@@ -13,12 +14,8 @@ Words = Callable[[str], str]
 def heading(document: Explanation | Comparison) -> str:
     """Which model, layer and heads the picture is of."""
     question, model = document["question"], document["model"]
-    heads = (
-        f"mean of its {model['heads']} heads"
-        if question["head"] is None
-        else f"head {question['head']} of {model['heads']}"
-    )
-    return f"model {printable(model['name'])} · layer {question['layer']} of {model['layers']} · {heads}"
+    where = place(question["layer"], question["head"], model["layers"], model["heads"])
+    return worded("model {name} · {where}", name=printable(model["name"]), where=where)
 
 
 def set_aside_names(units: Sequence[Unit], words: Words = printable) -> str:
@@ -32,8 +29,15 @@ def _set_aside(units: Sequence[Unit], words: Words) -> list[str]:
         if unit["set_aside"] and unit["start"] is None:
             names[words(unit["text"])] = True
         elif unit["set_aside"]:
-            names["bare spaces" if not unit["text"].strip() else f"{words(unit['text'])} (the first)"] = True
+            names[_bare(unit, words)] = True
     return list(names)
+
+
+def _bare(unit: Unit, words: Words) -> str:
+    """What a unit of the text is called that is set aside: a decoder's first, or what is no word."""
+    if not unit["text"].strip():
+        return worded("bare spaces")
+    return worded("control characters") if unit["index"] else worded("{word} (the first)", word=words(unit["text"]))
 
 
 def _first(document: Explanation) -> Unit | None:
@@ -123,9 +127,25 @@ def _picture_found(document: Explanation, run: Run, words: Words) -> str:
 def compared(document: Comparison, words: Words = printable) -> list[str]:
     """What a comparison shows: how far the two vectors part, and from whom each takes most."""
     first, last = document["cosines"][0], document["cosines"][-1]
-    layers = f"From layer {first['layer']} to layer {last['layer']}"
-    lines = [f"{layers} the cosine of the two goes from {first['cosine']:.3f} to {last['cosine']:.3f}."]
+    lines = [
+        worded(
+            "From the embedding to after {layer} the cosine of the two goes from {first} to {last}.",
+            layer=layer_name(last["layer"] or 0),
+            first=f"{first['cosine']:.3f}",
+            last=f"{last['cosine']:.3f}",
+        )
+    ]
     for side in document["sides"]:
         looked = most(side["looks_at"], side["token_units"], words)
         lines.append(f"In {side['name']}, {words(side['token'])} takes most from {looked}.")
     return lines
+
+
+def hardest_title(layer: int) -> str:
+    """What the list of heads that look hardest is headed with."""
+    return worded("Heads of {layer} that look hardest at one word", layer=layer_name(layer))
+
+
+def moved_means() -> str:
+    """What the cosines of a token's vector with its own embedding say."""
+    return worded("cosine with its embedding, after each layer: the lower, the more the vector has been rewritten")

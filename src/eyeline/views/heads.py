@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from eyeline.views.document import HeadEntry, Heads, LabelEntry
 from eyeline.views.ink import Ink
-from eyeline.views.labels import excerpt, listed, percent, printable
+from eyeline.views.labels import excerpt, head_name, layer_name, listed, percent, printable
 from eyeline.views.signs import SIGNS
 from eyeline.views.terminal import note, say
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MIXED = "mixed"
-_LEFT = 15  # cells of a table before the kinds of its heads
+_LEFT = 12  # cells of a table before the kinds of its heads
 _CLEAREST = 3  # heads of each kind that are listed without being asked for
 #: The columns of a table: a number's name, and how it is headed where there is room, and where there isn't.
 _COLUMNS = (
@@ -109,7 +109,7 @@ def heads(
     ]
     if sort is not None:
         chosen.sort(key=lambda entry: -_value(entry, sort))
-    asked = [*([f"label {label}"] if label else []), *([f"layer {layer}"] if layer else [])]
+    asked = [*([f"label {label}"] if label else []), *([] if layer is None else [layer_name(layer)])]
     asked += [f"most {sort} first"] if sort else []
     if not asked:
         chosen = list(clearest(document))
@@ -120,7 +120,7 @@ def heads(
     if fits < len(_COLUMNS):
         yield note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
     if not asked:
-        yield note("--sort entropy, --layer 2 or --label broad list all; --csv and --json give every number.", ink)
+        yield note("--sort entropy, --layer 1 or --label broad list all; --csv and --json give every number.", ink)
     for line in conventions(document):
         yield note(line, ink)
 
@@ -147,16 +147,16 @@ def _picture(document: Heads, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
     layers, count = document["model"]["layers"], document["model"]["heads"]
-    left = len(str(layers)) + 8
+    left = max(len(layer_name(layers - 1)), len("head")) + 1
     room = ink.width - left - 2
     cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
     fits = min(count, room // cell)
     step = 1 if cell == 3 else 5
-    ticks = "".join(str(number).rjust(cell * step) for number in range(step, fits + 1, step))
-    yield Text("  " + "head".rjust(left) + ticks, style="dim", no_wrap=True)
+    ticks = "".join(str(head).rjust(cell * (step if head else 1)) for head in range(0, fits, step))
+    yield Text("  " + "head".ljust(left) + ticks, style="dim", no_wrap=True)
     rows = iter(document["heads"])
-    for layer in range(1, layers + 1):
-        line = Text("  " + f"layer {layer:>{left - 8}}".ljust(left), style="", no_wrap=True)
+    for layer in range(layers):
+        line = Text("  " + layer_name(layer).rjust(left - 1) + " ", no_wrap=True)
         for entry in [next(rows) for _ in range(count)][:fits]:
             sign, style = _sign(entry["label"], ink)
             tile = sign * 2 if SIGNS[entry["label"]].fills else f"{sign} "
@@ -213,11 +213,11 @@ def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> t
     while fits < len(_COLUMNS) and _LEFT + kind + sum(list(cells.values())[: fits + 1]) <= ink.width:
         fits += 1
     shown = list(names)[:fits]
-    head = "  layer head   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
+    head = f"  {'head':7}   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
     lines = [Text(head, style="dim", no_wrap=True, overflow="crop")]
     for entry in entries:
         sign, style = _sign(entry["label"], ink)
-        line = Text(f"  {entry['layer']:>5}{entry['head']:>5} ", no_wrap=True, overflow="crop")
+        line = Text(f"  {head_name(entry['layer'], entry['head']):7} ", no_wrap=True, overflow="crop")
         line.append(sign, style).append(f" {kinds[entry['label']]:<{kind}}")
         line.append("".join(f"{ink.own(figure(entry, name)):>{cells[name]}}" for name in shown))
         lines.append(line)

@@ -125,8 +125,8 @@ def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -
 def _axes(panel: Axes, rows: Sequence[Sequence[object]], title: str) -> None:
     for axis, count in ((panel.xaxis, len(rows[0])), (panel.yaxis, len(rows))):
         step = 1 if count <= 12 else 2 if count <= 24 else 5
-        places = [place for place in range(count) if not (place + 1) % step or (step > 1 and not place)]
-        axis.set_ticks(places, [str(place + 1) for place in places], fontsize=7)
+        places = range(0, count, step)
+        axis.set_ticks(places, [str(place) for place in places], fontsize=7)
         axis.set_tick_params(length=0)
         edges = [place - 0.5 for place in range(1, count)]
         draw = panel.axvline if axis is panel.xaxis else panel.axhline

@@ -5,12 +5,11 @@ from __future__ import annotations
 import html
 from collections import Counter
 from itertools import groupby
-from typing import Any, cast
 
 from eyeline.views.document import HeadEntry, Heads
 from eyeline.views.heads import MIXED, clearest, conventions, figure, found, heading, rule
 from eyeline.views.html import box, row, small, strong, table, words
-from eyeline.views.labels import excerpt
+from eyeline.views.labels import excerpt, head_name, layer_name
 from eyeline.views.signs import SIGNS
 
 
@@ -32,17 +31,17 @@ def heads_html(document: Heads) -> str:
 
 def _picture(document: Heads) -> str:
     count = document["model"]["heads"]
-    rows = [row(["", *(str(number) for number in range(1, count + 1))])]
+    rows = [row(["", *(f"H{head}" for head in range(count))])]
     for layer, entries in groupby(document["heads"], key=lambda entry: entry["layer"]):
         cells = [_cell(entry) for entry in entries]
-        rows.append(row([f"layer {layer}", *(sign for sign, _ in cells)], [fill for _, fill in cells]))
+        rows.append(row([layer_name(layer), *(sign for sign, _ in cells)], [fill for _, fill in cells]))
     return table(rows)
 
 
 def _cell(entry: HeadEntry) -> tuple[str, str]:
     """A head's sign, and the colour of its cell."""
     sign = SIGNS[entry["label"]]
-    title = html.escape(f"layer {entry['layer']} head {entry['head']}: {', '.join(entry['labels'])}", quote=True)
+    title = html.escape(f"{head_name(entry['layer'], entry['head'])}: {', '.join(entry['labels'])}", quote=True)
     ink = "color:black" if sign.colour else "opacity:.5"
     return f'<span style="{ink}" title="{title}">{"" if sign.fills else sign.sign}&nbsp;</span>', sign.colour or "none"
 
@@ -62,8 +61,8 @@ def _legend(document: Heads) -> str:
 
 def _table(document: Heads) -> str:
     names = [measure["name"] for measure in document["measures"]]
-    rows = [row(["layer", "head", "kind", *names])]
+    rows = [row(["head", "kind", *names])]
     for entry in clearest(document):
         numbers = [html.escape(figure(entry, name)) for name in names]
-        rows.append(row([str(entry["layer"]), str(entry["head"]), cast(dict[str, Any], entry)["label"], *numbers]))
+        rows.append(row([head_name(entry["layer"], entry["head"]), entry["label"], *numbers]))
     return f'<div style="overflow-x:auto">{table(rows)}</div>'

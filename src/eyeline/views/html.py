@@ -5,11 +5,22 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+from eyeline.views.bars import MOST, rest, strongest
 from eyeline.views.document import Comparison, Explanation, Generated, LayerCosine, Look, Run, Unit
-from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names, unchanged
+from eyeline.views.findings import (
+    basis,
+    changes,
+    compared,
+    found,
+    hardest_title,
+    heading,
+    moved_means,
+    set_aside_names,
+    unchanged,
+)
 from eyeline.views.generated import HEADING, explained, labelled, new_span, piece, top
 from eyeline.views.ink import Ink
-from eyeline.views.labels import excerpt, named, percent, printable, seen
+from eyeline.views.labels import excerpt, head_name, named, percent, printable, seen, vector_name
 from eyeline.views.scale import bar_ceiling, shade_ceiling
 
 # Colours that show on white and on black; the text takes the page's own.
@@ -59,6 +70,7 @@ def explanation_html(document: Explanation) -> str:
         parts += [_heads(run, _run_name("", run, runs), question["layer"], question["units"]) for run in runs]
         moved = [(_run_name("cosine", run, runs), run["moved"] or []) for run in runs]
         parts.append(strong(f"How far {words(question['token'])} has moved from its own embedding") + _cosines(moved))
+        parts.append(small(html.escape(moved_means())))
     return box(parts)
 
 
@@ -121,9 +133,12 @@ def row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
 
 def bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], own: Sequence[int]) -> str:
     shown = [[look for look in looks if look["share"] is not None] for _, looks in charts]
-    ceiling, _ = bar_ceiling(*([look["share"] or 0.0 for look in looks] for looks in shown))
+    numbers = [[look["share"] or 0.0 for look in looks] for looks in shown]
+    ceiling, _ = bar_ceiling(*numbers)
+    drawn = strongest(numbers, MOST, [place for place, look in enumerate(shown[0]) if look["unit"] in own])
     rows = [row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
-    for place, look in enumerate(shown[0]):
+    for place in drawn:
+        look = shown[0][place]
         label = f"<b>{_label(units[look['unit']])}</b>" if look["unit"] in own else _label(units[look["unit"]])
         cells = [label]
         for number, looks in enumerate(shown):
@@ -134,7 +149,8 @@ def bars(charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[Unit], ow
             figure = _HIDDEN if looks[place]["hidden"] else percent(share).replace("<", "&lt;")
             cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', figure]
         rows.append(row(cells))
-    return table(rows)
+    left = rest(numbers, drawn)
+    return table(rows) + (small(html.escape(left)) if left else "")
 
 
 def _label(unit: Unit) -> str:
@@ -184,14 +200,20 @@ def _heads(run: Run, name: str, layer: int, own: Sequence[int]) -> str:
     rows = []
     for head in run["hardest_heads"] or []:
         rows.append(
-            row([f"head {head['head']}", f"→ {seen(head, own, words)}", percent(head["weight"]).replace("<", "&lt;")])
+            row(
+                [
+                    head_name(head["layer"], head["head"]),
+                    f"→ {seen(head, own, words)}",
+                    percent(head["weight"]).replace("<", "&lt;"),
+                ]
+            )
         )
-    title = f"Heads of layer {layer} that look hardest at one word{name}"
+    title = hardest_title(layer) + name
     return strong(title) + table(rows) + small("of everything that the head gives, the tokens set aside included")
 
 
 def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
-    rows = [row(["layer", *(str(entry["layer"]) for entry in series[0][1])])]
+    rows = [row(["", *(html.escape(vector_name(entry["layer"])) for entry in series[0][1])])]
     rows += [row([name, *(f"{entry['cosine']:.3f}" for entry in entries)]) for name, entries in series]
     return table(rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from eyeline.views.document import Unit
@@ -89,9 +90,16 @@ class Ink:
         return self.shades[min(round(share / ceiling * (len(self.shades) - 1)), len(self.shades) - 1)]
 
     def shade_legend(self, ceiling: float) -> str:
-        """From which share on each shade is drawn."""
+        """From which share on each shade is drawn, in as many digits as tell them apart: two of the lowest.
+
+        >>> Ink("ascii", 80).shade_legend(0.0004)
+        'Shades: .. from 0.0050%, ++ from 0.0150%, %% from 0.0250%, @@ from 0.0350%.'
+        """
         top = len(self.shades) - 1
-        steps = [f"{sign * 2} from {(step - 0.5) / top * ceiling:.1%}" for step, sign in enumerate(self.shades) if step]
+        lowest = max(100 * 0.5 / top * ceiling, 1e-12)
+        digits = max(1, 1 - math.floor(math.log10(lowest)))
+        shares = [f"{(step - 0.5) / top * ceiling:.{digits}%}" for step in range(1, top + 1)]
+        steps = [f"{sign * 2} from {share}" for sign, share in zip(self.shades[1:], shares, strict=True)]
         return f"Shades: {', '.join(steps)}."
 
     def fit(self, label: str, cells: int, right: bool = False) -> str:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from eyeline.views.document import HardHead, Look
+from eyeline.words import worded
 
 MARK = "\u200e"
 _SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
@@ -77,13 +78,48 @@ def percent(share: float) -> str:
     return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
+def layer_name(layer: int) -> str:
+    """A layer by its number, from 0.
+
+    >>> layer_name(5), head_name(5, 2)
+    ('L5', 'L5H2')
+    """
+    return f"L{layer}"
+
+
+def head_name(layer: int, head: int) -> str:
+    """A head by its layer's number and its own, both from 0."""
+    return f"L{layer}H{head}"
+
+
+def place(layer: int, head: int | None, layers: int, heads: int) -> str:
+    """Which layer and heads, among how many.
+
+    >>> place(5, 2, 6, 12)
+    'L5H2 of L0 to L5, H0 to H11'
+    >>> place(5, None, 6, 12)
+    'L5 of L0 to L5 · mean of H0 to H11'
+    """
+    ends = {"last": layer_name(layers - 1), "last_head": f"H{heads - 1}"}
+    if head is None:
+        return worded("{layer} of L0 to {last} · mean of H0 to {last_head}", layer=layer_name(layer), **ends)
+    return worded("{head} of L0 to {last}, H0 to {last_head}", head=head_name(layer, head), **ends)
+
+
+def vector_name(layer: int | None) -> str:
+    """A vector by the layer that it comes after; None is the embedding, before all of them."""
+    return worded("embedding") if layer is None else layer_name(layer)
+
+
 def listed(names: Sequence[str]) -> str:
-    """Names as English lists them.
+    """Names as a sentence lists them.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if len(names) < 2:
+        return "".join(names)
+    return worded("{before} and {last}", before=", ".join(names[:-1]), last=names[-1])
 
 
 def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from eyeline.views.bars import Chart, bars
+from eyeline.views.bars import MOST, Chart, bars
 from eyeline.views.document import Rollout
 from eyeline.views.findings import set_aside_names
 from eyeline.views.ink import Ink
-from eyeline.views.labels import excerpt, most, percent, printable
+from eyeline.views.labels import excerpt, layer_name, most, percent, printable
 from eyeline.views.matrix import matrix
 from eyeline.views.scale import shade_ceiling
 from eyeline.views.terminal import note, say
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,7 +25,8 @@ Words = Callable[[str], str]
 def heading(document: Rollout) -> str:
     """Which model this is of, and how many layers were gone through."""
     question, model = document["question"], document["model"]
-    return f"model {printable(model['name'])} · attention rollout through layers 1 to {question['layer']}"
+    last = layer_name(question["layer"])
+    return worded("model {name} · attention rollout through L0 to {last}", name=printable(model["name"]), last=last)
 
 
 def found(document: Rollout, words: Words = printable) -> str:
@@ -56,7 +58,7 @@ def basis(document: Rollout, token: str) -> str:
     )
 
 
-def rollout(document: Rollout, ink: Ink) -> Iterator[Text]:
+def rollout(document: Rollout, ink: Ink, most: int = MOST) -> Iterator[Text]:
     """The lines of a drawing: bars for one token, words × words for all."""
     question, units = document["question"], document["units"]
     before, inside, after = excerpt(document["text"], None, max(ink.width * 2 - 20, 40))
@@ -66,7 +68,7 @@ def rollout(document: Rollout, ink: Ink) -> Iterator[Text]:
     if question["token"] is not None:
         name = ink.words(question["token"])
         yield say(f"{name} is made of", ink)
-        lines, cut = bars([Chart("", document["made_of"] or [])], units, question["units"], ink)
+        lines, cut = bars([Chart("", document["made_of"] or [])], units, question["units"], ink, most)
         yield from lines
         yield note(basis(document, name) + (" A bar that ends in » is longer than it is drawn." if cut else ""), ink)
     else:

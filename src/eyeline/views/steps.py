@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from eyeline.views.bars import MOST, rest, strongest
 from eyeline.views.document import Explanation, StepKey, Steps
 from eyeline.views.ink import Ink
-from eyeline.views.labels import named
+from eyeline.views.labels import head_name, named
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,12 +18,13 @@ if TYPE_CHECKING:
 _WHOLE = 64  # cells of a line from which on there is room for all columns
 
 
-def steps(document: Explanation, ink: Ink) -> list[Text]:
+def steps(document: Explanation, ink: Ink, most: int = MOST) -> list[Text]:
     """A table for each run, one line per token that is looked at, then what the columns mean.
 
     Args:
         document: an explanation with steps.
         ink: how to draw.
+        most: how many tokens at most, those with the largest weights.
     """
     from rich.text import Text
 
@@ -29,12 +32,13 @@ def steps(document: Explanation, ink: Ink) -> list[Text]:
     first = runs[0][1]
     places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
     words = ink.words(named(first["text"]))
-    lines = [Text(ink.own(f"How head {first['head']} of layer {first['layer']} rewrites {words}"), style="bold")]
+    title = worded("How {head} rewrites {word}", head=head_name(first["layer"], first["head"]), word=words)
+    lines = [Text(ink.own(title), style="bold")]
     for remark in _remarks(document, first, words):
         lines += _notes(remark, ink)
     several = len(runs) > 1
     for name, found in runs:
-        lines += [Text(), *([Text(ink.own(name), style="bold")] if several else []), *_table(found, places, ink)]
+        lines += [Text(), *([Text(ink.own(name), style="bold")] if several else []), *_table(found, places, ink, most)]
     lines += [Text(), *_meanings([found for _, found in runs], places, words, ink), Text()]
     for name, found in runs:
         numbers = ", ".join(f"{number:.2f}" for number in found["output"][:6])
@@ -59,8 +63,8 @@ def _remarks(document: Explanation, found: Steps, words: str) -> Iterator[str]:
         yield f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another"
     together = document["model"]["heads"] // document["model"]["key_heads"]
     if together > 1:
-        last = together * found["key_head"]
-        yield f"heads {last - together + 1} to {last} share their keys and values"
+        head = together * found["key_head"]
+        yield worded("H{first} to H{last} share their keys and values", first=head, last=head + together - 1)
     if document["causal"]:
         yield "q and k are as they are compared: turned by their places (rotary positions)"
 
@@ -81,17 +85,20 @@ def _heads(found: Steps) -> tuple[str, ...]:
     return ("q·k", how, "softmax", "|value|", "|w×value|")
 
 
-def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
+def _table(found: Steps, places: Sequence[int], ink: Ink, most: int) -> list[Text]:
     from rich.text import Text
 
-    labels = [ink.words(named(key["text"])) for key in found["keys"]]
+    weights = [key["weight"] for key in found["keys"]]
+    drawn = strongest([weights], most, [found["token"]])
+    keys = [found["keys"][place] for place in drawn]
+    labels = [ink.words(named(key["text"])) for key in keys]
     left = min(max(ink.widest(labels), 5), ink.width - 2 - 8 * len(places))
     column = min((ink.width - left - 2) // len(places), 10)
     ceiling = max(key["contribution_length"] for key in found["keys"]) or 1.0
     cells = min(ink.width - left - 4 - column * len(places), 24)
     heads = _heads(found)
     lines = [Text(" " * (left + 2) + "".join(f"{ink.own(heads[place]):>{column}}" for place in places), style="dim")]
-    for label, key in zip(labels, found["keys"], strict=True):
+    for label, key in zip(labels, keys, strict=True):
         itself = key["token"] == found["token"]
         line = Text(ink.own("• ") if itself else "  ").append(ink.fit(label, left), "bold cyan" if itself else "")
         numbers = _numbers(key)
@@ -100,6 +107,8 @@ def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
         if cells > 3 and 4 in places:
             line.append("  ").append(ink.bar(key["contribution_length"], ceiling, cells), "cyan")
         lines.append(line)
+    if left := rest([weights], drawn):
+        lines += _notes(left, ink)
     total = f"{found['weight_sum']:.1%}"
     lines.append(Text("  " + "sum".ljust(left + 2 * column) + f"{total:>{column}}", style="bold"))
     for line in lines:

@@ -7,15 +7,26 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.bars import Chart, bars, cosines
+from eyeline.views.bars import MOST, Chart, bars, cosines
 from eyeline.views.document import Comparison, Explanation, Run, Side
-from eyeline.views.findings import basis, changes, compared, found, heading, set_aside_names, unchanged
+from eyeline.views.findings import (
+    basis,
+    changes,
+    compared,
+    found,
+    hardest_title,
+    heading,
+    moved_means,
+    set_aside_names,
+    unchanged,
+)
 from eyeline.views.generated import explained, labelled, new_span, new_tokens
 from eyeline.views.ink import Ink
-from eyeline.views.labels import excerpt, percent, seen
+from eyeline.views.labels import excerpt, head_name, percent, seen
 from eyeline.views.matrix import matrix
 from eyeline.views.scale import shade_ceiling
 from eyeline.views.steps import steps
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -51,8 +62,14 @@ class Drawing:
         return paper.getvalue().rstrip("\n")
 
 
-def explanation(document: Explanation, ink: Ink) -> Iterator[Text]:
-    """The lines of an explanation: the question, the picture, and what it says in one sentence."""
+def explanation(document: Explanation, ink: Ink, most: int = MOST) -> Iterator[Text]:
+    """The lines of an explanation: the question, the picture, and what it says in one sentence.
+
+    Args:
+        document: the explanation.
+        ink: how to draw.
+        most: how many words a list of bars or steps holds at most.
+    """
     question, units, runs = document["question"], document["units"], document["runs"]
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
     yield _title(document["text"], (spans[0][0], spans[-1][1]) if spans else new_span(document), "", ink)
@@ -65,11 +82,11 @@ def explanation(document: Explanation, ink: Ink) -> Iterator[Text]:
         yield note(explained(document, document["generated"], ink.words), ink)
         yield say("", ink)
     if runs[0]["steps"] is not None:
-        yield from steps(document, ink)
+        yield from steps(document, ink, most)
     elif question["token"] is None:
         yield from _pictures(document, ink)
     else:
-        yield from _looked(document, question["token"], ink)
+        yield from _looked(document, question["token"], ink, most)
 
 
 def _title(text: str, span: tuple[int, int] | None, name: str, ink: Ink) -> Text:
@@ -94,12 +111,12 @@ def say(text: str, ink: Ink) -> Text:
     return Text("\n".join(ink.wrapped(text, 0)), style="bold")
 
 
-def _looked(document: Explanation, token: str, ink: Ink) -> Iterator[Text]:
+def _looked(document: Explanation, token: str, ink: Ink, most: int) -> Iterator[Text]:
     question, units, runs = document["question"], labelled(document), document["runs"]
     own, name = question["units"], ink.words(token)
     charts = [Chart(run["name"] if len(runs) > 1 else "", run["looks_at"] or []) for run in runs]
     yield say(f"{name} looks at", ink)
-    lines, cut = bars(charts, units, own, ink)
+    lines, cut = bars(charts, units, own, ink, most)
     yield from lines
     signs = _PLUS if document["generated"] is not None else ""
     signs += " A bar that ends in » is longer than it is drawn." if cut else ""
@@ -114,25 +131,25 @@ def _looked(document: Explanation, token: str, ink: Ink) -> Iterator[Text]:
     yield say(f"How far {name} has moved from its own embedding", ink)
     names = ["cosine"] if len(runs) == 1 else [run["name"] for run in runs]
     yield from cosines([run["moved"] or [] for run in runs], names, ink)
-    yield note("cosine with its vector at layer 0: 1 is where it began; the lower, the more it has been rewritten", ink)
+    yield note(moved_means(), ink)
 
 
 def _heads(runs: Sequence[Run], own: Sequence[int], layer: int, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
-    yield say(f"Heads of layer {layer} that look hardest at one word", ink)
+    yield say(hardest_title(layer), ink)
     columns = [[(head, seen(head, own, ink.words)) for head in run["hardest_heads"] or []] for run in runs]
     cells = ink.widest([word for column in columns for _, word in column])
     blocks: list[list[Text]] = []
     for number, (run, column) in enumerate(zip(runs, columns, strict=True)):
-        name = ink.fit(ink.own(run["name"]), cells + 17)
+        name = ink.fit(ink.own(run["name"]), cells + 16)
         block = [Text(f"  {name}", style="dim", no_wrap=True)] if len(runs) > 1 else []
         for head, word in column:
-            line = Text(f"  head {head['head']:>2} ", no_wrap=True).append(ink.own("→ "), "dim")
+            line = Text(f"  {head_name(head['layer'], head['head']):<6} ", no_wrap=True).append(ink.own("→ "), "dim")
             line.append(ink.fit(word, cells), "cyan" if not number else "yellow")
             block.append(line.append(f"{percent(head['weight']):>5} "))
         blocks.append(block)
-    yield from _beside(blocks, cells + 22, ink)
+    yield from _beside(blocks, cells + 21, ink)
     yield note("of everything that the head gives, the tokens set aside included", ink)
 
 
@@ -172,7 +189,7 @@ def _pictures(document: Explanation, ink: Ink) -> Iterator[Text]:
         yield say(changes(document, ink.words), ink)
 
 
-def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
+def comparison(document: Comparison, ink: Ink, most: int = MOST) -> Iterator[Text]:
     """The lines of a comparison: the two texts, their cosines, and whom the word looks at in each."""
     question, sides = document["question"], document["sides"]
     for side in sides:
@@ -185,10 +202,10 @@ def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
     name = ink.words(question["token"])
     yield say(f"How alike {name} is in A and in B", ink)
     yield from cosines([document["cosines"]], ["cosine"], ink)
-    yield note("cosine of its two vectors, layer by layer: 1 is the same direction; layer 0 is the embedding", ink)
+    yield note(worded("cosine of its two vectors, as embedding and after each layer: 1 is the same direction"), ink)
     yield say("", ink)
     yield say(f"{name} looks at", ink)
-    yield from _sides(sides, ink)
+    yield from _sides(sides, ink, most)
     parts = [
         f"In {side['name']}, {set_aside_names(side['units'], ink.words)} took {percent(side['set_aside'])}."
         for side in sides
@@ -207,12 +224,13 @@ def comparison(document: Comparison, ink: Ink) -> Iterator[Text]:
         yield say(line, ink)
 
 
-def _sides(sides: Sequence[Side], ink: Ink) -> Iterator[Text]:
+def _sides(sides: Sequence[Side], ink: Ink, most: int) -> Iterator[Text]:
     together = ink.width >= 70
     cells = (ink.width - 2) // 2
     blocks = []
     for side in sides:
         half = Ink(ink.encoding, cells) if together else ink
-        lines, _ = bars([Chart(f"in {side['name']}", side["looks_at"])], side["units"], side["token_units"], half)
+        charts = [Chart(f"in {side['name']}", side["looks_at"])]
+        lines, _ = bars(charts, side["units"], side["token_units"], half, most)
         blocks.append(lines)
     yield from _beside(blocks, cells + 2 if together else ink.width, ink)

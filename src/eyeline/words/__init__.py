@@ -1,0 +1,15 @@
+"""The catalogue of words: every text of the terminal, of errors and of the page, in each language.
+
+English texts stand in the code, where they are used: `worded("{count} more")`. Each other language is one gettext file,
+`CODE/LC_MESSAGES/eyeline.po`, which is read as it is, so nothing has to be compiled. The page's texts have a context,
+`page.KEY`, and stand in the files in both languages, from which the page's table is made. A new language is a new file.
+
+This room imports the standard library alone, and every other may import it.
+"""
+
+from __future__ import annotations
+
+from eyeline.words.catalogue import page_table, worded
+from eyeline.words.language import choose, known, language, languages
+
+__all__ = ["choose", "known", "language", "languages", "page_table", "worded"]
