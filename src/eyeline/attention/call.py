@@ -15,7 +15,7 @@ from eyeline.attention.checks import check_arrays, check_mask, check_scale
 from eyeline.attention.reading import Reading
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.reads import Reads
+from eyeline.kernels.primitives import Primitives
 from eyeline.kernels.run import Pass, forward
 from eyeline.masks import And, AttentionShape, Causal, Documents, LoweredMask, Mask, Not, Or, Padding, PrefixLM, Window
 from eyeline.part import Part
@@ -94,12 +94,12 @@ class Call:
             raise ValueError(f"lse must be one number per query, {self.rows}, got shape {given.shape}")
         return given.reshape(self.q.shape[:3])
 
-    def forward(self, reads: Reads | None = None) -> Pass:
+    def forward(self, primitives: Primitives | None = None) -> Pass:
         """The kernels' pass. Where weights are shares of a given total, sinks are in it already."""
         setting = self.setting
         if self.lse is not None and setting.scores.sinks is not None:
             setting = replace(setting, scores=replace(setting.scores, sinks=None))
-        return forward(self.q, self.k, self.v, setting, reads)
+        return forward(self.q, self.k, self.v, setting, primitives)
 
     def output(self) -> Array:
         return self.shaped(self.forward().output)

@@ -8,6 +8,7 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
+from eyeline.masks.function_key import function_key, plain_function
 from eyeline.masks.intervals import Intervals
 from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
@@ -35,5 +36,7 @@ __all__ = [
     "Window",
     "check_align",
     "edges",
+    "function_key",
+    "plain_function",
     "standing",
 ]
