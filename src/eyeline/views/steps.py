@@ -107,8 +107,8 @@ def _table(found: Steps, places: Sequence[int], ink: Ink, most: int) -> list[Tex
         if cells > 3 and 4 in places:
             line.append("  ").append(ink.bar(key["contribution_length"], ceiling, cells), "cyan")
         lines.append(line)
-    if left := rest([weights], drawn):
-        lines += _notes(left, ink)
+    if others := rest([weights], drawn):
+        lines += _notes(others, ink)
     total = f"{found['weight_sum']:.1%}"
     lines.append(Text("  " + "sum".ljust(left + 2 * column) + f"{total:>{column}}", style="bold"))
     for line in lines:
