@@ -13,6 +13,8 @@ import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["EYELINE_LANG"] = "en"  # whatever the locale of this machine
+
 settings.register_profile(
     "dev",
     max_examples=100,

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, Half, Head, Html, Layer, ModelName, Special, written
-from eyeline.cli.results import check_results, draw, progress, save_html, say_json
+from eyeline.cli.options import AsJson, Half, Head, Html, Layer, ModelName, Nth, Special, Top
+from eyeline.cli.progress import progress
+from eyeline.cli.results import check_results, draw, save_html, say_json
+from eyeline.cli.texts import text_or_stdin
+from eyeline.views.bars import MOST
 
 if TYPE_CHECKING:
     from eyeline.models import Model
 
 TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
 TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]
-Nth = Annotated[int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)]
 
 
 def compare(
@@ -27,6 +29,7 @@ def compare(
     layer: Layer = None,
     head: Head = None,
     special: Special = False,
+    top: Top = MOST,
     model: ModelName = "minilm",
     as_json: AsJson = False,
     html: Html = None,
@@ -34,6 +37,8 @@ def compare(
 ) -> None:
     """Show what two sentences make of the same word: how alike its vectors are, and whom it looks at in each."""
     from eyeline.answers import compare as ask
+    from eyeline.views.terminal import Drawing
+    from eyeline.views.terminal import comparison as drawn
 
     check_results(as_json, False, None, html, half)
     runs: str | Model = model
@@ -42,7 +47,7 @@ def compare(
 
         runs = load(model, progress=progress)
     found = ask(
-        written(text_a),
+        text_or_stdin(text_a),
         text_b,
         token,
         nth=nth,
@@ -61,4 +66,4 @@ def compare(
     if as_json:
         say_json(found)
     else:
-        draw(found)
+        draw(Drawing(lambda ink: drawn(found.document, ink, top)))

@@ -1,12 +1,12 @@
-"""How commands give their results: drawn, or as JSON, CSV or a PNG file; and how they say what goes on meanwhile."""
+"""How commands give their results: drawn, as JSON or CSV, as a PNG file, or as the page."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from eyeline.cli.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,28 +14,6 @@ if TYPE_CHECKING:
     from eyeline.answers import Explanation, Heads
     from eyeline.answers.shown import Shown
     from eyeline.views.page import Page
-
-
-def progress(line: str) -> None:
-    """Say what is going on, where it can't mix with results."""
-    print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def layers_shown(count: int) -> Iterator[Callable[[int, int], None]]:
-    """Says which layer is running, on a terminal, for as long as it takes."""
-    shown = sys.stderr.isatty()
-
-    def say(done: int, layers: int) -> None:
-        if shown:
-            print(f"\rlayer {min(done + 1, layers)} of {layers} ", end="", file=sys.stderr, flush=True)
-
-    say(0, count)
-    try:
-        yield say
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | None = None, half: bool = False) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eyeline.cli.explain import MaskName, written
-from eyeline.cli.results import layers_shown, progress
+from eyeline.cli.mistakes import mistake
+from eyeline.cli.options import Mask, Nth
+from eyeline.cli.progress import layers_shown, progress
+from eyeline.cli.texts import text_or_stdin
 
 if TYPE_CHECKING:
     from eyeline.models import Model
@@ -29,19 +31,15 @@ def view(
     model: Annotated[
         str | None, typer.Option(help="A name that `eyeline models` lists, or a folder. Default: minilm.")
     ] = None,
-    mask: Annotated[
-        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
-    ] = None,
+    mask: Mask = None,
     layer: Annotated[
-        int | None, typer.Option(help="Open at this layer, counted from 1. Default: the last.", show_default=False)
+        int | None, typer.Option(help="Open at this layer, from 0. Default: the last.", show_default=False)
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="At this head, counted from 1. Default: the mean of all.", show_default=False)
+        int | None, typer.Option(help="At this head, from 0. Default: the mean of all.", show_default=False)
     ] = None,
     token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
-    nth: Annotated[
-        int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)
-    ] = None,
+    nth: Nth = None,
     port: Annotated[
         int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)
     ] = 0,
@@ -54,7 +52,7 @@ def view(
     from eyeline.serving.running import address
     from eyeline.views.page import Page
 
-    source = Source(text=written(text)) if text == "-" else source_of(text)
+    source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)
     if source.model is not None and model is not None:
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
@@ -76,7 +74,6 @@ def view(
 def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
     """What the page opens with: of a folder its first file, if that can be shown."""
     from eyeline.answers import QuestionError
-    from eyeline.cli import mistake
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import load_trace
     from eyeline.views.labels import printable
@@ -106,7 +103,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> l
     if model not in ready:
         ready[model] = loaded(model, progress)
     chosen, runs, done = ready[model], 1 + causal, 0
-    with layers_shown(runs * chosen.config.layers) as layer_done:
+    with layers_shown() as layer_done:
 
         def next_layer(line: str) -> None:
             nonlocal done

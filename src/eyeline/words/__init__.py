@@ -9,7 +9,7 @@ This room imports the standard library alone, and every other may import it.
 
 from __future__ import annotations
 
-from eyeline.words.catalogue import page_table, worded
-from eyeline.words.language import choose, known, language, languages
+from eyeline.words.catalogue import own_names, page_table, worded
+from eyeline.words.language import VARIABLE, choose, known, language, languages
 
-__all__ = ["choose", "known", "language", "languages", "page_table", "worded"]
+__all__ = ["VARIABLE", "choose", "known", "language", "languages", "own_names", "page_table", "worded"]
