@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what follows `eyeline`; those of this process if not given.
 
     Returns:
-        The exit code: 0; 1 if a pipe's reader went away; 2 if what was asked can't be answered; 130 if interrupted.
+        The exit code: 0; 1 if a pipe's reader went away; 2 for a user's mistake; 130 if interrupted.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     warnings.showwarning = _warn
@@ -105,11 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a user should see it: what it says, not which line of ours says so."""
+    """Show a warning's message, without the line of code that raised it."""
     print(f"eyeline: {message}", file=sys.stderr)
 
 
 def _pipe_closed() -> int:
-    """The reader went away, as `| head` does: say nothing, and don't try again at exit."""
+    """The pipe's reader went away, as `| head` does: say nothing, and don't write again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1

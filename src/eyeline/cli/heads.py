@@ -20,7 +20,7 @@ Text = Annotated[
 
 
 class MeasureName(StrEnum):
-    """Numbers of a head, by name."""
+    """The measures of a head."""
 
     entropy = "entropy"
     distance = "distance"
@@ -36,7 +36,7 @@ class MeasureName(StrEnum):
 
 
 class LabelName(StrEnum):
-    """Kinds of heads, by their short names."""
+    """The kinds of heads, by short names."""
 
     induction = "induction"
     previous = "previous"

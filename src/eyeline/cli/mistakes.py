@@ -1,10 +1,10 @@
-"""What a user is told of an error that is theirs to mend: one line."""
+"""Errors that are the user's mistakes, as one line."""
 
 from __future__ import annotations
 
 
 def mistake(error: Exception) -> str | None:
-    """The line to say to the user of an error that is theirs to mend; None if it is ours."""
+    """The line that tells the user what to mend; None if the error is a fault of ours."""
     from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError

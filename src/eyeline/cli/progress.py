@@ -1,4 +1,4 @@
-"""What goes on meanwhile, on stderr: lines anywhere, and on a terminal what is gone in the end."""
+"""Progress on stderr: lines, and on a terminal bars that are erased in the end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from eyeline.words import worded
 
 
 def progress(line: str) -> None:
-    """Say what is going on, where it can't mix with results."""
+    """Print a line of progress on stderr."""
     print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def layers_shown() -> Iterator[Callable[[int, int], None]]:
-    """Shows on a terminal how many layers of how many are done, for as long as it takes.
+    """A progress bar of layers, on a terminal alone.
 
-    Gives what is to be called after each layer, with how many are done and how many there are.
+    Gives a function to call after each layer: (layers done, layers in all).
     """
     if not sys.stderr.isatty():
         yield lambda done, count: None
@@ -40,7 +40,7 @@ def layers_shown() -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """Says what is going on: on a terminal for as long as it is, elsewhere on a line of its own."""
+    """Show what is being done: on a terminal until it is done, elsewhere as a line."""
     passing = sys.stderr.isatty()
     print(f"{what} ...", end="" if passing else "\n", file=sys.stderr, flush=True)
     try:
@@ -51,7 +51,7 @@ def busy(what: str) -> Iterator[None]:
 
 
 class TextShown:
-    """Shows a text as it grows, on a line of a terminal that is gone in the end; elsewhere nothing."""
+    """Shows a growing text on a line of a terminal, which is erased in the end; elsewhere nothing."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""How commands give their results: drawn, as JSON or CSV, as a PNG file, or as the page."""
+"""The ways in which commands give results: drawn, as JSON or CSV, as a PNG file, or as the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | None = None, half: bool = False) -> None:
-    """Refuse, before anything is run, what can't be given.
+    """Refuse outputs that can't be given, before anything is run.
 
     Raises:
         QuestionError: if both JSON and CSV are asked for, or a picture or a page under a name that isn't one's, or half
@@ -66,7 +66,7 @@ def say_json(found: Shown) -> None:
 
 
 def draw(found: RenderableType) -> None:
-    """Print what was found as the terminal can show it."""
+    """Draw a result in the terminal."""
     from rich.console import Console
 
     Console(highlight=False).print(found)

@@ -72,7 +72,7 @@ def view(
 
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
-    """What the page opens with: of a folder its first file, if that can be shown."""
+    """The traces that the page opens with: of a folder its first file, if that can be shown."""
     from eyeline.answers import QuestionError
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import load_trace
@@ -96,7 +96,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
 
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
-    """A text, run as trained, and with the mask; the model is kept among those that are ready."""
+    """The traces of a text, as trained and with the mask; the model is kept in `ready`."""
     from eyeline.answers.question import loaded
     from eyeline.traces import record
 
@@ -115,7 +115,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> l
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
-    """What the page opens with."""
+    """The state that the page opens in."""
     from eyeline.answers import QuestionError
     from eyeline.answers.question import counted
 

@@ -1,4 +1,4 @@
-"""Bars: whom a token looks at, in reading order, one run or two side by side."""
+"""Bar charts in a terminal: how much a token gives to each word, one run or two side by side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST = 48  # cells of a bar
 
 @dataclass(frozen=True)
 class Chart:
-    """One column of bars: its heading, and whom is looked at."""
+    """One column of bars: its heading, and the words that are looked at."""
 
     heading: str
     looks: Sequence[Look]
@@ -103,7 +103,7 @@ def bars(
 
 
 def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink: Ink) -> list[Text]:
-    """Cosines of the embedding and after each layer, a column for each; broken into several rows if need be."""
+    """A table of cosines: a column for the embedding and one for each layer, in several rows where it is too wide."""
     from rich.cells import cell_len
     from rich.text import Text
 

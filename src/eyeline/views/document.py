@@ -1,4 +1,4 @@
-"""The plain data that views draw, which is also the JSON that commands print. docs/json.md says what each key means."""
+"""The types of the JSON documents that views draw and commands print. docs/json.md explains each key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Token(TypedDict):
 
 
 class Unit(TypedDict):
-    """What one bar or one row stands for: a word, a piece of one, or a special token."""
+    """A word, a piece of one, or a special token: one bar of a chart, one row of a matrix."""
 
     index: int
     text: str

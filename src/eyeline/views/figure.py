@@ -1,4 +1,4 @@
-"""The heat map as a PNG, with matplotlib, which is an extra."""
+"""The heat map as a PNG. It needs matplotlib, which is an extra."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MISSING = re.compile(r"Glyph (\d+) ")
 
 
 class ExtraError(ValueError):
-    """Something that an optional package draws was asked for, and the package isn't installed."""
+    """A drawing needs an optional package that isn't installed."""
 
 
 def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[str]:
@@ -96,7 +96,7 @@ def save_heat_map(document: Explanation, path: str | os.PathLike[str]) -> list[s
 
 
 def png_path(path: str | os.PathLike[str]) -> Path:
-    """The path of a picture.
+    """The path of a PNG file, checked.
 
     Raises:
         ValueError: if it doesn't end in .png.
@@ -108,7 +108,7 @@ def png_path(path: str | os.PathLike[str]) -> Path:
 
 
 def figures(name: str) -> Callable[[float, float], Figure]:
-    """What makes an empty figure of so many inches by so many.
+    """A function that makes an empty figure of a width and a height in inches.
 
     Raises:
         ExtraError: if matplotlib, which the option `name` needs, isn't installed.
@@ -129,7 +129,7 @@ def figures(name: str) -> Callable[[float, float], Figure]:
 
 
 def fonts() -> list[str]:
-    """The fonts here that a picture may need, the one to take first before the others."""
+    """The installed fonts that a figure may need, in order of preference."""
     from matplotlib import font_manager
 
     here = set(font_manager.get_font_names())

@@ -1,4 +1,4 @@
-"""What a picture shows, in plain sentences: made from the very numbers that are drawn, so that they can't disagree."""
+"""Sentences that say what a picture shows, made from the numbers that are drawn, so that they can't disagree."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Words = Callable[[str], str]
 
 
 def heading(document: Explanation | Comparison) -> str:
-    """Which model, layer and heads the picture is of."""
+    """The line that names the model, the layer and the heads."""
     question, model = document["question"], document["model"]
     where = place(question["layer"], question["head"], model["layers"], model["heads"])
     return worded("model {name} · {where}", name=printable(model["name"]), where=where)
 
 
 def set_aside_names(units: Sequence[Unit], words: Words = printable) -> str:
-    """The tokens that stand outside the picture, by name."""
+    """The names of the tokens that are set aside, as a list in a sentence."""
     return listed(_set_aside(units, words))
 
 
@@ -34,20 +34,26 @@ def _set_aside(units: Sequence[Unit], words: Words) -> list[str]:
 
 
 def _bare(unit: Unit, words: Words) -> str:
-    """What a unit of the text is called that is set aside: a decoder's first, or what is no word."""
+    """The name of a set-aside unit of the text: a decoder's first, bare spaces, or control characters."""
     if not unit["text"].strip():
         return worded("bare spaces")
     return worded("control characters") if unit["index"] else worded("{word} (the first)", word=words(unit["text"]))
 
 
 def _first(document: Explanation) -> Unit | None:
-    """The unit of the first token, where that one takes what a head has no other use for and is set aside."""
+    """The first token's unit, where it is a decoder's attention sink and is set aside."""
     first = document["units"][0]
     return first if document["causal"] and first["set_aside"] else None
 
 
 def basis(document: Explanation, token: str, words: Words = printable) -> str:
-    """What the percentages are of, and what was set aside; `token` and what `words` makes of others stand in it."""
+    """The note below a picture: what its percentages are shares of, and which tokens are set aside.
+
+    Args:
+        document: the explanation.
+        token: the name of the token that looks; empty for the whole matrix.
+        words: how words are written.
+    """
     names = _set_aside(document["units"], words)
     aside, back = listed(names) if names else "", "it" if len(names) == 1 else "them"
     pieces = any(len(unit["tokens"]) > 1 for unit in document["units"]) and document["question"]["unit"] == "word"
@@ -73,21 +79,21 @@ def basis(document: Explanation, token: str, words: Words = printable) -> str:
 
 
 def _dashes(document: Explanation, run: Run) -> bool:
-    """Whether anything in the picture may not be looked at."""
+    """Whether the picture has a pair that the mask hides."""
     if run["looks_at"] is not None:
         return any(look["hidden"] and look["share"] is not None for look in run["looks_at"])
     return any(map(any, run["matrix"]["hidden"] or []))
 
 
 def unchanged(document: Explanation) -> str:
-    """What there is to say of a mask that was asked for and changes nothing; nothing if there is none."""
+    """The note that a requested causal mask changes nothing in a causal model; else empty."""
     if not document["causal"] or document["question"]["mask"] != "causal":
         return ""
     return f"{printable(document['model']['name'])} never looks ahead: a causal mask changes nothing."
 
 
 def found(document: Explanation, words: Words = printable) -> str:
-    """What the first run's picture shows."""
+    """The sentence below the first run's picture."""
     question, run = document["question"], document["runs"][0]
     if question["token"] is not None:
         taken = f"{words(question['token'])} takes most from {most(run['looks_at'] or [], question['units'], words)}"
@@ -100,7 +106,7 @@ def found(document: Explanation, words: Words = printable) -> str:
 
 
 def changes(document: Explanation, words: Words = printable) -> str:
-    """What the second run's picture shows, where there is one."""
+    """The sentence below the second run's picture."""
     question, run = document["question"], document["runs"][1]
     name = run["name"][0].upper() + run["name"][1:]
     if question["token"] is not None:
@@ -125,7 +131,7 @@ def _picture_found(document: Explanation, run: Run, words: Words) -> str:
 
 
 def compared(document: Comparison, words: Words = printable) -> list[str]:
-    """What a comparison shows: how far the two vectors part, and from whom each takes most."""
+    """The sentences below a comparison: how far the two vectors part, and which words each takes most from."""
     first, last = document["cosines"][0], document["cosines"][-1]
     lines = [
         worded(
@@ -142,10 +148,10 @@ def compared(document: Comparison, words: Words = printable) -> list[str]:
 
 
 def hardest_title(layer: int) -> str:
-    """What the list of heads that look hardest is headed with."""
+    """The title of the list of heads that look hardest."""
     return worded("Heads of {layer} that look hardest at one word", layer=layer_name(layer))
 
 
 def moved_means() -> str:
-    """What the cosines of a token's vector with its own embedding say."""
+    """The note below the cosines of a token's vector with its own embedding."""
     return worded("cosine with its embedding, after each layer: the lower, the more the vector has been rewritten")

@@ -1,4 +1,4 @@
-"""How a text went on: each new token, how likely it was, and whom the token that chose it looked at."""
+"""Generated tokens: the probability of each, and the words that the token before it looked at."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 4  # words that are named at most
 
 
 def labelled(document: Explanation) -> list[Unit]:
-    """The units as pictures show them: those with anything new in them begin with a +."""
+    """The units with the labels of pictures: generated ones begin with a +."""
     units, found = document["units"], document["generated"]
     if found is None:
         return units
@@ -32,24 +32,24 @@ def _as_new(unit: Unit) -> Unit:
 
 
 def new_span(document: Explanation) -> tuple[int, int] | None:
-    """Where in the text the new part is, if there is one."""
+    """The span of the generated part of the text, if there is one."""
     found = document["generated"]
     return None if found is None else (found["prompt_end"], len(document["text"]))
 
 
 def top(step: NewToken, most: int = MOST) -> list[Look]:
-    """The words that were looked at most, largest first, what rounds to nothing left out."""
+    """The words with the largest shares, largest first, without those that round to 0%."""
     ordered = sorted(step["looks_at"], key=lambda look: -(look["share"] or 0.0))
     return [look for look in ordered[:most] if (look["share"] or 0.0) >= 0.005]
 
 
 def piece(one: Piece, words: Words) -> str:
-    """A token as it is labelled: hyphens show where it was cut from its word."""
+    """The label of a token: hyphens show where it was cut from its word."""
     return "-" * one["joins_before"] + words(named(one["text"])) + "-" * one["joins_after"]
 
 
 def choice(found: Generated) -> str:
-    """How the new tokens were chosen."""
+    """The sentence that says how new tokens were chosen."""
     if not found["temperature"]:
         return "The likeliest token is taken each time."
     top_p = "" if found["top_p"] is None else f" from the likeliest that have {found['top_p']:g} together"
@@ -58,7 +58,7 @@ def choice(found: Generated) -> str:
 
 
 def explained(document: Explanation, found: Generated, words: Words = printable) -> str:
-    """What the numbers of the new tokens are of."""
+    """The note below the table of new tokens."""
     aside = set_aside_names(document["units"], words)
     given = f"what the token before gives to the {document['question']['unit']}s" if aside else "all that it gives"
     text = f"{choice(found)} The first % is the token's probability, the others are of {given}."
@@ -71,7 +71,7 @@ def explained(document: Explanation, found: Generated, words: Words = printable)
 
 
 def new_tokens(document: Explanation, found: Generated, ink: Ink) -> Iterator[Text]:
-    """A line for each new token, then what the numbers are of."""
+    """The table of new tokens, one line each."""
     from rich.text import Text
 
     steps = found["steps"]
@@ -88,7 +88,7 @@ def new_tokens(document: Explanation, found: Generated, ink: Ink) -> Iterator[Te
 
 
 def _looks(line: Text, looks: Sequence[Look], units: Sequence[Unit], ink: Ink) -> Text:
-    """The words that were looked at, as many as there is room for; the first in any case."""
+    """Add the words that were looked at to a line, as many as there is room for, at least one."""
     from rich.cells import cell_len
 
     for number, look in enumerate(looks):

@@ -1,4 +1,4 @@
-"""What every head does, drawn for a terminal: layers × heads at a glance, and tables of their numbers."""
+"""Heads in a terminal: the kind of each as a picture of layers × heads, and tables of their measures."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _COLUMNS = (
 
 
 def heading(document: Heads) -> str:
-    """Which model this is of, and how long a text."""
+    """The line that names the model, its size and the length of the text."""
     model, count, whole = document["model"], document["token_count"], document["whole_count"]
     tokens = f"{count} tokens" if count == whole else f"the first {count} of {whole} tokens"
     return f"model {printable(model['name'])} · {model['layers']} layers × {model['heads']} heads · {tokens}"
 
 
 def found(document: Heads) -> str:
-    """What the picture shows, in one sentence: how many heads of each kind, most first."""
+    """The sentence that counts the heads of each kind, most first."""
     counts = Counter(entry["label"] for entry in document["heads"])
     ordered = sorted(counts, key=lambda label: (label == MIXED, -counts[label]))
     return f"Of {len(document['heads'])} heads: {', '.join(f'{label} {counts[label]}' for label in ordered)}."
 
 
 def conventions(document: Heads) -> list[str]:
-    """What the numbers are means over, whose definitions they are, and what can't be said of this text."""
+    """The notes on definitions: what the measures are means over, their sources, and what this text can't show."""
     count, special = document["token_count"], document["special_tokens"]
     signs = document["punctuation_tokens"]
     lines = [
@@ -131,7 +131,7 @@ def _value(entry: HeadEntry, measure: str) -> float:
 
 
 def clearest(document: Heads) -> Iterable[HeadEntry]:
-    """Of each kind that there is, the few heads with most of what makes them one."""
+    """A few heads of each kind, those with the largest value of the measure that defines it."""
     for label in document["labels"]:
         own = [entry for entry in document["heads"] if entry["label"] == label["label"]]
         yield from sorted(own, key=lambda entry: -_value(entry, label["measure"]))[:_CLEAREST]
@@ -183,7 +183,7 @@ def _legend(document: Heads, ink: Ink) -> Iterator[Text]:
 
 
 def rule(label: LabelEntry) -> str:
-    """When a label is given.
+    """The rule by which a label is given.
 
     >>> rule({"label": "broad", "key": "broad", "measure": "entropy", "above": 3.8, "source": "Clark et al. 2019"})
     'entropy above 3.8'
@@ -192,7 +192,7 @@ def rule(label: LabelEntry) -> str:
 
 
 def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> tuple[list[Text], int]:
-    """A line for each head, and how many of the numbers there was room for.
+    """A line for each head, and how many measures there was room for.
 
     Args:
         entries: the heads.

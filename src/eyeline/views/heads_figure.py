@@ -1,4 +1,4 @@
-"""What every head does, as a PNG: layers × heads, one panel for the kinds of heads and one for each number."""
+"""Heads as a PNG: panels of layers × heads, one for their kinds and one for each measure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BACK = "#EEEEEE"
 
 
 def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
-    """Draw the kinds of heads, and every number of them.
+    """Draw the kinds of heads, and each measure.
 
     Args:
         document: what the heads do.
@@ -67,14 +67,14 @@ def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
 
 
 def _rows(document: Heads, key: str) -> list[list[Any]]:
-    """One entry of each head, layer by layer."""
+    """One value of each head, layer by layer."""
     values = [cast(dict[str, Any], entry)[key] for entry in document["heads"]]
     count = document["model"]["heads"]
     return [values[first : first + count] for first in range(0, len(values), count)]
 
 
 def _kinds(panel: Axes, document: Heads, across: int) -> None:
-    """Each head as a tile of its kind's colour and sign, and below them what they mean."""
+    """Each head as a tile with its kind's colour and sign, and a legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
@@ -98,7 +98,7 @@ def _kinds(panel: Axes, document: Heads, across: int) -> None:
 
 
 def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, unit: str, above: float | None) -> None:
-    """One number of each head, with a dot where it is enough to name the head for it."""
+    """One measure of each head, with a dot where it exceeds the threshold of a label."""
     from matplotlib import colormaps
 
     colours = colormaps["cividis"].with_extremes(bad=_BACK)
@@ -116,7 +116,7 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
 
 
 def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -> None:
-    """An empty panel that says why it is."""
+    """An empty panel with the reason."""
     panel.imshow([[0.0] * len(row) for row in rows], aspect="auto", cmap="Greys", vmin=0, vmax=1)
     panel.text(0.5, 0.5, why, ha="center", va="center", transform=panel.transAxes, color="gray")
     _axes(panel, rows, title)

@@ -1,4 +1,4 @@
-"""What every head does, for a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+"""Heads in a notebook: HTML without scripts, its words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eyeline.views.signs import SIGNS
 
 
 def heads_html(document: Heads) -> str:
-    """The picture, what its signs mean, and the clearest heads of each kind, as a piece of HTML."""
+    """The picture, its legend and the clearest heads of each kind, as an HTML fragment."""
     before, inside, after = excerpt(document["text"], None, 200)
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',

@@ -31,12 +31,12 @@ _HIDDEN = '<div style="opacity:.5">–</div>'
 
 
 def words(text: str) -> str:
-    """Words of the user's: escaped, and kept to their own reading direction."""
+    """The user's words, escaped, in their own reading direction."""
     return f"<bdi>{html.escape(printable(text))}</bdi>"
 
 
 def explanation_html(document: Explanation) -> str:
-    """An explanation as a piece of HTML."""
+    """An explanation as an HTML fragment."""
     question, units, runs = document["question"], labelled(document), document["runs"]
     spans = [(units[index]["start"] or 0, units[index]["end"] or 0) for index in question["units"]]
     parts = [
@@ -75,7 +75,7 @@ def explanation_html(document: Explanation) -> str:
 
 
 def comparison_html(document: Comparison) -> str:
-    """A comparison as a piece of HTML."""
+    """A comparison as an HTML fragment."""
     question, sides = document["question"], document["sides"]
     parts = []
     for side in sides:
@@ -164,7 +164,7 @@ def matrix(
     colour: str = _COLOURS[0],
     hidden: Sequence[Sequence[bool]] | None = None,
 ) -> str:
-    """A table of who gives how much to whom, shaded; a dash is where one may not look."""
+    """A shaded table of shares: rows look at columns; a dash is a pair that the mask hides."""
     rows = [row(["", *map(_label, shown)])]
     for unit, given, dark in zip(shown, shares, hidden or [[False] * len(shown)] * len(shown), strict=True):
         fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in given]
@@ -177,7 +177,7 @@ def matrix(
 
 
 def _generated(document: Explanation, found: Generated) -> list[str]:
-    """How the text went on, a row for each new token."""
+    """The generated tokens, a row each."""
     rows = [row(["new", "", "probability", "before", '<div style="text-align:left">looked at</div>'])]
     for step in found["steps"]:
         bar = f"width:{80 * step['probability']:.0f}px;height:1em;background:rgb({_COLOURS[0]})"

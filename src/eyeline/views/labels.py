@@ -1,4 +1,4 @@
-"""Words as typed, made safe and straight for where they are drawn; and how numbers are written."""
+"""Labels: the user's words made safe to draw, the names of layers and heads, and numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """Text as typed, but for what would steer a terminal: line ends become spaces, controls pictures of themselves.
+    """Text without what would steer a terminal: line ends become spaces, control characters their pictures.
 
     >>> printable("a\\x1b[31mb")
     'a␛[31mb'
@@ -33,7 +33,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def named(text: str) -> str:
-    """A word, or a token, as it is labelled: without spaces around it; quoted if there is nothing else in it.
+    """The label of a word or token: without spaces around it; quoted if it is spaces alone.
 
     >>> named(" Paris"), named("\\n")
     ('Paris', '"\\\\n"')
@@ -42,7 +42,7 @@ def named(text: str) -> str:
 
 
 def tail(text: str, cells: int) -> str:
-    """The end of a text, printable, in so many cells of a terminal at most.
+    """The end of a text, printable, in at most `cells` cells of a terminal.
 
     >>> tail("The capital of France is Paris", 8)
     '…s Paris'
@@ -59,7 +59,7 @@ def tail(text: str, cells: int) -> str:
 
 
 def marked(text: str) -> str:
-    """Printable text to stand in a line of ours: what reads from right to left stands between left-to-right marks.
+    """Printable text to stand in a line of ours, with left-to-right marks around right-to-left text.
 
     Without these marks, which have no width, numbers and bars beside such a word would change places with it.
     """
@@ -70,7 +70,7 @@ def marked(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent; what isn't nothing is never shown as 0%.
+    """A share in whole per cent; only 0 is shown as 0%.
 
     >>> percent(0.314), percent(0.001), percent(0.0)
     ('31%', '<1%', '0%')
@@ -123,7 +123,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
-    """From whom most is taken, largest first, what rounds to nothing left out; of equals, the first in reading order.
+    """The words that most is taken from, largest first, without those that round to 0%; ties in reading order.
 
     Args:
         looks: whom it looks at.
@@ -144,12 +144,12 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
-    """Who is looked at, by name; "itself" where that is all that the looking token is made of."""
+    """The name of the unit that is looked at; "itself" where the looking token is that unit."""
     return "itself" if [looked_at["unit"]] == list(own) else words(looked_at["text"])
 
 
 def excerpt(text: str, span: tuple[int, int] | None, room: int) -> tuple[str, str, str]:
-    """What stands before, in and after a place in a text, cut to about `room` characters around it.
+    """The text before, in and after a span, cut to about `room` characters around it.
 
     >>> excerpt("time flies like an arrow", (5, 10), 100)
     ('time ', 'flies', ' like an arrow')

@@ -1,4 +1,4 @@
-"""The words × words picture: each row is one word, and shares out what it gives."""
+"""The words × words matrix in a terminal: each row is what one word gives, in shares."""
 
 from __future__ import annotations
 

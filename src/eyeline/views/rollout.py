@@ -1,4 +1,4 @@
-"""What a token's vector is made of, through all layers, drawn for a terminal."""
+"""Attention rollout in a terminal: how much of each word is in a token's vector."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Words = Callable[[str], str]
 
 
 def heading(document: Rollout) -> str:
-    """Which model this is of, and how many layers were gone through."""
+    """The line that names the model and the layers."""
     question, model = document["question"], document["model"]
     last = layer_name(question["layer"])
     return worded("model {name} · attention rollout through L0 to {last}", name=printable(model["name"]), last=last)
 
 
 def found(document: Rollout, words: Words = printable) -> str:
-    """What the picture shows."""
+    """The sentence below the picture."""
     question = document["question"]
     if question["token"] is not None:
         return (
@@ -42,7 +42,7 @@ def found(document: Rollout, words: Words = printable) -> str:
 
 
 def basis(document: Rollout, token: str) -> str:
-    """What the percentages are of, and how they are reckoned."""
+    """The note below the picture: what its percentages are shares of, and how they are computed."""
     aside, unit = set_aside_names(document["units"]), f"{document['question']['unit']}s"
     row = f"% of what {token} is made of" if token else f"Each row is a {unit[:-1]}: % of what it is made of"
     text = row + (f" that comes from the {unit}." if aside else ".")

@@ -1,4 +1,4 @@
-"""What a token's vector is made of, for a notebook: HTML without scripts, its words escaped."""
+"""Attention rollout in a notebook: HTML without scripts, its words escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eyeline.views.scale import shade_ceiling
 
 
 def rollout_html(document: Rollout) -> str:
-    """A rollout as a piece of HTML."""
+    """A rollout as an HTML fragment."""
     question, units = document["question"], document["units"]
     before, inside, after = excerpt(document["text"], None, 200)
     parts = [

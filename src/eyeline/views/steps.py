@@ -50,12 +50,12 @@ def steps(document: Explanation, ink: Ink, most: int = MOST) -> list[Text]:
 
 
 def stepped_runs(document: Explanation) -> list[tuple[str, Steps]]:
-    """The runs of an explanation that hold steps, by name."""
+    """The names and steps of the runs that have steps."""
     return [(run["name"], run["steps"]) for run in document["runs"] if run["steps"] is not None]
 
 
 def _remarks(document: Explanation, found: Steps, words: str) -> Iterator[str]:
-    """What there is to know of the head and its token before the numbers."""
+    """Notes on the head and its token that stand above the numbers."""
     if found["chosen"] == "hardest":
         yield "the head of its layer that looks hardest at one word; --head takes another"
     pieces = len(document["units"][document["question"]["units"][0]]["tokens"])
@@ -122,7 +122,7 @@ def _numbers(key: StepKey) -> tuple[str, ...]:
 
 
 def _meanings(runs: Sequence[Steps], places: Sequence[int], words: str, ink: Ink) -> list[Text]:
-    """What each column is, in a line each."""
+    """A line on the meaning of each column."""
     from rich.text import Text
 
     d = runs[0]["head_dim"]

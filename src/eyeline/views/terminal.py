@@ -1,4 +1,4 @@
-"""An explanation or a comparison, drawn for a terminal."""
+"""Explanations and comparisons in a terminal."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _PLUS = " + is new."
 
 
 class Drawing:
-    """What rich can print in any terminal: `console.print(drawing)`.
+    """Something that rich can print in any terminal: `console.print(drawing)`.
 
     Args:
-        lines: what there is to draw, given the terminal's ink.
+        lines: the lines of the drawing, given the terminal's ink.
     """
 
     def __init__(self, lines: Callable[[Ink], Iterable[Text]]) -> None:
@@ -98,14 +98,14 @@ def _title(text: str, span: tuple[int, int] | None, name: str, ink: Ink) -> Text
 
 
 def note(text: str, ink: Ink, indent: int = 2) -> Text:
-    """Lines of ours that explain, set back."""
+    """A dim, indented note of ours."""
     from rich.text import Text
 
     return Text("\n".join(ink.wrapped(text, indent)), style="dim")
 
 
 def say(text: str, ink: Ink) -> Text:
-    """Lines of ours that stand out."""
+    """A bold line of ours."""
     from rich.text import Text
 
     return Text("\n".join(ink.wrapped(text, 0)), style="bold")
@@ -154,7 +154,7 @@ def _heads(runs: Sequence[Run], own: Sequence[int], layer: int, ink: Ink) -> Ite
 
 
 def _beside(blocks: Sequence[Sequence[Text]], cells: int, ink: Ink) -> Iterator[Text]:
-    """Blocks of lines side by side, `cells` cells each; below each other where there is no room for that."""
+    """Blocks of lines side by side, `cells` cells each, or below each other where there is no room."""
     from rich.text import Text
 
     if cells * len(blocks) > ink.width + 2:
@@ -190,7 +190,7 @@ def _pictures(document: Explanation, ink: Ink) -> Iterator[Text]:
 
 
 def comparison(document: Comparison, ink: Ink, most: int = MOST) -> Iterator[Text]:
-    """The lines of a comparison: the two texts, their cosines, and whom the word looks at in each."""
+    """The lines of a comparison: the two texts, their cosines, and the words that are looked at in each."""
     question, sides = document["question"], document["sides"]
     for side in sides:
         spans = [
