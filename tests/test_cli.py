@@ -154,6 +154,40 @@ def test_png(say, tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
+LONG = "the cat and an owl ran " * 8
+
+
+@pytest.mark.parametrize("extra", [[], ["--steps"], ["--rollout"]])
+def test_a_long_text_shows_the_strongest_words_and_how_many_more(say, tiny_folder, extra):
+    asked = ("explain", LONG, "--token", "owl", "--nth", "8", "--model", str(tiny_folder), *extra)
+    document = json.loads(say(*asked, "--json")[1])
+    found = document if "--rollout" in extra else document["runs"][0]
+    steps = found.get("steps")
+    looks = found["made_of"] if "--rollout" in extra else found["looks_at"]
+    whole = len(steps["keys"]) if steps else sum(look["share"] is not None for look in looks)
+    lines = {}
+    for top in (3, 40, 1000):
+        code, out, err = say(*asked, "--top", str(top))
+        assert (code, err) == (0, "")
+        more = re.findall(r"^  and (\d+) more, together \S+%$", out, re.MULTILINE)
+        assert list(map(int, more)) == ([whole - top] if top < whole else [])
+        lines[top] = len(out.splitlines())
+    assert lines[40] - lines[3] == 37
+    assert lines[1000] - lines[40] == whole - 40 - 1
+    assert say(*asked)[1] == say(*asked, "--top", "40")[1]
+    code, out, err = say(*asked, "--top", "0")
+    assert (code, out) == (2, "")
+    assert err.startswith("eyeline: ")
+
+
+def test_only_the_first_is_called_the_first(say, tiny_folder):
+    code, out, _ = say("explain", "T\x10his is \x10 fine", "--model", str(tiny_folder), "--token", "fine")
+    assert code == 0
+    text = " ".join(out.split())
+    assert text.count("(the first)") == 1
+    assert "T (the first), control characters" in text or "T (the first) and control characters" in text
+
+
 MISTAKES = [
     (["explain", ""], "text must have at least one word, got ''"),
     (["explain", FLIES, "--token", "fles"], "the words are time, flies, like, an, arrow"),

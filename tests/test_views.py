@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline.models import load
-from eyeline.views.bars import Chart, bars
+from eyeline.views.bars import Chart, bars, rest, strongest
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, marked, percent, printable
 from eyeline.views.matrix import matrix
@@ -167,19 +167,7 @@ def test_bars_are_as_long_as_their_shares(values):
 
 def test_a_first_token_that_takes_most_leaves_the_others_readable():
     shares = [[0.91, 0.05, 0.03, 0.01], [0.9, 0.02, 0.05, 0.03], [0.88, 0.01, 0.02, 0.09], [0.9, 0.05, 0.04, 0.01]]
-    units = [
-        {
-            "index": place,
-            "text": word,
-            "start": place,
-            "end": place,
-            "tokens": [place],
-            "set_aside": False,
-            "joins_before": False,
-            "joins_after": False,
-        }
-        for place, word in enumerate("abcd")
-    ]
+    units = [unit(place, word) for place, word in enumerate("abcd")]
     ceiling, beyond = shade_ceiling([shares])
     assert beyond
     assert ceiling == 0.09
@@ -198,6 +186,67 @@ def test_a_first_token_that_takes_most_leaves_the_others_readable():
     assert lengths[0] > lengths[1] > lengths[2] > lengths[3] > 0
     assert lengths[1] > 20
     assert "»" in lines[0].plain
+
+
+def unit(place, text):
+    return {
+        "index": place,
+        "text": text,
+        "start": place,
+        "end": place,
+        "tokens": [place],
+        "set_aside": False,
+        "joins_before": False,
+        "joins_after": False,
+    }
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60), st.integers(1, 70), st.data())
+def test_of_many_words_the_strongest_are_drawn_in_order_and_the_rest_is_counted(shares, most, data):
+    total = sum(shares) or 1.0
+    shares = [share / total for share in shares]
+    own = data.draw(st.integers(0, len(shares) - 1))
+    shown = strongest([shares], most, [own])
+    assert shown == sorted(set(shown))
+    assert own in shown
+    assert len(shown) == min(most, len(shares))
+    left = [share for place, share in enumerate(shares) if place not in shown]
+    assert not left or max(left) <= min([shares[place] for place in shown if place != own], default=1.0)
+    units = [unit(place, f"w{place}") for place in range(len(shares))]
+    looks = [
+        {"unit": place, "text": f"w{place}", "weight": share, "share": share, "hidden": False}
+        for place, share in enumerate(shares)
+    ]
+    lines, _ = bars([Chart("", looks)], units, [own], Ink("utf-8", 80), most)
+    words = [line.plain.split()[1 if line.plain.startswith("•") else 0] for line in lines[: len(shown)]]
+    assert words == [f"w{place}" for place in shown]
+    said = [line.plain.strip() for line in lines[len(shown) :]]
+    assert said == ([f"and {len(left)} more, together {percent(sum(left))}"] if left else [])
+
+
+def test_of_two_runs_the_strongest_of_either_are_drawn():
+    assert strongest([[0.0, 0.5, 0.1, 0.4], [0.9, 0.0, 0.1, 0.0]], 2) == [0, 1]
+    assert rest([[0.0, 0.5, 0.1, 0.4], [0.9, 0.0, 0.1, 0.0]], [0, 1]) == "and 2 more, together 50% and 10%"
+
+
+def test_a_long_text_s_steps_are_those_of_the_strongest_keys(tiny_model):
+    found = el.explain("the cat " * 40, "cat", nth=40, steps=True, model=tiny_model)
+    keys = found.document["runs"][0]["steps"]["keys"]
+    assert len(keys) > 60
+    text = str(found)
+    left = [key["weight"] for key in sorted(keys, key=lambda key: -key["weight"])[40:]]
+    (said,) = re.findall(r"^  and (\d+) more, together (\S+)$", text, re.MULTILINE)
+    assert int(said[0]) == len(keys) - 40 == len(left)
+    assert len(re.findall(r"^[• ] \S.* +-?\d+\.\d\d +-?\d+\.\d\d +\S+%", text, re.MULTILINE)) == 40
+
+
+@given(st.floats(1e-9, 1.0))
+def test_the_shades_of_a_legend_begin_at_shares_that_differ(ceiling):
+    shares = re.findall(r"from (\S+)%", Ink("utf-8", 80).shade_legend(ceiling))
+    assert len(set(shares)) == 4
+    assert [float(share) for share in shares] == pytest.approx(
+        [100 * ceiling * part / 8 for part in (1, 3, 5, 7)], rel=0.05
+    )
 
 
 def test_more_words_than_fit_say_so(minilm):
