@@ -6,7 +6,6 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eyeline.views.document import LayerCosine, Look, Unit
 from eyeline.views.ink import Ink
 from eyeline.views.labels import listed, percent, vector_name
 from eyeline.views.scale import bar_ceiling
@@ -14,6 +13,8 @@ from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from eyeline.answers.entries import LayerCosine, Look, UnitEntry
 
 MOST = 40  # bars that are drawn unless more are asked for
 _NUMBER = 5  # cells of "  31%"
@@ -56,7 +57,7 @@ def rest(series: Sequence[Sequence[float]], shown: Sequence[int]) -> str:
 
 
 def bars(
-    charts: Sequence[Chart], units: Sequence[Unit], own: Sequence[int], ink: Ink, most: int = MOST
+    charts: Sequence[Chart], units: Sequence[UnitEntry], own: Sequence[int], ink: Ink, most: int = MOST
 ) -> tuple[list[Text], bool]:
     """One line per word: its label, and a bar with its share for each chart.
 
@@ -72,10 +73,10 @@ def bars(
     """
     from rich.text import Text
 
-    shown = [[look for look in chart.looks if look["share"] is not None] for chart in charts]
-    numbers = [[look["share"] or 0.0 for look in looks] for looks in shown]
-    drawn = strongest(numbers, most, [place for place, look in enumerate(shown[0]) if look["unit"] in own])
-    labels = [ink.label(units[shown[0][place]["unit"]]) for place in drawn]
+    shown = [[look for look in chart.looks if look.share is not None] for chart in charts]
+    numbers = [[look.share or 0.0 for look in looks] for looks in shown]
+    drawn = strongest(numbers, most, [place for place, look in enumerate(shown[0]) if look.unit in own])
+    labels = [ink.label(units[shown[0][place].unit]) for place in drawn]
     ceiling, cut = bar_ceiling(*numbers)
     label_cells = ink.widest(labels)
     room = (ink.width - 4 - label_cells) // len(charts) - _NUMBER - (3 if len(charts) > 1 else 1)
@@ -86,13 +87,13 @@ def bars(
         heads = "".join(ink.fit(ink.own(chart.heading), column) for chart in charts)
         lines.append(Text(" " * (4 + label_cells) + heads.rstrip(), style="dim", no_wrap=True))
     for row, label in zip(drawn, labels, strict=True):
-        itself = shown[0][row]["unit"] in own
+        itself = shown[0][row].unit in own
         line = Text(ink.own("• ") if itself else "  ", no_wrap=True, overflow="crop")
         line.append(ink.fit(label, label_cells), "bold cyan" if itself else "")
         for number, looks in enumerate(shown):
-            share = looks[row]["share"] or 0.0
+            share = looks[row].share or 0.0
             bar = ink.bar(share, ceiling, cells)
-            figure = ink.own("–") if looks[row]["hidden"] else percent(share)
+            figure = ink.own("–") if looks[row].hidden else percent(share)
             last = number == len(charts) - 1
             line.append("  ").append(ink.fit(bar, cells), "cyan" if number == 0 else "yellow")
             line.append(f"{figure:>{_NUMBER}}").append("" if last else " ")
@@ -108,7 +109,7 @@ def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink:
     from rich.text import Text
 
     names = [ink.own(name) for name in names]
-    heads = [ink.own(vector_name(entry["layer"])) for entry in entries[0]]
+    heads = [ink.own(vector_name(entry.layer)) for entry in entries[0]]
     left = max(map(cell_len, names)) + 2
     cells = [max(cell_len(head) + 2, 7) for head in heads]
     lines: list[Text] = []
@@ -125,7 +126,7 @@ def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink:
         for name, series in zip(names, entries, strict=True):
             line = Text("  " + ink.fit(name, left))
             for at in part:
-                line.append(f"{series[at]['cosine']:>{cells[at]}.3f}", "bold" if at == len(heads) - 1 else "")
+                line.append(f"{series[at].cosine:>{cells[at]}.3f}", "bold" if at == len(heads) - 1 else "")
             lines.append(line)
         first = last
     return lines

@@ -5,26 +5,28 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from eyeline.views.document import Heads
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.heads import MIXED, found, heading, rule
+from eyeline.views.findings import unknown
+from eyeline.views.heads_findings import MIXED, found, heading, rule
 from eyeline.views.labels import excerpt, printable
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from eyeline.answers import Heads
+
 _SIGNED = 400  # heads up to which tiles bear signs
 _BACK = "#EEEEEE"
 
 
-def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
+def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
     """Draw the kinds of heads, and each measure.
 
     Args:
-        document: what the heads do.
+        answer: what the heads do.
         path: a file name that ends in .png; it is written whole or not at all.
 
     Returns:
@@ -39,46 +41,47 @@ def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
     empty = figures("png")
     import matplotlib
 
-    layers, heads = document["model"]["layers"], document["model"]["heads"]
+    layers, heads = answer.model.layers, answer.model.heads
     wide, high = min(max(0.24 * heads, 2.9), 8.0), min(max(0.24 * layers, 2.2), 9.0)
-    measures = document["measures"]
-    thresholds = {label["measure"]: label["above"] for label in document["labels"]}
+    measures = answer.measures
+    thresholds = {label.measure: label.above for label in answer.labels}
     across = 6 if layers > 1.5 * heads else 4
     down = math.ceil((len(measures) + 1) / across)
     with matplotlib.rc_context({"font.family": fonts(), "font.size": 9}):
         figure = empty((wide + 0.9) * across, (high + 0.75) * down + 1.5)
-        before, inside, after = excerpt(printable(document["text"]), None, round((wide + 0.9) * across * 9))
-        title = "\n".join([before + inside + after, heading(document), found(document)])
+        before, inside, after = excerpt(printable(answer.text), None, round((wide + 0.9) * across * 9))
+        said = unknown(answer.unknown)
+        title = "\n".join([before + inside + after, heading(answer), *([said] if said else []), found(answer)])
         figure.suptitle(title, fontsize=11).set_parse_math(False)
         panels = figure.subplots(down, across, squeeze=False).ravel()
-        _kinds(panels[0], document, across)
+        _kinds(panels[0], answer, across)
         for panel, measure in zip(panels[1:], measures, strict=False):
-            name = measure["name"]
-            rows = _rows(document, name)
-            if document["causal"] and name == "next":
+            name = measure.name
+            rows = _rows(answer, name)
+            if answer.causal and name == "next":
                 _none(panel, rows, name, "may not be seen")
             elif all(value is None for row in rows for value in row):
                 _none(panel, rows, name, "none")
             else:
-                _numbers(panel, rows, name, measure["unit"], thresholds.get(name))
+                _numbers(panel, rows, name, measure.unit, thresholds.get(name))
         for panel in panels[len(measures) + 1 :]:
             panel.set_axis_off()
         return save(figure, target)
 
 
-def _rows(document: Heads, key: str) -> list[list[Any]]:
+def _rows(answer: Heads, key: str) -> list[list[Any]]:
     """One value of each head, layer by layer."""
-    values = [cast(dict[str, Any], entry)[key] for entry in document["heads"]]
-    count = document["model"]["heads"]
+    values = [getattr(entry, key) for entry in answer.heads]
+    count = answer.model.heads
     return [values[first : first + count] for first in range(0, len(values), count)]
 
 
-def _kinds(panel: Axes, document: Heads, across: int) -> None:
+def _kinds(panel: Axes, answer: Heads, across: int) -> None:
     """Each head as a tile with its kind's colour and sign, and a legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    rows = _rows(document, "label")
+    rows = _rows(answer, "label")
     panel.imshow([[to_rgb(SIGNS[name].colour or _BACK) for name in row] for row in rows], aspect="auto")
     if len(rows) * len(rows[0]) <= _SIGNED:
         for layer, row in enumerate(rows):
@@ -88,7 +91,7 @@ def _kinds(panel: Axes, document: Heads, across: int) -> None:
                     panel.text(head, layer, SIGNS[name].sign, ha="center", va="center", fontsize=9, color=colour)
     _axes(panel, rows, "kind")
     there = {name for row in rows for name in row}
-    rules = {label["label"]: rule(label) for label in document["labels"]} | {MIXED: "none of these"}
+    rules = {label.label: rule(label) for label in answer.labels} | {MIXED: "none of these"}
     patches = [
         Patch(facecolor=SIGNS[name].colour or _BACK, edgecolor="gray", linewidth=0.5, label=f"{name}: {when}")
         for name, when in rules.items()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from eyeline.views.document import Unit
 from eyeline.views.labels import MARK, marked, named, printable
+
+if TYPE_CHECKING:
+    from eyeline.answers.entries import UnitEntry
 
 _PLAIN = {
     "→": "->",
@@ -71,9 +74,9 @@ class Ink:
             text = text.replace(sign, plain)
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
-    def label(self, unit: Unit) -> str:
+    def label(self, unit: UnitEntry) -> str:
         """The label of a bar or a row; hyphens show where a piece was cut from its word."""
-        return "-" * unit["joins_before"] + self.words(named(unit["text"])) + "-" * unit["joins_after"]
+        return "-" * unit.joins_before + self.words(named(unit.text)) + "-" * unit.joins_after
 
     def bar(self, share: float, ceiling: float, cells: int) -> str:
         """A bar for a share, `cells` cells long at `ceiling`; a longer one is cut and ends in a mark."""

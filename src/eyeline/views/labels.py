@@ -6,9 +6,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from eyeline.views.document import HardHead, Look
 from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.answers.entries import Look
+    from eyeline.answers.unit_weights import HardHead
 
 MARK = "\u200e"
 _SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
@@ -136,8 +140,8 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
     >>> most([time, flies], [2])
     'itself (60%) and time (40%)'
     """
-    ordered = sorted(looks, key=lambda look: -(look["share"] or 0.0))[:count]
-    shares = [look["share"] or 0.0 for look in ordered]
+    ordered = sorted(looks, key=lambda look: -(look.share or 0.0))[:count]
+    shares = [look.share or 0.0 for look in ordered]
     kept = [place for place, share in enumerate(shares) if share >= 0.005 or (not place and share > 0)]
     top = [f"{seen(ordered[place], own, words)} ({percent(shares[place])})" for place in kept]
     return listed(top) if top else "nothing"
@@ -145,7 +149,7 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
     """The name of the unit that is looked at; "itself" where the looking token is that unit."""
-    return "itself" if [looked_at["unit"]] == list(own) else words(looked_at["text"])
+    return "itself" if [looked_at.unit] == list(own) else words(looked_at.text)
 
 
 def excerpt(text: str, span: tuple[int, int] | None, room: int) -> tuple[str, str, str]:
