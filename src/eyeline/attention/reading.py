@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import computed, forward, weights
 from eyeline.masks import edges
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.readouts.observation import Observation, TopKeys
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Reading:
             match one:
                 case TopK():
                     fields["select"] = one.k
-                case Distance():
+                case MeanDistance():
                     standing = one.positions(problem)
-                    fields["row_distances"] = int(standing[0]) + call.part.first_query if len(standing) else 0
-                case Onto():
+                    fields["row_distances"] = int(standing[0]) + call.shard.first_query if len(standing) else 0
+                case GroupMass():
                     labels = np.ascontiguousarray(one.labels(problem), np.int32)
                     fields |= {"row_bins": labels, "bins": one.count}
                 case Received(reduce="max"):
@@ -60,7 +60,7 @@ class Reading:
                     fields["grid_maxima" if one.reduce == "max" else "grid_sums"] = True
         if not (wanted.keys() - {Weights}):
             return None
-        fields |= {"queries": problem.queries, "first_query": call.part.first_query}
+        fields |= {"queries": problem.queries, "first_query": call.shard.first_query}
         if self.totals is not None:
             fields |= {"maxima": self.totals[0], "sums": self.totals[1]}
         return Primitives(**fields)
@@ -114,12 +114,12 @@ class Reading:
                 return {"top_k": TopKeys(keys, self._rows(found.selected_weights))}
             case Entropy():
                 return {"entropy": self._rows(self._entropy(found))}
-            case Distance():
+            case MeanDistance():
                 assert found.row_distances is not None
-                return {"distance": self._rows(found.row_distances)}
-            case Onto():
+                return {"mean_distance": self._rows(found.row_distances)}
+            case GroupMass():
                 assert found.row_bins is not None
-                return {"onto": self._rows(found.row_bins)}
+                return {"group_mass": self._rows(found.row_bins)}
             case Received():
                 return self._received(one, found)
             case Pooled():

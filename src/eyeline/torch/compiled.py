@@ -12,7 +12,7 @@ from torch import Tensor
 from eyeline.attention.call import Call
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
@@ -34,7 +34,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
             continue
         if isinstance(readout, Received) and readout.reduce == "mean":
             found.append(seen.looking)
-        found.append(getattr(seen, type(readout).__name__.lower()))
+        found.append(getattr(seen, readout.name))
     B, H = q.shape[:2]
     axes = len(request.problem.lead) + 1
     output, *rest = (torch.from_numpy(np.ascontiguousarray(x)) for x in found)
@@ -119,9 +119,9 @@ def _primitive_gradients(
                 fields["d_column_sums"] = d / lookers
             case Received():
                 fields["d_column_sums"] = d
-            case Distance():
+            case MeanDistance():
                 fields |= {"d_row_distances": d, "row_distances": int(readout.positions(problem)[0])}
-            case Onto():
+            case GroupMass():
                 fields |= {"d_row_bins": d, "row_bins": np.ascontiguousarray(readout.labels(problem))}
             case Weights():
                 rows, columns = readout.rows(problem.queries), readout.columns(problem.keys)

@@ -16,7 +16,7 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.settings import Settings
 from eyeline.traces.tokenized_text import TokenizedText, Word
-from eyeline.traces.trace import LayerTrace, Sizes, Trace
+from eyeline.traces.trace import LayerTrace, Sizes, Trace, check_plain
 
 #: What a file says of its own form.
 SCHEMA = "eyeline.trace/1"
@@ -25,6 +25,7 @@ _KEY = "eyeline"
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write a trace file; see `Trace.save`."""
+    check_plain(trace, "saved")
     arrays: dict[str, NDArray[Any]] = {}
     masks: dict[int, str] = {}
     layers: list[dict[str, Any]] = []
@@ -217,6 +218,7 @@ def _line_entry(line: TokenizedText) -> dict[str, Any]:
         "words": [[word.tokens, word.span] for word in line.words],
         "aside": line.aside,
         "prompt": line.prompt,
+        "unknown": line.unknown,
     }
 
 
@@ -247,7 +249,19 @@ def _line(entry: Settings) -> TokenizedText:
         entry.wrong("aside", f"places of the {len(words)} words")
     if prompt is not None and not _is_place(prompt, 0, N):
         entry.wrong("prompt", f"a number of the {N} tokens, or null")
-    return TokenizedText(text, tuple(ids), tuple(pieces), tuple(map(_span, spans)), tuple(words), tuple(aside), prompt)
+    unknown = [] if entry.get("unknown") is None else entry.items("unknown")  # files of before have none
+    if not all(_is_place(place, 0, N - 1) for place in unknown):
+        entry.wrong("unknown", f"positions of the {N} tokens")
+    return TokenizedText(
+        text,
+        tuple(ids),
+        tuple(pieces),
+        tuple(map(_span, spans)),
+        tuple(words),
+        tuple(aside),
+        prompt,
+        tuple(unknown),
+    )
 
 
 def _is_place(value: object, least: int, most: int) -> bool:

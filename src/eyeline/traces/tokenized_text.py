@@ -40,6 +40,7 @@ class TokenizedText:
         aside: the places among the words of those that are set aside unless they are asked for: special tokens, bare
             spaces, and where tokens look only back, the first word.
         prompt: how many tokens were given, where the others were generated; None if all were given.
+        unknown: the positions of the tokens that stand for a text the vocabulary has no piece for, as [UNK].
     """
 
     text: str
@@ -49,6 +50,7 @@ class TokenizedText:
     words: tuple[Word, ...]
     aside: tuple[int, ...]
     prompt: int | None = None
+    unknown: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -79,6 +81,7 @@ class TokenizedText:
             "words": [[*word.tokens, *places(word.span)] for word in self.words],
             "aside": list(self.aside),
             "prompt": self.prompt,
+            "unknown": list(self.unknown),
         }
 
 
@@ -101,6 +104,7 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Tok
         tuple(Word((unit.tokens[0], unit.tokens[-1] + 1), unit.span) for unit in units),
         tuple(place for place in range(len(units)) if place not in shown),
         prompt,
+        tokens.unknown,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.calls import observe
 from eyeline.masks import Mask
-from eyeline.readouts import Pooled, Weights
+from eyeline.readouts import Pooled, Readout, Weights
+from eyeline.readouts.observation import Observation
 from eyeline.readouts.rectangle import Which
+from eyeline.scores import Bias, Score, Softcap
 from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
-from eyeline.traces.measures import Measures
+from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.tokenized_text import TokenizedText
 
 Array = NDArray[Any]
@@ -31,6 +34,7 @@ class Sizes:
         name: what it was asked for by.
         layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
             were not kept.
+        positions: the most tokens that the model takes; None if it has no limit, or none is known.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Sizes:
     key_heads: int
     head_dim: int
     value_dim: int
+    positions: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,9 @@ class LayerTrace:
         lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
         scale: what q·k is multiplied by.
         allowed: where queries may look.
+        softcap: the cap of the scaled scores, if the model has one (Gemma 2).
+        bias: what is added to them then, (H or 1, N or 1, M), if anything is (T5).
+        sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse has them in it.
     """
 
     q: Array
@@ -58,6 +66,66 @@ class LayerTrace:
     lse: Array
     scale: float
     allowed: Allowed
+    softcap: float | None = None
+    bias: Array | None = None
+    sinks: Array | None = None
+
+    def observe(
+        self,
+        read: Readout | Sequence[Readout],
+        *,
+        queries: tuple[int, int] | None = None,
+        lse: Array | None = None,
+    ) -> Observation:
+        """What readouts say of all heads.
+
+        Args:
+            read: what to read.
+            queries: [first, last) of the queries; all N if not given.
+            lse: the total that weights are shares of, (H, n); the layer's own if not given.
+
+        Returns:
+            What was read, with axes (H, 1, n, ...); its output has no width.
+        """
+        first, last = queries or (0, self.q.shape[1])
+        return self._observed(read, first, last, self.lse[:, first:last] if lse is None else lse)
+
+    def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
+        """What readouts say of all heads and queries, where lse isn't known yet: it comes with what is read."""
+        return self._observed(read, 0, self.q.shape[1], None)
+
+    def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
+        # Heads stand as batch elements, since intervals that differ by head can be said so alone.
+        H, N, _ = self.q.shape
+        groups = np.arange(H) // (H // len(self.k))
+        scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
+        if self.bias is not None:
+            scores.append(Bias(self.bias[:, None] if self.bias.shape[1] == 1 else self.bias[:, None, first:last]))
+        return observe(
+            self.q[:, None, first:last],
+            self.k[groups][:, None],
+            np.zeros((H, 1, self.k.shape[1], 0), np.float32),
+            mask=self.allowed.over_heads(first, None if (first, last) == (0, N) else last),
+            scale=self.scale,
+            scores=scores,
+            read=read,
+            lse=None if lse is None else lse[:, None],
+        )
+
+    def scores(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> list[Score]:
+        """What changes the scaled scores of one head, for some queries and the keys [first, last)."""
+        found: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
+        if self.bias is not None:
+            bias = self.bias[head if len(self.bias) > 1 else 0]
+            found.append(Bias((bias if len(bias) == 1 else bias[queries])[:, slice(*keys)]))
+        return found
+
+    @property
+    def weights(self) -> Array:
+        """Every weight of every head, float32, (H, N, M): for short texts."""
+        seen = self.observe(Weights())
+        assert seen.weights is not None
+        return np.asarray(seen.weights[:, 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +141,11 @@ class Trace:
         queries: the tokens that look.
         keys: the tokens that are looked at; None if they are the same.
         layers: what is kept of each.
-        measures: of every head.
+        vectors: the vectors of some tokens before the first layer and after each, (L + 1, tokens, width), if they were
+            asked for; of `vector_tokens`.
+        vector_tokens: the positions of those tokens.
+        seen: what was read of each layer while it ran, if anything was asked for, with axes (1, H, N, ...) or
+            (H, 1, N, ...).
     """
 
     name: str
@@ -82,13 +154,24 @@ class Trace:
     queries: TokenizedText
     keys: TokenizedText | None
     layers: tuple[LayerTrace, ...]
-    measures: Measures
+    _measures: Measures | None = None
+    vectors: Array | None = None
+    vector_tokens: tuple[int, ...] = ()
+    seen: tuple[Observation, ...] = ()
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
         tokens = f"{N} tokens" if self.keys is None else f"{N} × {M} tokens"
         size = f"{self.model.layers} × {self.model.heads} heads"
         return f"<Trace of {self.queries.text[:40]!r}: {self.model.name}, {self.name}, {size}, {tokens}>"
+
+    @cached_property
+    def measures(self) -> Measures:
+        """A few numbers and a small picture of every head."""
+        if self._measures is not None:
+            return self._measures
+        read = asked(self.queries, self.keys)
+        return measures([layer.observe(read) for layer in self.layers])
 
     @property
     def across(self) -> TokenizedText:
@@ -168,9 +251,9 @@ class Trace:
         array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
         """
         part, group = self.layer(layer), self.key_head(head)
-        asked = Weights(queries, keys)
+        which = Weights(queries, keys)
         try:
-            rows, columns = asked.rows(len(self.queries)), asked.columns(len(self.across))
+            rows, columns = which.rows(len(self.queries)), which.columns(len(self.across))
         except ValueError as error:
             raise TraceError(str(error)) from None
         if not rows.size or not columns.size:
@@ -182,6 +265,7 @@ class Trace:
             _nothing(last - first),
             mask=part.allowed.mask(head, rows, (first, last)),
             scale=part.scale,
+            scores=part.scores(head, rows, (first, last)),
             lse=part.lse[head][rows],
             read=Weights(keys=columns - first),
         )
@@ -219,13 +303,14 @@ class Trace:
         for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
             if not _is_whole(value) or not 1 <= value <= most:
                 raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
-        asked = np.arange(top, bottom)
+        rows_there = np.arange(top, bottom)
         seen = observe(
             part.q[head, top:bottom],
             part.k[group, first:last],
             _nothing(last - first),
-            mask=part.allowed.mask(head, asked, (first, last)),
+            mask=part.allowed.mask(head, rows_there, (first, last)),
             scale=part.scale,
+            scores=part.scores(head, rows_there, (first, last)),
             lse=part.lse[head, top:bottom],
             read=Pooled(rows, columns),
         )
@@ -251,6 +336,17 @@ class Trace:
         if not _is_whole(head) or not 0 <= head < self.model.heads:
             raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
         return head // (self.model.heads // self.model.key_heads)
+
+
+def check_plain(trace: Trace, what: str) -> None:
+    """
+    Raises:
+        TraceError: if a trace's scores are more than scaled products, so that it can't be `what`.
+    """
+    if any(layer.softcap is not None or layer.bias is not None for layer in trace.layers):
+        raise TraceError(
+            f"scores must be q·k alone for a trace to be {what}, got {trace.model.name}, which caps them or adds biases"
+        )
 
 
 def _nothing(keys: int) -> Array:
