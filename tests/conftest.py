@@ -13,7 +13,8 @@ import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ["EYELINE_LANG"] = "en"  # whatever the locale of this machine
+os.environ["LC_ALL"] = "C.UTF-8"  # texts are in English, whatever the locale of this machine
+os.environ.pop("EYELINE_LANG", None)
 
 settings.register_profile(
     "dev",

@@ -97,7 +97,7 @@ def test_an_interrupt_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eyeline.answers.explain", interrupted)
+    monkeypatch.setattr("eyeline.views.attach.explain", interrupted)
     assert say("explain", FLIES) == (130, "", "")
 
 
@@ -140,10 +140,10 @@ def test_json_equals_the_library(say):
         "explain", FLIES, "--token", "flies", "--layer", "2", "--head", "5", "--mask", "causal", "--no-scale", "--json"
     )
     found = eyeline.explain(FLIES, "flies", layer=2, head=5, mask="causal", scale=1.0)
-    assert json.loads(out) == found.document
+    assert json.loads(out) == found.document()
     assert err == ""
     _, out, _ = say("compare", FLIES, BANANA, "--token", "flies", "--layer", "3", "--special", "--json")
-    assert json.loads(out) == eyeline.compare(FLIES, BANANA, "flies", layer=3, special=True).document
+    assert json.loads(out) == eyeline.compare(FLIES, BANANA, "flies", layer=3, special=True).document()
 
 
 def test_every_option_reaches_the_library(say):
@@ -253,7 +253,7 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise ValueError("ours")
 
-    monkeypatch.setattr("eyeline.answers.explain", broken)
+    monkeypatch.setattr("eyeline.views.attach.explain", broken)
     with pytest.raises(ValueError, match=r"^ours$"):
         cli.main(["explain", FLIES])
 

@@ -11,8 +11,8 @@ import pytest
 
 import eyeline
 from eyeline import cli
-from eyeline.answers.behaviour.labels import LABELS
-from eyeline.answers.behaviour.measures import MEASURES
+from eyeline.answers.behaviour.head_labels import LABELS
+from eyeline.answers.behaviour.head_measures import MEASURES
 from eyeline.cli.heads import LabelName, MeasureName
 from eyeline.models import load
 from tests.test_cli import run
@@ -49,17 +49,17 @@ def test_nothing_heavy_is_loaded_for_it():
 def test_json_and_csv_equal_the_library(say, minilm):
     found = eyeline.heads(TEXT, model=minilm)
     code, out, err = say("heads", TEXT, "--json")
-    assert (code, err, json.loads(out)) == (0, "", found.document)
+    assert (code, err, json.loads(out)) == (0, "", found.document())
     assert say("heads", TEXT, "--csv") == (0, found.to_csv(), "")
 
 
 def test_a_file_and_a_pipe_are_read(say, minilm, tmp_path):
     file = tmp_path / "some text.txt"
     file.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
-    want = eyeline.heads(TEXT, model=minilm).document
+    want = eyeline.heads(TEXT, model=minilm).document()
     assert json.loads(say("heads", str(file), "--json")[1]) == want
     ran = run("heads", "-", "--json", input=TEXT.strip().encode())
-    assert json.loads(ran.stdout) == eyeline.heads(TEXT.strip(), model=minilm).document
+    assert json.loads(ran.stdout) == eyeline.heads(TEXT.strip(), model=minilm).document()
     assert json.loads(say("heads", "either/or is fine", "--json")[1])["text"] == "either/or is fine"
 
 
@@ -70,7 +70,7 @@ def rows(out):
 
 
 def test_the_table_is_sorted_and_filtered(say, minilm):
-    heads = eyeline.heads(TEXT, model=minilm).document["heads"]
+    heads = eyeline.heads(TEXT, model=minilm).document()["heads"]
     out = say("heads", TEXT, "--sort", "distance")[1]
     ordered = sorted(heads, key=lambda entry: -entry["distance"])
     assert [row[:2] for row in rows(out)] == [(entry["layer"], entry["head"]) for entry in ordered]
@@ -126,10 +126,10 @@ def test_rollout(say, minilm):
     assert (code, err) == (0, "")
     assert "arrow is made of" in out
     _, out, _ = say("explain", TEXT, "--token", "arrow", "--rollout", "--json")
-    assert json.loads(out) == found.document
+    assert json.loads(out) == found.document()
     assert "Who is made of whom" in say("explain", TEXT, "--rollout")[1]
     _, out, _ = say("explain", TEXT, "--rollout", "--json", "--special", "--layer", "2", "--pieces")
-    assert json.loads(out) == eyeline.rollout(TEXT, special=True, layer=2, pieces=True, model=minilm).document
+    assert json.loads(out) == eyeline.rollout(TEXT, special=True, layer=2, pieces=True, model=minilm).document()
     _, out, _ = say("explain", TEXT, "--token", "flies", "--nth", "2", "--rollout", "--json")
     assert json.loads(out)["question"]["nth"] == 2
 
@@ -174,7 +174,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(say, tmp_path, monkeypatch, argum
 
 
 def test_more_tokens_than_can_be_rolled_out_at_once(monkeypatch, minilm):
-    monkeypatch.setattr("eyeline.answers.rolled.MOST", 5)
+    monkeypatch.setattr("eyeline.answers.attention_rollout.MOST", 5)
     with pytest.raises(ValueError, match=r"text must be 5 tokens at most to roll out all of them, got 14; say which"):
         eyeline.rollout(TEXT, model=minilm)
     assert eyeline.rollout(TEXT, "arrow", model=minilm).words[3] == "an"

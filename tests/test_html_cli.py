@@ -81,7 +81,7 @@ def test_what_was_generated_is_on_the_page(page, tmp_path):
     _, blocks = page("explain", "the cat", "--model", str(folder), "--generate", "3", "--mask", "causal")
     (trace,) = blocks.header["traces"]  # a decoder's tokens look only back as it is
     found = el.explain("the cat", model=folder, generate=3)
-    assert trace["queries"]["text"] == found.tokens.text
+    assert trace["queries"]["text"] == found.text
     assert trace["queries"]["prompt"] == found.generated.prompt_tokens
     assert len(trace["queries"]["ids"]) == found.generated.prompt_tokens + len(found.generated.steps)
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
+from eyeline.answers.entries import Look, UnitEntry, UnitMatrix
 from eyeline.models import load
 from eyeline.views.bars import Chart, bars, rest, strongest
 from eyeline.views.ink import Ink
@@ -122,7 +123,7 @@ def test_a_notebook_shows_it_and_nothing_in_it_runs(minilm, asked):
 def test_a_notebook_shows_the_numbers_of_the_document(minilm):
     found = el.explain(FLIES, "flies", model=minilm)
     words = "".join(read(found._repr_html_()).words)
-    run = found.document["runs"][0]
+    run = found.document()["runs"][0]
     for look in run["looks_at"]:
         assert look["share"] is None or f"{look['text']}{percent(look['share'])}" in words
     for entry in run["moved"]:
@@ -130,7 +131,7 @@ def test_a_notebook_shows_the_numbers_of_the_document(minilm):
     assert "flies takes most from time (32%) and itself (27%)." in words
     both = el.compare(FLIES, "fruit flies like a banana", "flies", model=minilm)
     words = "".join(read(both._repr_html_()).words)
-    assert all(f"{entry['cosine']:.3f}" in words for entry in both.document["cosines"])
+    assert all(f"{entry['cosine']:.3f}" in words for entry in both.document()["cosines"])
 
 
 @pytest.mark.parametrize("token", ["time", "flies", "like", "an", "arrow"])
@@ -172,14 +173,12 @@ def test_a_first_token_that_takes_most_leaves_the_others_readable():
     assert beyond
     assert ceiling == 0.09
     for width in (30, 80):
-        lines, fits = matrix(shares, units, None, ceiling, Ink("utf-8", width))
+        found = UnitMatrix(np.array(shares), np.array(shares), None, ())
+        lines, fits = matrix(found, units, ceiling, Ink("utf-8", width))
         assert fits == 4
         shades = {sign for line in lines for sign in line.plain if sign in "░▒▓█"}
         assert len(shades) >= 3
-    looks = [
-        {"unit": place, "text": word, "weight": share, "share": share, "hidden": False}
-        for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))
-    ]
+    looks = [look(place, word, share) for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))]
     lines, cut = bars([Chart("", looks)], units, [1], Ink("utf-8", 80))
     assert cut
     lengths = [line.plain.count("█") for line in lines]
@@ -189,16 +188,11 @@ def test_a_first_token_that_takes_most_leaves_the_others_readable():
 
 
 def unit(place, text):
-    return {
-        "index": place,
-        "text": text,
-        "start": place,
-        "end": place,
-        "tokens": [place],
-        "set_aside": False,
-        "joins_before": False,
-        "joins_after": False,
-    }
+    return UnitEntry(place, text, place, place, (place,), set_aside=False, joins_before=False, joins_after=False)
+
+
+def look(place, text, share):
+    return Look(place, text, weight=share, share=share, hidden=False)
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60), st.integers(1, 70), st.data())
@@ -213,10 +207,7 @@ def test_of_many_words_the_strongest_are_drawn_in_order_and_the_rest_is_counted(
     left = [share for place, share in enumerate(shares) if place not in shown]
     assert not left or max(left) <= min([shares[place] for place in shown if place != own], default=1.0)
     units = [unit(place, f"w{place}") for place in range(len(shares))]
-    looks = [
-        {"unit": place, "text": f"w{place}", "weight": share, "share": share, "hidden": False}
-        for place, share in enumerate(shares)
-    ]
+    looks = [look(place, f"w{place}", share) for place, share in enumerate(shares)]
     lines, _ = bars([Chart("", looks)], units, [own], Ink("utf-8", 80), most)
     words = [line.plain.split()[1 if line.plain.startswith("•") else 0] for line in lines[: len(shown)]]
     assert words == [f"w{place}" for place in shown]
@@ -231,7 +222,7 @@ def test_of_two_runs_the_strongest_of_either_are_drawn():
 
 def test_a_long_text_s_steps_are_those_of_the_strongest_keys(tiny_model):
     found = el.explain("the cat " * 40, "cat", nth=40, steps=True, model=tiny_model)
-    keys = found.document["runs"][0]["steps"]["keys"]
+    keys = found.document()["runs"][0]["steps"]["keys"]
     assert len(keys) > 60
     text = str(found)
     left = [key["weight"] for key in sorted(keys, key=lambda key: -key["weight"])[40:]]
@@ -260,6 +251,46 @@ def test_what_is_hidden_is_a_dash_and_what_rounds_to_nothing_is_not(minilm):
     assert len(re.findall(r"^  (?:like|an|arrow) .* –$", text, re.MULTILINE)) == 3
     assert percent(0.0001) == "<1%"
     assert percent(0.0) == "0%"
+
+
+UNKNOWN = "I love 爱 and 🇻🇳 and 爱"
+SHOWN = [
+    lambda model: el.explain(UNKNOWN, model=model),
+    lambda model: el.explain(UNKNOWN, "love", model=model),
+    lambda model: el.explain(UNKNOWN, "love", steps=True, model=model),
+    lambda model: el.rollout(UNKNOWN, model=model),
+    lambda model: el.rollout(UNKNOWN, "love", model=model),
+    lambda model: el.heads(UNKNOWN, model=model),
+    lambda model: el.compare(UNKNOWN, "I love you", "love", model=model),
+    lambda model: el.compare("I love you", UNKNOWN, "love", model=model),
+]
+
+
+@pytest.mark.parametrize("make", SHOWN)
+def test_what_the_vocabulary_lacks_is_said_in_every_view(minilm, make, tmp_path):
+    answer = make(minilm)
+    want = "Read as [UNK], since the vocabulary has no pieces for it: 爱 and 🇻🇳."
+    assert " ".join(drawn(answer, 60).split()).count(want) == 1
+    assert "".join(read(answer._repr_html_()).words).count(want) == 1
+    if answer.renderers.png is not None:
+        figure = pytest.importorskip("matplotlib.figure").Figure
+        titles = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(figure, "savefig", lambda self, *_, **__: titles.append(self.get_suptitle()))
+            answer.save_png(tmp_path / "x.png")
+        assert [" ".join(title.split()).count(want) for title in titles] == [1]
+
+
+def test_where_nothing_is_unknown_nothing_is_said(minilm):
+    answer = el.explain(FLIES, "flies", model=minilm)
+    assert "Read as" not in drawn(answer) + answer._repr_html_()
+
+
+def test_a_matrix_in_a_notebook_is_cut(minilm):
+    answer = el.explain("the quick brown fox jumps over it " * 20, model=minilm)
+    words = "".join(read(answer._repr_html_()).words)
+    assert "100 of 140 words are drawn here" in words
+    assert answer._repr_html_().count("<tr") == 101
 
 
 @given(st.text())
@@ -325,7 +356,8 @@ def test_without_matplotlib_it_says_what_to_install(minilm, tmp_path, monkeypatc
 
 def test_views_load_neither_models_nor_torch():
     code = (
-        "import sys, eyeline.views.terminal, eyeline.views.html, eyeline.views.figure; "
+        "import sys, eyeline.views.drawing, eyeline.views.explanation_terminal, eyeline.views.explanation_html; "
+        "import eyeline.views.explanation_figure; "
         "print([m for m in ('torch', 'transformers', 'matplotlib', 'rich', 'eyeline.models') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

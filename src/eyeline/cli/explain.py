@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated
 
 import typer
 
 from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Special, Text, Top
-from eyeline.cli.progress import TextShown, progress
-from eyeline.cli.results import check_results, draw, save_html, save_png, say_csv, say_json
+from eyeline.cli.progress import TextShown, layers_shown, progress
+from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
-from eyeline.views.bars import MOST
-
-if TYPE_CHECKING:
-    from eyeline.models import Model
-
-
-class Changed(TypedDict):
-    """What of a run is to be changed."""
-
-    mask: Literal["causal"] | None
-    scale: float | None
 
 
 def explain(
@@ -37,7 +26,7 @@ def explain(
     ] = False,
     pieces: Annotated[bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not whole words.")] = False,
     special: Special = False,
-    top: Top = MOST,
+    top: Top = None,
     mask: Mask = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
     rollout: Annotated[
@@ -64,46 +53,33 @@ def explain(
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
-    from eyeline.answers import explain as ask
-    from eyeline.answers import rollout as roll
-    from eyeline.views.rollout import rollout as drawn_rollout
-    from eyeline.views.terminal import Drawing
-    from eyeline.views.terminal import explanation as drawn
+    from eyeline.views import attach
 
     check_results(as_json, as_csv, png, html, half)
     if rollout:
-        others: dict[str, object] = {
-            "head": head,
-            "steps": steps,
-            "mask": mask,
-            "no-scale": no_scale,
-            "csv": as_csv,
-            "png": png,
-        }
-        others |= {"html": html, "generate": generate, "temperature": temperature, "top-p": top_p, "seed": seed}
-        for name in (name for name, value in others.items() if value is not None and value is not False):
-            raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
-        rolled = roll(
-            text_or_stdin(text),
-            token,
-            nth=nth,
-            layer=layer,
-            pieces=pieces,
-            special=special,
-            model=model,
-            progress=progress,
-        )
-        say_json(rolled) if as_json else draw(Drawing(lambda ink: drawn_rollout(rolled.document, ink, top)))
+        others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
+        others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
+        for name, value in {**others, "seed": seed}.items():
+            if value is not None and value is not False:
+                raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
+        with layers_shown() as layer_done:
+            rolled = attach.rollout(
+                text_or_stdin(text),
+                token,
+                nth=nth,
+                layer=layer,
+                pieces=pieces,
+                special=special,
+                top=top,
+                model=model,
+                progress=progress,
+                layer_done=layer_done,
+            )
+        print_json(rolled) if as_json else draw(rolled)
         return
     asked = text_or_stdin(text)
-    changed: Changed = {"mask": "causal" if mask else None, "scale": 1.0 if no_scale else None}
-    runs: str | Model = model
-    if html is not None:  # the model runs once more for it
-        from eyeline.models import load
-
-        runs = load(model, progress=progress)
-    with TextShown(asked) as saying:
-        found = ask(
+    with TextShown(asked) as said, layers_shown(generate is None) as layer_done:
+        answer = attach.explain(
             asked,
             token,
             nth=nth,
@@ -112,24 +88,27 @@ def explain(
             steps=steps,
             pieces=pieces,
             special=special,
-            **changed,
+            mask="causal" if mask else None,
+            scale=1.0 if no_scale else None,
             generate=generate,
             temperature=temperature,
             top_p=top_p,
             seed=seed,
-            model=runs,
+            top=top,
+            model=model,
             progress=progress,
-            said=saying,
+            layer_done=layer_done,
+            said=said,
         )
     if png is not None:
-        save_png(found, png)
-    if html is not None and not isinstance(runs, str):
-        from eyeline.answers.pages import explanation_page
+        save_png(answer, png)
+    if html is not None:
+        from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(found, runs, **changed), html, half)
+        save_html(explanation_page(answer), html, half)
     if as_json:
-        say_json(found)
+        print_json(answer)
     elif as_csv:
-        say_csv(found)
+        print_csv(answer)
     else:
-        draw(Drawing(lambda ink: drawn(found.document, ink, top)))
+        draw(answer)

@@ -10,7 +10,7 @@ import typer
 
 from eyeline.cli.options import AsJson, ModelName
 from eyeline.cli.progress import layers_shown, progress
-from eyeline.cli.results import check_results, draw, save_png, say_csv, say_json
+from eyeline.cli.results import check_results, draw, print_csv, print_json, save_png
 from eyeline.cli.texts import text_or_file
 
 Text = Annotated[
@@ -67,22 +67,22 @@ def heads(
     ] = None,
 ) -> None:
     """Show what every head does: how broadly and how far it looks, at what, and a word for that."""
-    from eyeline.answers import heads as ask
-    from eyeline.answers.question import loaded, where
-    from eyeline.views.heads import heads as drawn
-    from eyeline.views.terminal import Drawing
+    from eyeline.answers.question import asked_model, where
+    from eyeline.views import attach
+    from eyeline.views.drawing import Drawing
+    from eyeline.views.heads_terminal import heads as lines
 
     check_results(as_json, as_csv, png)
     whole = text_or_file(text)
-    ready = loaded(model, progress)
-    where(ready, layer, None)
+    runs_on = asked_model(model, progress=progress)
+    where(runs_on, layer, None)
     with layers_shown() as layer_done:
-        found = ask(whole, first=first, model=ready, layer_done=layer_done)
+        answer = attach.heads(whole, first=first, model=runs_on, layer_done=layer_done)
     if png is not None:
-        save_png(found, png)
+        save_png(answer, png)
     if as_json:
-        say_json(found)
+        print_json(answer)
     elif as_csv:
-        say_csv(found)
+        print_csv(answer)
     else:
-        draw(Drawing(lambda ink: drawn(found.document, ink, sort=sort, layer=layer, label=label)))
+        draw(Drawing(lambda ink: lines(answer, ink, sort=sort, layer=layer, label=label)))

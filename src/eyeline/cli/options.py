@@ -13,7 +13,10 @@ Nth = Annotated[int | None, typer.Option(help="Which one, where the word is ther
 Layer = Annotated[int | None, typer.Option(help="Layer, from 0. Default: the last.", show_default=False)]
 Head = Annotated[int | None, typer.Option(help="Head, from 0. Default: the mean of all.", show_default=False)]
 Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
-Top = Annotated[int, typer.Option(metavar="N", min=1, help="List N words at most, those with the most.")]
+Top = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Draw N words at most, those that get most. Default: 40.", show_default=False),
+]
 ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
 Html = Annotated[
     Path | None,

@@ -16,12 +16,12 @@ def progress(line: str) -> None:
 
 
 @contextmanager
-def layers_shown() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar of layers, on a terminal alone.
+def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar of layers, on a terminal alone, and if it is `shown`.
 
     Gives a function to call after each layer: (layers done, layers in all).
     """
-    if not sys.stderr.isatty():
+    if not (shown and sys.stderr.isatty()):
         yield lambda done, count: None
         return
     from rich.console import Console

@@ -11,12 +11,12 @@ import typer
 from eyeline.cli.mistakes import mistake
 from eyeline.cli.options import Mask, Nth
 from eyeline.cli.progress import layers_shown, progress
+from eyeline.cli.results import chosen_language
 from eyeline.cli.texts import text_or_stdin
 
 if TYPE_CHECKING:
-    from eyeline.models import Model
     from eyeline.serving import Source
-    from eyeline.traces import Trace
+    from eyeline.traces import TextModel, Trace
 
 
 def view(
@@ -57,10 +57,10 @@ def view(
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
     with listen(port) as listening:
-        ready: dict[str, Model] = {}
+        ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
         # With a mask, it is the second, as it was asked for.
-        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth)}
+        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth), **chosen_language()}
         page = Page(traces, state)
         session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
         print(address(listening), flush=True)
@@ -71,7 +71,7 @@ def view(
         serve(session, listening)
 
 
-def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """The traces that the page opens with: of a folder its first file, if that can be shown."""
     from eyeline.answers import QuestionError
     from eyeline.serving.source import EXAMPLE
@@ -95,23 +95,21 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
         return _recorded(EXAMPLE, model, causal, ready)
 
 
-def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
+def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """The traces of a text, as trained and with the mask; the model is kept in `ready`."""
-    from eyeline.answers.question import loaded
-    from eyeline.traces import record
+    from eyeline.answers.question import asked_model, read_text
+    from eyeline.traces import Keep, record_text
 
     if model not in ready:
-        ready[model] = loaded(model, progress)
-    chosen, runs, done = ready[model], 1 + causal, 0
+        ready[model] = asked_model(model, progress=progress)
+    runs_on = ready[model]
+    read = read_text(runs_on, text)
+    masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
-
-        def next_layer(line: str) -> None:
-            nonlocal done
-            done += 1
-            layer_done(done, runs * chosen.config.layers)
-
-        masks: list[Literal["causal"] | None] = [None, "causal"]
-        return [record(text, model=chosen, mask=mask, progress=next_layer) for mask in masks[:runs]]
+        return [
+            record_text(runs_on, read, keep=Keep(measures=True), mask=mask, layer_done=layer_done)
+            for mask in masks[: 1 + causal]
+        ]
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
@@ -121,9 +119,9 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
     state: dict[str, Any] = {}
     if layer is not None:
-        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name, "layers are counted from 1") - 1
+        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name)
     if head is not None:
-        state["head"] = counted("head", head, trace.model.heads, trace.model.name, "heads are counted from 1") - 1
+        state["head"] = counted("head", head, trace.model.heads, trace.model.name)
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
@@ -133,7 +131,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
     """The first token of a word."""
-    from eyeline.answers.units import find
+    from eyeline.answers.word_search import find
     from eyeline.models.units import Unit
 
     line = trace.queries

@@ -55,7 +55,8 @@ def explanation_html(answer: Explanation) -> str:
     else:
         name = words(question.token)
         parts.append(strong(f"{name} looks at"))
-        charts = [(run.name if len(runs) > 1 else "", run.looks_at or []) for run in runs]
+        names = [run.name if len(runs) > 1 else "" for run in runs]
+        charts = [(run, one.looks_at or ()) for run, one in zip(names, runs, strict=True)]
         most = question.top or MOST
         parts += [bars(charts, units, question.units, most), small(basis(answer, name, words))]
     if runs[0].steps is None:

@@ -22,7 +22,7 @@ _BAR = 8  # cells of a probability of 1
 MOST = 4  # words that are named at most
 
 
-def labelled(answer: Explanation) -> list[UnitEntry]:
+def labelled(answer: Explanation) -> Sequence[UnitEntry]:
     """The units with the labels of pictures: generated ones begin with a +."""
     units, found = answer.units, answer.generated
     if found is None:
@@ -79,7 +79,8 @@ def new_tokens(answer: Explanation, found: Generated, ink: Ink) -> Iterator[Text
     from rich.text import Text
 
     steps = found.steps
-    new, by = ([piece(step[key], ink.words) for step in steps] for key in ("new", "by"))
+    new = [piece(step.new, ink.words) for step in steps]
+    by = [piece(step.by, ink.words) for step in steps]
     left, middle = max(ink.widest(new), 3), max(ink.widest(by), 6)
     yield Text(HEADING, style="bold")
     heads = f"  {'new':{left}}  {'probability':{_BAR + 5}}  {'before':{middle}}  looked at"

@@ -36,6 +36,11 @@ def choose(code: str | None) -> None:
     _chosen = code
 
 
+def chosen() -> str | None:
+    """The language that was chosen for this process, if one was."""
+    return _chosen
+
+
 def language() -> str:
     """The code of the language that texts are in now."""
     if _chosen is not None:

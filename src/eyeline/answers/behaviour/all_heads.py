@@ -17,7 +17,7 @@ from eyeline.answers.behaviour.token_groups import TokenGroups, around, cut, gro
 from eyeline.answers.entries import ModelEntry, UnknownText, model_entry, unknown_text
 from eyeline.answers.question import QuestionError, asked_model, read_any_length, too_long
 from eyeline.models import Tokens
-from eyeline.traces import Keep, ReadText, TextModel, Trace, record_text
+from eyeline.traces import Keep, ReadText, TextModel, Trace
 from eyeline.traces.text_model import AnyModel
 
 if TYPE_CHECKING:
