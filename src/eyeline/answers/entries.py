@@ -186,9 +186,7 @@ def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: A
     """What is given to each unit; `hidden` says which may not be looked at."""
     share = dict(zip(shown, shares(weights, shown).tolist(), strict=True))
     return tuple(
-        Look(
-            index, unit.text, float(weights[index]), share.get(index), hidden is not None and bool(hidden[index])
-        )
+        Look(index, unit.text, float(weights[index]), share.get(index), hidden is not None and bool(hidden[index]))
         for index, unit in enumerate(units)
     )
 

@@ -133,7 +133,9 @@ def explain(
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 
     all_weights = [trace.layers[place.layer].weights for trace in traces]
-    steps_of = ("hardest" if place.head is None else place.head) if steps else None
+    steps_of: int | Literal["hardest"] | None = None
+    if steps:
+        steps_of = "hardest" if place.head is None else place.head
     runs: list[ExplainedRun] = []
     for trace, name, weights in zip(traces, masks, all_weights, strict=False):
         run = explained_run(trace, weights, tokens, units, shown, found, place, name, steps_of)

@@ -56,7 +56,7 @@ def asked_model(
     """The model that is asked; see `eyeline.traces.text_model`. One that is a `TextModel` stays as it is."""
     if hasattr(model, "go_on") and hasattr(model, "record"):
         return cast(TextModel, model)
-    return text_model(cast(AnyModel, model), tokenizer, kind=kind, target=target, progress=progress)
+    return text_model(model, tokenizer, kind=kind, target=target, progress=progress)
 
 
 def where(model: TextModel, layer: int | None, head: int | None) -> Selection:

@@ -77,9 +77,7 @@ def hardest_heads(rows: Array, layer: int, units: Sequence[Unit], words: Sequenc
     best = [words[int(place)] for place in kept.argmax(axis=1)]
     weight = kept.max(axis=1)
     order = np.argsort(-weight, kind="stable")[:HARDEST]
-    return tuple(
-        HardHead(layer, int(head), best[head], units[best[head]].text, float(weight[head])) for head in order
-    )
+    return tuple(HardHead(layer, int(head), best[head], units[best[head]].text, float(weight[head])) for head in order)
 
 
 def cosine(a: Array, b: Array) -> Array:

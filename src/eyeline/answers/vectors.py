@@ -13,7 +13,7 @@ from eyeline.traces import LayerTrace, Trace
 
 
 def mean_vectors(trace: Trace, tokens: Sequence[int]) -> Array | None:
-    """The mean of some tokens' vectors before the first layer and after each, (L + 1, width); None if none were kept."""
+    """The mean of some tokens' vectors before and after each layer, (L + 1, width); None if none were kept."""
     if trace.vectors is None:
         return None
     places = [trace.vector_tokens.index(token) for token in tokens]
@@ -25,5 +25,5 @@ def hidden_units(layer: LayerTrace, units: Sequence[Unit]) -> NDArray[np.bool_] 
     """Which units may not be looked at from which, by any head, (U, U); None where all may."""
     if layer.allowed.kind == "all":
         return None
-    allowed = layer.allowed.dense(layer.q.shape[1], layer.k.shape[1]).any(axis=0)
+    allowed = np.any(layer.allowed.dense(layer.q.shape[1], layer.k.shape[1]), axis=0, keepdims=True)[0]
     return np.asarray(by_unit(allowed, units) == 0)

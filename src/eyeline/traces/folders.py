@@ -59,7 +59,7 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
         progress(f"{folder.name}: {family} runs through transformers")
     import transformers
 
-    silent = {"trust_remote_code": False, "local_files_only": True}
+    silent: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
     try:
         config = transformers.AutoConfig.from_pretrained(folder, **silent)
         _refuse_pictures(folder, config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from eyeline.masks import Mask
 from eyeline.models import Model, Tokens
@@ -169,7 +169,7 @@ def text_model(
 
         return TransformersModel(model, tokenizer, kind, target)
     _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
-    return OwnModel(cast(Model, model))
+    return OwnModel(model)
 
 
 def _only_transformers(**given: object) -> None:

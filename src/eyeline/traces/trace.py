@@ -88,7 +88,9 @@ class LayerTrace:
             What was read, with axes (H, 1, n, ...); its output has no width.
         """
         first, last = queries or (0, self.q.shape[1])
-        return self._observed(read, first, last, self.lse[:, first:last] if lse is None else lse)
+        if lse is None and self.sinks is not None:  # else the keys' own total is the layer's
+            lse = self.lse[:, first:last]
+        return self._observed(read, first, last, lse)
 
     def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
         """What readouts say of all heads and queries, where lse isn't known yet: it comes with what is read."""
