@@ -19,7 +19,7 @@ from eyeline.models import load
 from eyeline.views.bars import Chart, bars, rest, strongest
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, marked, percent, printable
-from eyeline.views.matrix import matrix
+from eyeline.views.matrix_terminal import matrix
 from eyeline.views.scale import bar_ceiling, shade_ceiling
 
 rich_cells = pytest.importorskip("rich.cells")

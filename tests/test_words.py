@@ -14,9 +14,9 @@ import pytest
 
 import eyeline
 from eyeline import words
-from eyeline.words.catalogue import entries
 from eyeline.words.language import HERE
 from eyeline.words.po_file import messages
+from eyeline.words.translations import entries
 
 SOURCE = Path(eyeline.__file__).parent
 OTHERS = words.languages()[1:]

@@ -52,8 +52,8 @@ def growth(
     from eyeline.bench.growth import growth as measured
     from eyeline.views.drawing import Drawing
     from eyeline.views.figure import figures
-    from eyeline.views.growth import growth as drawn
-    from eyeline.views.growth import save_growth
+    from eyeline.views.growth_curves import growth as drawn
+    from eyeline.views.growth_curves import save_growth
 
     if not 2 * SHORTEST <= longest <= LONGEST:
         raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")

@@ -19,7 +19,7 @@ from eyeline.views.findings import (
 )
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, percent, seen
-from eyeline.views.matrix import matrix
+from eyeline.views.matrix_terminal import matrix
 from eyeline.views.new_tokens import explained, labelled, new_span, new_tokens
 from eyeline.views.scale import shade_ceiling
 from eyeline.views.steps_terminal import steps

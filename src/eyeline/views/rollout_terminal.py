@@ -10,7 +10,7 @@ from eyeline.views.drawing import note, say
 from eyeline.views.findings import unknown
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt
-from eyeline.views.matrix import matrix
+from eyeline.views.matrix_terminal import matrix
 from eyeline.views.rollout_findings import basis, found, heading
 from eyeline.views.scale import shade_ceiling
 

@@ -9,7 +9,7 @@ This room imports the standard library alone, and every other may import it.
 
 from __future__ import annotations
 
-from eyeline.words.catalogue import own_names, page_table, worded
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
+from eyeline.words.translations import own_names, page_table, worded
 
 __all__ = ["VARIABLE", "choose", "chosen", "known", "language", "languages", "own_names", "page_table", "worded"]
