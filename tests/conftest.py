@@ -13,6 +13,9 @@ import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["LC_ALL"] = "C.UTF-8"  # texts are in English, whatever the locale of this machine
+os.environ.pop("EYELINE_LANG", None)
+
 settings.register_profile(
     "dev",
     max_examples=100,

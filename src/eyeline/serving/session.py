@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eyeline.answers import QuestionError
-from eyeline.models import ModelError, load
+from eyeline.answers.question import asked_model, read_text
+from eyeline.models import ModelError
 from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import Asked
 from eyeline.serving.source import File
-from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, load_trace, record
+from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
-    from eyeline.models import Model
     from eyeline.views.page.message import Page
 
 #: The bytes of traces that are kept; what was run first is forgotten first.
@@ -41,7 +41,7 @@ class Session:
         page: Page,
         models: Sequence[str],
         files: Sequence[File] = (),
-        ready: Mapping[str, Model] | None = None,
+        ready: Mapping[str, TextModel] | None = None,
         kept: int = KEPT,
     ) -> None:
         self.page = page
@@ -95,21 +95,20 @@ class Session:
         text = asked.text if file is None else file.text()
         assert text is not None
         model = self._model(asked.model, job)
-        done = 0
-
-        def layer_done(line: str) -> None:
-            nonlocal done
-            done += 1
-            job.layer_done(done, model.config.layers)
-
-        job.layer_done(0, model.config.layers)
-        return record(
-            text, model=model, mask=asked.mask, scale=asked.scale, cancelled=job.cancelled, progress=layer_done
+        job.layer_done(0, model.layers)
+        return record_text(
+            model,
+            read_text(model, text),
+            keep=Keep(measures=True),
+            mask=asked.mask,
+            scale=asked.scale,
+            cancelled=job.cancelled,
+            layer_done=job.layer_done,
         )
 
-    def _model(self, name: str, job: Job) -> Model:
+    def _model(self, name: str, job: Job) -> TextModel:
         if name not in self._ready:
-            self._ready[name] = load(name, progress=job.say)
+            self._ready[name] = asked_model(name, progress=job.say)
         return self._ready[name]
 
     def _to_fetch(self) -> dict[str, int]:

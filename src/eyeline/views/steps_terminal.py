@@ -6,62 +6,71 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.document import Explanation, StepKey, Steps
+from eyeline.views.bars import MOST, rest, strongest
 from eyeline.views.ink import Ink
-from eyeline.views.labels import named
+from eyeline.views.labels import head_name, named
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from eyeline.answers import Explanation
+    from eyeline.answers.head_steps import HeadSteps, StepKey
+
 _WHOLE = 64  # cells of a line from which on there is room for all columns
 
 
-def steps(document: Explanation, ink: Ink) -> list[Text]:
+def steps(answer: Explanation, ink: Ink) -> list[Text]:
     """A table for each run, one line per token that is looked at, then what the columns mean.
 
     Args:
-        document: an explanation with steps.
+        answer: an explanation with steps.
         ink: how to draw.
     """
     from rich.text import Text
 
-    runs = stepped_runs(document)
+    runs = stepped_runs(answer)
     first = runs[0][1]
     places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
-    words = ink.words(named(first["text"]))
-    lines = [Text(ink.own(f"How head {first['head']} of layer {first['layer']} rewrites {words}"), style="bold")]
-    for remark in _remarks(document, first, words):
+    words = ink.words(named(first.text))
+    title = worded("How {head} rewrites {word}", head=head_name(first.layer, first.head), word=words)
+    lines = [Text(ink.own(title), style="bold")]
+    for remark in _remarks(answer, first, words):
         lines += _notes(remark, ink)
     several = len(runs) > 1
     for name, found in runs:
-        lines += [Text(), *([Text(ink.own(name), style="bold")] if several else []), *_table(found, places, ink)]
+        lines += [
+            Text(),
+            *([Text(ink.own(name), style="bold")] if several else []),
+            *_table(found, places, ink, answer.question.top or MOST),
+        ]
     lines += [Text(), *_meanings([found for _, found in runs], places, words, ink), Text()]
     for name, found in runs:
-        numbers = ", ".join(f"{number:.2f}" for number in found["output"][:6])
-        rest = f", … {len(found['output'])} numbers" if len(found["output"]) > 6 else ""
+        numbers = ", ".join(f"{number:.2f}" for number in found.output[:6])
+        rest = f", … {len(found.output)} numbers" if len(found.output) > 6 else ""
         end = f"The sum of weight × value is the new vector of {words} in this head{', ' + name if several else ''}: "
-        end += f"[{numbers}{rest}], of length {found['output_length']:.3f}."
+        end += f"[{numbers}{rest}], of length {found.output_length:.3f}."
         lines += [Text(line, style="bold") for line in ink.wrapped(end, 0)]
     return lines
 
 
-def stepped_runs(document: Explanation) -> list[tuple[str, Steps]]:
-    """The runs of an explanation that hold steps, by name."""
-    return [(run["name"], run["steps"]) for run in document["runs"] if run["steps"] is not None]
+def stepped_runs(answer: Explanation) -> list[tuple[str, HeadSteps]]:
+    """The names and steps of the runs that have steps."""
+    return [(run.name, run.steps) for run in answer.runs if run.steps is not None]
 
 
-def _remarks(document: Explanation, found: Steps, words: str) -> Iterator[str]:
-    """What there is to know of the head and its token before the numbers."""
-    if found["chosen"] == "hardest":
+def _remarks(answer: Explanation, found: HeadSteps, words: str) -> Iterator[str]:
+    """Notes on the head and its token that stand above the numbers."""
+    if found.chosen == "hardest":
         yield "the head of its layer that looks hardest at one word; --head takes another"
-    pieces = len(document["units"][document["question"]["units"][0]]["tokens"])
+    pieces = len(answer.units[answer.question.units[0]].tokens)
     if pieces > 1:
         yield f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another"
-    together = document["model"]["heads"] // document["model"]["key_heads"]
+    together = answer.model.heads // answer.model.key_heads
     if together > 1:
-        last = together * found["key_head"]
-        yield f"heads {last - together + 1} to {last} share their keys and values"
-    if document["causal"]:
+        head = together * found.key_head
+        yield worded("H{first} to H{last} share their keys and values", first=head, last=head + together - 1)
+    if answer.causal:
         yield "q and k are as they are compared: turned by their places (rotary positions)"
 
 
@@ -71,36 +80,41 @@ def _notes(text: str, ink: Ink) -> list[Text]:
     return [Text(line, style="dim") for line in ink.wrapped(text, 2)]
 
 
-def _trained(found: Steps) -> bool:
+def _trained(found: HeadSteps) -> bool:
     """Whether scores were scaled by 1/√d."""
-    return math.isclose(found["scale"], 1 / math.sqrt(found["head_dim"]), rel_tol=1e-4)
+    return math.isclose(found.scale, 1 / math.sqrt(found.head_dim), rel_tol=1e-4)
 
 
-def _heads(found: Steps) -> tuple[str, ...]:
-    how = f"÷ √{found['head_dim']}" if _trained(found) else f"× {found['scale']:g}"
+def _heads(found: HeadSteps) -> tuple[str, ...]:
+    how = f"÷ √{found.head_dim}" if _trained(found) else f"× {found.scale:g}"
     return ("q·k", how, "softmax", "|value|", "|w×value|")
 
 
-def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
+def _table(found: HeadSteps, places: Sequence[int], ink: Ink, most: int) -> list[Text]:
     from rich.text import Text
 
-    labels = [ink.words(named(key["text"])) for key in found["keys"]]
+    weights = [key.weight for key in found.keys]
+    drawn = strongest([weights], most, [found.token])
+    keys = [found.keys[place] for place in drawn]
+    labels = [ink.words(named(key.text)) for key in keys]
     left = min(max(ink.widest(labels), 5), ink.width - 2 - 8 * len(places))
     column = min((ink.width - left - 2) // len(places), 10)
-    ceiling = max(key["contribution_length"] for key in found["keys"]) or 1.0
+    ceiling = max(key.contribution_length for key in found.keys) or 1.0
     cells = min(ink.width - left - 4 - column * len(places), 24)
     heads = _heads(found)
     lines = [Text(" " * (left + 2) + "".join(f"{ink.own(heads[place]):>{column}}" for place in places), style="dim")]
-    for label, key in zip(labels, found["keys"], strict=True):
-        itself = key["token"] == found["token"]
+    for label, key in zip(labels, keys, strict=True):
+        itself = key.token == found.token
         line = Text(ink.own("• ") if itself else "  ").append(ink.fit(label, left), "bold cyan" if itself else "")
         numbers = _numbers(key)
         for place in places:
             line.append(f"{ink.own(numbers[place]):>{column}}", "bold" if place == 2 else "")
         if cells > 3 and 4 in places:
-            line.append("  ").append(ink.bar(key["contribution_length"], ceiling, cells), "cyan")
+            line.append("  ").append(ink.bar(key.contribution_length, ceiling, cells), "cyan")
         lines.append(line)
-    total = f"{found['weight_sum']:.1%}"
+    if others := rest([weights], drawn):
+        lines += _notes(others, ink)
+    total = f"{found.weight_sum:.1%}"
     lines.append(Text("  " + "sum".ljust(left + 2 * column) + f"{total:>{column}}", style="bold"))
     for line in lines:
         line.no_wrap = True
@@ -108,21 +122,21 @@ def _table(found: Steps, places: Sequence[int], ink: Ink) -> list[Text]:
 
 
 def _numbers(key: StepKey) -> tuple[str, ...]:
-    scaled, weight = ("−∞", "–") if key["hidden"] else (f"{key['scaled']:.2f}", f"{key['weight']:.1%}")
-    return (f"{key['score']:.2f}", scaled, weight, f"{key['value_length']:.2f}", f"{key['contribution_length']:.3f}")
+    scaled, weight = ("−∞", "–") if key.hidden else (f"{key.scaled:.2f}", f"{key.weight:.1%}")
+    return (f"{key.score:.2f}", scaled, weight, f"{key.value_length:.2f}", f"{key.contribution_length:.3f}")
 
 
-def _meanings(runs: Sequence[Steps], places: Sequence[int], words: str, ink: Ink) -> list[Text]:
-    """What each column is, in a line each."""
+def _meanings(runs: Sequence[HeadSteps], places: Sequence[int], words: str, ink: Ink) -> list[Text]:
+    """A line on the meaning of each column."""
     from rich.text import Text
 
-    d = runs[0]["head_dim"]
+    d = runs[0].head_dim
     score, _, softmax, value, taken = _heads(runs[0])
-    hidden = "; −∞ where it may not look" if any(key["hidden"] for found in runs for key in found["keys"]) else ""
+    hidden = "; −∞ where it may not look" if any(key.hidden for found in runs for key in found.keys) else ""
     divided = f"divided by √{d} = {d**0.5:.3f}, since dots of {d} numbers are large"
     scaled = {_heads(found)[1]: divided if _trained(found) else "not divided by √d" for found in runs}
-    sums = " and ".join(f"{found['weight_sum']:.6f}" for found in runs)
-    lengths = " and ".join(f"{found['query_length']:.2f}" for found in runs)
+    sums = " and ".join(f"{found.weight_sum:.6f}" for found in runs)
+    lengths = " and ".join(f"{found.query_length:.2f}" for found in runs)
     meanings = {
         score: f"score: how well a token's key answers the query of {words} (of length {lengths})",
         **{head: meaning + hidden for head, meaning in scaled.items()},

@@ -1,4 +1,4 @@
-"""How attention's cost grows, drawn: in a terminal, and as a picture."""
+"""The cost of attention against the number of tokens: curves in a terminal and as a PNG."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MATRIX = "the n × n weights, were they kept (reckoned)"
 
 
 def findings(measured: Growth) -> list[str]:
-    """What the curves show, in two sentences.
+    """Two sentences that say what the curves show.
 
     >>> from eyeline.views.measurements import Curve, Point
     >>> attention = Curve("attention", [Point(512, 1e-3, None), Point(1024, 4e-3, None)])
@@ -36,13 +36,13 @@ def findings(measured: Growth) -> list[str]:
 
 
 def times(measured: Growth) -> list[Series]:
-    """The seconds of both."""
+    """The curves of time."""
     curves = (measured.attention, measured.recurrent)
     return [Series(curve.name, [(point.tokens, point.seconds) for point in curve.points]) for curve in curves]
 
 
 def memories(measured: Growth) -> list[Series]:
-    """The megabytes of both and of the matrix; nothing where memory couldn't be measured."""
+    """The curves of memory, the full matrix' among them; none where memory couldn't be measured."""
     found = []
     for curve in (measured.attention, measured.recurrent):
         points = [(point.tokens, point.megabytes) for point in curve.points if point.megabytes]
@@ -52,7 +52,7 @@ def memories(measured: Growth) -> list[Series]:
 
 
 def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
-    """The lines of a drawing for the terminal: time, memory, and what they show."""
+    """The lines for a terminal: time, memory, and what they show."""
     from rich.text import Text
 
     yield Text("Time against the number of tokens", style="bold")
@@ -66,7 +66,7 @@ def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
 
 
 def save_growth(measured: Growth, target: Path) -> None:
-    """Draw the same as a PNG, which is written whole or not at all.
+    """Draw the curves as a PNG, which is written whole or not at all.
 
     Raises:
         ExtraError: if matplotlib isn't installed.

@@ -1,4 +1,4 @@
-"""The words × words picture: each row is one word, and shares out what it gives."""
+"""The words × words matrix in a terminal: each row is what one word gives, in shares."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.document import Unit
 from eyeline.views.ink import Ink
 from eyeline.views.labels import percent
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from eyeline.answers.entries import UnitEntry, UnitMatrix
+
 Hidden = Sequence[Sequence[bool]]
 
 
-def matrix(
-    shares: Sequence[Sequence[float]], units: Sequence[Unit], hidden: Hidden | None, ceiling: float, ink: Ink
-) -> tuple[list[Text], int]:
+def matrix(found: UnitMatrix, units: Sequence[UnitEntry], ceiling: float, ink: Ink) -> tuple[list[Text], int]:
     """Rows of shaded cells. Cells hold numbers where there is room, else two signs of shade, else one.
 
     Args:
-        shares: units × units, each row sums to 1.
-        units: the words, in reading order.
-        hidden: which may not be looked at; None if all may.
+        found: the shares of the units that are drawn, and which pairs are hidden.
+        units: those units, in reading order.
         ceiling: the share of full shade, from `shade_ceiling`.
         ink: how to draw.
 
     Returns:
         The lines, and how many of the columns there was room for.
     """
+    shares = found.shares.tolist()
+    hidden = None if found.hidden is None else found.hidden.tolist()
     labels = [ink.label(unit) for unit in units]
     count = len(units)
     numbered = [f"{number:>{len(str(count))}} {label}" for number, label in enumerate(labels, 1)]
