@@ -1,7 +1,7 @@
 // All keys of the page, in a dialog.
 
 import { element } from "./drawing/dom.js";
-import { createSheet } from "./drawing/sheet.js";
+import { createDialog } from "./drawing/dialog.js";
 import { keyTexts } from "./words.js";
 
 const row = ({ keys, text }) =>
@@ -9,7 +9,7 @@ const row = ({ keys, text }) =>
 
 /** The button, and the dialog that it or "?" opens. */
 export const createHelp = (page) => {
-  const sheet = createSheet(page, "help", "keys", () => {
+  const sheet = createDialog(page, "help", "keys", () => {
     const groups = new Map();
     for (const line of keyTexts(page.language)) groups.set(line.view, [...(groups.get(line.view) ?? []), line]);
     return [...groups].map(([view, lines]) => {

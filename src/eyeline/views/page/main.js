@@ -3,7 +3,7 @@
 import { createCompare } from "./compare/compare.js";
 import { button, choice, element } from "./drawing/dom.js";
 import { createHelp } from "./help.js";
-import { createKeeping } from "./keeping/keeping.js";
+import { createExport } from "./export/export.js";
 import { createMatrix } from "./matrix/matrix.js";
 import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
@@ -53,7 +53,7 @@ const tabs = (page) => {
 };
 
 const tools = (page, view) => {
-  const [choices, keeping, help] = [element("span", { class: "tools" }), createKeeping(page, view), createHelp(page)];
+  const [choices, exporter, help] = [element("span", { class: "tools" }), createExport(page, view), createHelp(page)];
   const update = () => {
     const focused = [...choices.children].indexOf(document.activeElement);
     choices.replaceChildren(
@@ -66,10 +66,10 @@ const tools = (page, view) => {
       ),
     );
     choices.children[focused]?.focus();
-    keeping.update();
+    exporter.update();
     help.update();
   };
-  const row = element("div", { class: "tools" }, keeping.opener, help.opener, choices, keeping.element, help.element);
+  const row = element("div", { class: "tools" }, exporter.opener, help.opener, choices, exporter.element, help.element);
   return { element: row, update, help };
 };
 
@@ -104,7 +104,7 @@ const render = ({ model, el }) => {
   const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const asking = model.createAsking ? [model.createAsking(page)] : []; // a host that runs texts brings a panel for them
+  const asking = model.createPrompt ? [model.createPrompt(page)] : []; // a host that runs texts brings a panel for them
   const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
   const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
   frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);

@@ -1,10 +1,10 @@
 // What the parts of the page share: the traces, the state, where numbers come from, and how texts are said.
 
-import { Sight } from "./numbers/sight.js";
-import { Source } from "./numbers/source.js";
+import { AttentionMap } from "./weights/attention_map.js";
+import { HostClient } from "./weights/host_client.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark } from "./theme.js";
-import { Trace } from "./numbers/traces.js";
+import { Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
 
 const own = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");
@@ -18,7 +18,7 @@ export class Page {
     this.turn = 0;
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
-    this.source = new Source(model);
+    this.source = new HostClient(model);
     this.announce = announce; // said to screen readers
     this.listeners = new Set();
     this.fresh = within(filled(this.header.state), this.traces); // as the page opens without any words
@@ -90,11 +90,11 @@ export class Page {
   }
 
   /** The weights of a place, [trace, layer, head], from unit to unit; by default those that the state names. */
-  async sight([at, layer, head] = [this.state.trace, this.state.layer, this.state.head], unit = this.state.unit) {
+  async attention([at, layer, head] = [this.state.trace, this.state.layer, this.state.head], unit = this.state.unit) {
     const trace = this.traces[at];
     const wanted = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
     const heads = await Promise.all(wanted.map((number) => this.source.head(trace, layer, number)));
-    return new Sight(heads, head === "max" ? "max" : "mean", trace.queries.units(unit), trace.keys.units(unit));
+    return new AttentionMap(heads, head === "max" ? "max" : "mean", trace.queries.units(unit), trace.keys.units(unit));
   }
 
   /** The places of a line's units that are drawn: those that aren't set aside, unless all are asked for. */

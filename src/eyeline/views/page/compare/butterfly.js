@@ -2,8 +2,8 @@
 
 import { element } from "../drawing/dom.js";
 import { labelled, percent } from "../drawing/labels.js";
-import { points } from "./said.js";
-import { most } from "../drawing/strips.js";
+import { points } from "./summary.js";
+import { most } from "../drawing/vector_strips.js";
 
 const ROWS = 40; // pairs of words that are shown of long texts
 
@@ -25,7 +25,7 @@ const datum = (value, text) => {
 const looks = (page, side, unit, ceiling) => {
   if (!unit) return null;
   const value = side.share[unit.index];
-  if (value === 0 && !side.sight.allowed(side.unit.index, unit.index)) {
+  if (value === 0 && !side.attention.allowed(side.unit.index, unit.index)) {
     const hidden = element("data", { class: "quiet", value: "0" }, page.say("compare.hidden"));
     return element("span", { class: "run" }, hidden);
   }

@@ -2,17 +2,17 @@
 
 import { butterfly } from "./butterfly.js";
 import { Canvases } from "../drawing/canvases.js";
-import { numbersOfCompare } from "./comparenumbers.js";
+import { compareTable } from "./table.js";
 import { element } from "../drawing/dom.js";
-import { around, gridOf, patchOf } from "./grids.js";
+import { around, heatmapOf, patchOf } from "./heatmaps.js";
 import { figure, isolated, labelled } from "../drawing/labels.js";
 import { FORGOTTEN, placePickers } from "../pickers.js";
-import { pictured } from "../drawing/pictures.js";
-import { sentences } from "./said.js";
-import { scaleBar } from "../drawing/scalebar.js";
+import { svgOf } from "../drawing/svg.js";
+import { sentences } from "./summary.js";
+import { scaleBar } from "../drawing/scale_bar.js";
 import { compared } from "./sides.js";
-import { most } from "../drawing/strips.js";
-import { refocused, wordline } from "../drawing/wordline.js";
+import { most } from "../drawing/vector_strips.js";
+import { refocused, wordPicker } from "../drawing/word_picker.js";
 
 const NAMES = ["compare.first", "compare.second"];
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -35,7 +35,7 @@ const sideOf = (page, found, nth) => {
     { class: "side", "aria-label": title },
     element("h3", {}, title),
     element("div", { class: "pickers", "data-focus": `side-${nth}` }, placePickers(page, side.place, moved)),
-    wordline({ units: side.sight.queries, chosen: side.unit.index, name, focus: `word-${nth}`, choose }),
+    wordPicker({ units: side.attention.queries, chosen: side.unit.index, name, focus: `word-${nth}`, choose }),
   );
 };
 
@@ -43,7 +43,7 @@ const sideOf = (page, found, nth) => {
 const patchesOf = (page, { sides, same }) =>
   sides.map((side) => {
     const { index } = (same ? sides[0] : side).unit;
-    return patchOf(side.sight, around(page.shown(side.sight.queries), index), around(side.shown, index));
+    return patchOf(side.attention, around(page.shown(side.attention.queries), index), around(side.shown, index));
   });
 
 // How much more there is in the second than in the first.
@@ -109,7 +109,7 @@ export const createCompare = (page) => {
 
   const figureOf = ({ patch, end, signed, title, pinned }, nth) => {
     const name = page.say("compare.grid", { name: title, rows: patch.rows.length, columns: patch.columns.length });
-    const grid = gridOf(room, { patch, end, signed, pinned, name, focus: `grid-${nth}` });
+    const grid = heatmapOf(room, { patch, end, signed, pinned, name, focus: `grid-${nth}` });
     grid.element.addEventListener("pointermove", (event) => read(grid, grid.cellAt(event)));
     grid.element.addEventListener("pointerleave", () => read(grid, null));
     grid.element.addEventListener("keydown", (event) => pressed(grid, event));
@@ -132,7 +132,7 @@ export const createCompare = (page) => {
     }
     grids = [];
     const figures = drawn.map(figureOf);
-    const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].sight.queries).length);
+    const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].attention.queries).length);
     const remarks = [
       page.say("compare.scale", { most: figure(end) }),
       cut ? page.say("compare.cut") : "",
@@ -173,8 +173,8 @@ export const createCompare = (page) => {
   return {
     element: root,
     update,
-    numbers: () => numbersOfCompare(found),
-    picture: () => pictured(root, [...root.children]),
+    numbers: () => compareTable(found),
+    picture: () => svgOf(root, [...root.children]),
     destroy: () => room.canvases.clear(),
   };
 };

@@ -1,7 +1,7 @@
 // What the compare view compares: two places of traces, a word in each, and whom these two look at.
 
-import { shares } from "../numbers/sight.js";
-import { tokenOf } from "../steps/walk.js";
+import { shares } from "../weights/attention_map.js";
+import { tokenOf } from "../steps/walkthrough.js";
 
 const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by word
 
@@ -71,14 +71,14 @@ const aligned = (a, b) => {
   return pairs;
 };
 
-const sideOf = (page, place, sight, unit) => {
+const sideOf = (page, place, attention, unit) => {
   const trace = page.traces[place[0]];
-  const row = sight.row(unit.index);
-  const shown = page.shown(sight.keys);
-  const share = new Float64Array(sight.M);
+  const row = attention.row(unit.index);
+  const shown = page.shown(attention.keys);
+  const share = new Float64Array(attention.M);
   shares(row, shown).forEach((part, at) => (share[shown[at]] = part));
   const kept = shown.reduce((sum, at) => sum + row[at], 0);
-  return { place, trace, sight, unit, row, share, shown, kept, given: row.reduce((sum, weight) => sum + weight, 0) };
+  return { place, trace, attention, unit, row, share, shown, kept, given: row.reduce((sum, weight) => sum + weight, 0) };
 };
 
 // The word of the first side, and of the second: those that are chosen, or the first that stands in both.
@@ -99,13 +99,13 @@ const chosen = (page, traces, [from, to], alike) => {
 export const compared = async (page) => {
   const { state } = page;
   const places = [[state.trace, state.layer, state.head], state.other ?? usual(page)];
-  const sights = await Promise.all(places.map((place) => page.sight(place)));
+  const attentions = await Promise.all(places.map((place) => page.attention(place)));
   const traces = places.map(([at]) => page.traces[at]);
   const [first, second] = traces;
   const same = { queries: sameLine(first.queries, second.queries), keys: sameLine(first.keys, second.keys) };
-  const { units, matched } = chosen(page, traces, sights.map((sight) => sight.queries), same.queries);
-  const sides = places.map((place, nth) => sideOf(page, place, sights[nth], units[nth]));
-  const [a, b] = sides.map((side) => side.shown.map((at) => side.sight.keys[at]));
+  const { units, matched } = chosen(page, traces, attentions.map((attention) => attention.queries), same.queries);
+  const sides = places.map((place, nth) => sideOf(page, place, attentions[nth], units[nth]));
+  const [a, b] = sides.map((side) => side.shown.map((at) => side.attention.keys[at]));
   const alike = same.keys && a.length === b.length && a.every((unit, at) => unit.index === b[at].index);
   const pairs = alike ? a.map((unit, at) => [unit, b[at], true]) : aligned(a, b);
   return { sides, pairs, same: same.queries && alike, matched };

@@ -1,7 +1,7 @@
 // The page on the local server: the model object over fetch, and the texts and files that are run there.
 
-import { createAsking } from "./asking.js";
-import { HostError } from "../numbers/source.js";
+import { createPrompt } from "./prompt.js";
+import { HostError } from "../weights/host_client.js";
 
 const STEP = 8; // bytes, at whose multiples the parts of a reply begin
 const SLOWEST = 500; // milliseconds between two looks at how far a text is
@@ -42,7 +42,7 @@ const found = async (...request) => (await asked(...request)).json();
 class ServerModel {
   constructor(header) {
     this.values = { header, address: true };
-    this.createAsking = createAsking;
+    this.createPrompt = createPrompt;
     this.listeners = new Set();
     this.job = null; // the number of what runs for this page; 0 while it has none yet
     this.stopping = false;

@@ -22,49 +22,49 @@ const tokensOf = (units, shown, first, last) => {
 /** A table of cells: rows and columns are the shown units of a sight, by their place among the shown. */
 export class Cells {
   /** @param rows, columns which units of the sight are shown, in reading order */
-  constructor(sight, rows, columns) {
-    Object.assign(this, { sight, rows, columns });
-    this.rowOf = placesOf(sight.queries, rows);
-    this.columnOf = placesOf(sight.keys, columns);
-    this.full = sight.heads.every((head) => head.mask.kind === "all");
-    const [{ D, N, M }] = sight.heads;
-    this.effort = (sight.heads.length * D * N * M) / Math.max(sight.N * sight.M, 1); // products of a cell, about
+  constructor(attention, rows, columns) {
+    Object.assign(this, { attention, rows, columns });
+    this.rowOf = placesOf(attention.queries, rows);
+    this.columnOf = placesOf(attention.keys, columns);
+    this.full = attention.heads.every((head) => head.mask.kind === "all");
+    const [{ D, N, M }] = attention.heads;
+    this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1); // products of a cell, about
   }
 
   /** Whether the query unit at a row may look at the key unit at a column. */
   allowed(row, column) {
-    return this.sight.allowed(this.rows[row], this.columns[column]);
+    return this.attention.allowed(this.rows[row], this.columns[column]);
   }
 
   /** The weight of one cell. */
   weight(row, column) {
     const key = this.columns[column];
-    return this.sight.row(this.rows[row], key, key + 1)[0];
+    return this.attention.row(this.rows[row], key, key + 1)[0];
   }
 
   /** The weights of a row on all columns. */
   row(row) {
-    const given = this.sight.row(this.rows[row]);
+    const given = this.attention.row(this.rows[row]);
     return this.columns.map((key) => given[key]);
   }
 
   /** Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look. */
   block(top, bottom, left, right) {
-    const { sight } = this;
-    const queries = tokensOf(sight.queries, this.rows, top, bottom);
-    const keys = tokensOf(sight.keys, this.columns, left, right);
+    const { attention } = this;
+    const queries = tokensOf(attention.queries, this.rows, top, bottom);
+    const keys = tokensOf(attention.keys, this.columns, left, right);
     const size = (bottom - top) * (right - left);
     const place = { top, left, width: right - left, open: this.full ? null : new Uint8Array(size) };
     const result = new Float64Array(size);
-    const largest = sight.reduce === "max" && sight.heads.length > 1;
+    const largest = attention.reduce === "max" && attention.heads.length > 1;
     const own = largest ? new Float64Array(size) : result;
-    for (const head of sight.heads) {
+    for (const head of attention.heads) {
       this._add(head, queries, keys, own, place);
       if (!largest) continue;
       for (let at = 0; at < size; at++) if (own[at] > result[at]) result[at] = own[at];
       own.fill(0);
     }
-    if (!largest) for (let at = 0; at < size; at++) result[at] /= sight.heads.length;
+    if (!largest) for (let at = 0; at < size; at++) result[at] /= attention.heads.length;
     if (place.open) for (let at = 0; at < size; at++) if (!place.open[at]) result[at] = NaN;
     return result;
   }
@@ -72,7 +72,7 @@ export class Cells {
   // Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
   _add(head, queries, keys, into, { top, left, width, open }) {
     const { q, k, lse, D, scale } = head;
-    const { sight, rows } = this;
+    const { attention, rows } = this;
     const many = keys.length;
     const causal = head.mask.kind === "causal";
     const partial = !causal && head.mask.kind !== "all";
@@ -126,7 +126,7 @@ export class Cells {
         for (let which = 0; which < real; which++) {
           const query = pair[which];
           const row = this.rowOf[query];
-          const unit = sight.queries[rows[row]];
+          const unit = attention.queries[rows[row]];
           const base = lse[query];
           const share = 1 / (unit.last - unit.first);
           if (base === -Infinity) continue;

@@ -41,12 +41,12 @@ export const createControls = (matrix) => {
 
   const show = (now) => {
     drawn = { ...drawn, ...now };
-    const { state, level, tone, coarse, failed } = drawn;
+    const { state, level, colourMap, coarse, failed } = drawn;
     const masked = matrix.cells ? !matrix.cells.full : false;
     const name = [state, level, coarse, masked, page.language, failed].join(" ");
-    if (name === seen && tone === drawn.before) return;
-    [seen, drawn.before] = [name, tone];
-    key.replaceChildren(...legend(page, tone ?? null, coarse ? null : (level ?? 0), masked));
+    if (name === seen && colourMap === drawn.before) return;
+    [seen, drawn.before] = [name, colourMap];
+    key.replaceChildren(...legend(page, colourMap ?? null, coarse ? null : (level ?? 0), masked));
     if (failed) note.textContent = page.say("failed", { reason: failed.message });
     else if (state === "loading") note.textContent = page.say("loading");
     else if (state === "slow") note.textContent = page.say("matrix.slow");

@@ -14,14 +14,14 @@ export const marked = (weight) => {
 };
 
 /** The marks of a tone's legend: [{place, text}], the last with a sign if some weights lie beyond it. */
-export const legendMarks = (tone) => {
-  const marks = tone.marks;
+export const legendMarks = (colourMap) => {
+  const marks = colourMap.marks;
   const every = Math.ceil(marks.length / 5);
   return marks
     .filter((_, at) => at === marks.length - 1 || (at % every === 0 && (marks.length - 1 - at >= every || every === 1)))
     .map(([place, weight], at, all) => {
-      const beyond = at === all.length - 1 && tone.kind !== "rank" && (tone.most > tone.top * 1.0001 || tone.clips);
-      const below = at === 0 && tone.kind === "log";
+      const beyond = at === all.length - 1 && colourMap.kind !== "rank" && (colourMap.most > colourMap.top * 1.0001 || colourMap.clips);
+      const below = at === 0 && colourMap.kind === "log";
       return { place, text: `${beyond ? "≥ " : below ? "≤ " : ""}${marked(weight)}` };
     });
 };
@@ -37,17 +37,17 @@ export const legendTitle = (page, level) => {
 };
 
 /** The legend: `tone` may be null before anything is seen. */
-export const legend = (page, tone, level, masked) => {
-  const ranked = tone?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
+export const legend = (page, colourMap, level, masked) => {
+  const ranked = colourMap?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
   const parts = [element("p", { class: "caption" }, legendTitle(page, level) + ranked)];
-  if (tone) {
-    const colours = stops(tone.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
+  if (colourMap) {
+    const colours = stops(colourMap.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
     parts.push(
       element("div", { class: "ramp", style: { background: `linear-gradient(to right, ${colours.join(", ")})` } }),
       element(
         "div",
         { class: "marks number" },
-        ...legendMarks(tone).map(({ place, text }, at, all) => {
+        ...legendMarks(colourMap).map(({ place, text }, at, all) => {
           const end = at === all.length - 1 ? "last" : at === 0 ? "first" : null;
           return element("span", { style: { left: `${100 * place}%` }, class: end }, text);
         }),

@@ -3,15 +3,15 @@
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "../drawing/dom.js";
-import { Easel } from "./easel.js";
+import { Renderer } from "./renderer.js";
 import { gestures } from "./gestures.js";
 import { isolated, labelled } from "../drawing/labels.js";
-import { matrixKeys } from "./matrixkeys.js";
-import { matrixPicture } from "./matrixpicture.js";
-import { place } from "./placing.js";
+import { onMatrixKey } from "./keyboard.js";
+import { matrixSvg } from "./matrix_svg.js";
+import { place } from "./layout.js";
 import { Plot } from "./plot.js";
-import { createReadout } from "./readout.js";
-import { suggestion } from "./sink.js";
+import { createCellDetails } from "./cell_details.js";
+import { sinkColumn } from "./sink.js";
 import { Viewport } from "./viewport.js";
 
 const TABLE = 4e6; // cells that a table may have
@@ -46,19 +46,19 @@ export const createMatrix = (page) => {
   let [name, colours, shown, sink, destroyed] = ["", "", undefined, null, false];
 
   const rest = () => {
-    easel.moving = false;
+    renderer.moving = false;
     const { box } = viewport;
     if (JSON.stringify(box) !== JSON.stringify(page.state.box)) {
       shown = JSON.stringify(box);
       page.set({ box });
     }
     controls.showPlace();
-    easel.schedule();
+    renderer.schedule();
   };
   const moved = () => {
-    easel.moving = true;
+    renderer.moving = true;
     canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
-    easel.schedule();
+    renderer.schedule();
   };
 
   Object.assign(matrix, {
@@ -69,7 +69,7 @@ export const createMatrix = (page) => {
       if (at && spoken) viewport.reveal(at.row, at.column);
       const text = readout.show(at);
       if (spoken && text) page.announce(text);
-      easel.schedule();
+      renderer.schedule();
     },
     /** Pin the query of a row, or let it go. */
     pin(row) {
@@ -95,10 +95,10 @@ export const createMatrix = (page) => {
     },
     rest,
   });
-  const readout = createReadout(matrix);
+  const readout = createCellDetails(matrix);
   const controls = createControls(matrix);
-  const easel = new Easel(matrix, plot, controls.show, () => {
-    sink = suggestion(matrix.cells);
+  const renderer = new Renderer(matrix, plot, controls.show, () => {
+    sink = sinkColumn(matrix.cells);
     controls.update(sink);
   });
   root.append(
@@ -138,12 +138,12 @@ export const createMatrix = (page) => {
     },
     rest,
   });
-  canvas.addEventListener("keydown", (event) => matrixKeys(matrix, event));
+  canvas.addEventListener("keydown", (event) => onMatrixKey(matrix, event));
   const resized = () => {
     if (!matrix.cells || !root.clientWidth) return;
     place(root, matrix, plot);
     viewport.show(page.state.box);
-    easel.schedule();
+    renderer.schedule();
   };
   matrix.resized = resized;
   const watched = new ResizeObserver(resized);
@@ -151,13 +151,13 @@ export const createMatrix = (page) => {
   addEventListener("resize", resized); // of the window's height, or of the device's pixels
 
   // Other weights: of another head, or between other units.
-  const adopt = (sight) => {
-    const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
-    matrix.cells = new Cells(sight, rows, columns);
-    matrix.lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
+  const adopt = (attention) => {
+    const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
+    matrix.cells = new Cells(attention, rows, columns);
+    matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     [sink, shown] = [null, undefined];
-    easel.begin();
+    renderer.begin();
   };
   const mark = () => {
     const { token, toward, clipped } = page.state;
@@ -171,7 +171,7 @@ export const createMatrix = (page) => {
     columns.pinned = new Set(token !== null && toward === "to" ? places(columns.units, [token]) : []);
     if (look === colours) return;
     colours = look;
-    easel.recolour();
+    renderer.recolour();
   };
 
   return {
@@ -185,9 +185,9 @@ export const createMatrix = (page) => {
         name = wanted;
         const late = setTimeout(() => controls.show({ state: "loading" }), LATE);
         try {
-          const sight = await page.sight();
+          const attention = await page.attention();
           if (name !== wanted || destroyed) return;
-          adopt(sight);
+          adopt(attention);
         } catch (error) {
           if (name === wanted) name = "";
           throw error;
@@ -205,7 +205,7 @@ export const createMatrix = (page) => {
       canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
       controls.update(sink);
       readout.show(matrix.at);
-      easel.draw();
+      renderer.draw();
     },
     numbers() {
       const { top, left, bottom, right } = viewport.seen;
@@ -222,13 +222,13 @@ export const createMatrix = (page) => {
         ]),
       };
     },
-    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.coarse ? null : easel.level),
+    picture: () => matrixSvg(matrix, plot, renderer.scene(), renderer.coarse ? null : renderer.level),
     destroy() {
       destroyed = true;
       stop();
       watched.disconnect();
       removeEventListener("resize", resized);
-      easel.stop();
+      renderer.stop();
     },
   };
 };

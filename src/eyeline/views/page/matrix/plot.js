@@ -117,11 +117,11 @@ export class Plot {
     }
   }
 
-  _numbers({ viewport, weight, tone }) {
+  _numbers({ viewport, weight, colourMap }) {
     const { context, family } = this;
     context.font = font(family, false, viewport.size >= 48 ? 13 : 11);
     Object.assign(context, { textAlign: "center", textBaseline: "middle", direction: "ltr" });
-    for (const { row, column, text, light } of numbersSeen(viewport, weight, tone)) {
+    for (const { row, column, text, light } of numbersSeen(viewport, weight, colourMap)) {
       context.fillStyle = light ? "#fff" : "#101318";
       context.fillText(text, viewport.x(column + 0.5), viewport.y(row + 0.5) + 0.5);
     }
@@ -186,7 +186,7 @@ export class Plot {
 }
 
 /** The numbers that stand in cells: [{row, column, text, light}]. */
-export const numbersSeen = (viewport, weight, tone) => {
+export const numbersSeen = (viewport, weight, colourMap) => {
   if (viewport.size < NUMBERS) return [];
   const { top, left, bottom, right } = viewport.seen;
   const found = [];
@@ -195,7 +195,7 @@ export const numbersSeen = (viewport, weight, tone) => {
       const number = weight(row, column);
       if (number === undefined || Number.isNaN(number)) continue;
       const text = number > 0 && number < 0.005 ? "<.01" : number.toFixed(2);
-      found.push({ row, column, text, light: needsLight(tone.colour(number)) });
+      found.push({ row, column, text, light: needsLight(colourMap.colour(number)) });
     }
   }
   return found;

@@ -5,7 +5,7 @@ const SHARE = 1 / 3; // of what queries give, on average
 const TIMES = 3; // as much as the next
 
 /** The column that takes most: {column, share}, the share on average over some queries; or null. */
-export const suggestion = (cells) => {
+export const sinkColumn = (cells) => {
   const [rows, columns] = [cells.rows.length, cells.columns.length];
   if (columns < 3) return null;
   const count = Math.min(Math.max(Math.floor(WORK / (cells.effort * columns)), 2), 48, rows);

@@ -22,7 +22,7 @@ class Tile {
     this.sums = null;
     this.counts = null;
     this.canvas = null;
-    this.tone = null;
+    this.colourMap = null;
     this.found = null;
   }
 
@@ -58,17 +58,17 @@ class Tile {
   }
 
   /** The picture in a tone's colours. */
-  drawn(tone) {
-    if (this.tone === tone) return this.canvas;
+  drawn(colourMap) {
+    if (this.colourMap === colourMap) return this.canvas;
     if (!this.canvas) {
       this.canvas = document.createElement("canvas");
       [this.canvas.width, this.canvas.height] = [this.columns, this.rows];
     }
     const context = this.canvas.getContext("2d", { willReadFrequently: true });
     const image = context.createImageData(this.columns, this.rows);
-    tone.paint(this.weights, new Uint32Array(image.data.buffer));
+    colourMap.paint(this.weights, new Uint32Array(image.data.buffer));
     context.putImageData(image, 0, 0);
-    this.tone = tone;
+    this.colourMap = colourMap;
     return this.canvas;
   }
 
@@ -130,7 +130,7 @@ export class Tiles {
   others(level, { top, left, bottom, right }) {
     const within = (tile) => tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left;
     return [...this.tiles.values()]
-      .filter((tile) => tile.tone && tile.level !== level && within(tile))
+      .filter((tile) => tile.colourMap && tile.level !== level && within(tile))
       .sort((one, other) => other.level - one.level);
   }
 

@@ -3,7 +3,7 @@
 import { ramp } from "../drawing/colour.js";
 import { button, choice, element } from "../drawing/dom.js";
 import { figure, percent } from "../drawing/labels.js";
-import { pictured } from "../drawing/pictures.js";
+import { svgOf } from "../drawing/svg.js";
 
 const HEADS = 1024; // that are drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
@@ -249,7 +249,7 @@ export const createOverview = (page) => {
     element: whole,
     update,
     numbers,
-    picture: () => pictured(whole, [board, legend]),
+    picture: () => svgOf(whole, [board, legend]),
     destroy: () => resized.disconnect(),
   };
 };

@@ -2,16 +2,16 @@
 
 import { needsLight, ramp, shade } from "../drawing/colour.js";
 import { button, element } from "../drawing/dom.js";
-import { createExtent } from "./extent.js";
+import { createMinimap } from "./minimap.js";
 import { percent } from "../drawing/labels.js";
 import { createLinks } from "./links.js";
-import { fullShade, strongest } from "./looks.js";
+import { fullShade, strongest } from "./shares.js";
 import { createPager } from "./pager.js";
-import { pictured } from "../drawing/pictures.js";
-import { Question } from "./question.js";
-import { createStrongest } from "./strongest.js";
+import { svgOf } from "../drawing/svg.js";
+import { TokenSelection } from "./token_selection.js";
+import { createBarList } from "./bar_list.js";
 import { createThreshold } from "./threshold.js";
-import { called, createTokens, titled } from "./tokens.js";
+import { called, createTokenLine, titled } from "./token_line.js";
 
 const WINDOW = { wide: 240, narrow: 120 }; // units of a long line that are drawn at once
 const LINKS = 48; // that are drawn at once
@@ -21,7 +21,7 @@ const FAINT = 0.02; // of full shade: less is drawn as nothing
 const toned = (strength) => 0.04 + 0.66 * strength;
 
 export const createSentence = (page) => {
-  const question = new Question(page);
+  const selection = new TokenSelection(page);
   const first = { queries: 0, keys: 0 }; // of the units that are drawn
   let [place, pinned, said, pointed, narrow] = ["", null, "", null, page.narrow.matches];
   let later = 0; // the timer of what is still to be worked out
@@ -29,8 +29,8 @@ export const createSentence = (page) => {
 
   // The units of a side that are drawn, [first, last).
   const range = (side) => {
-    const count = question.units(side).length;
-    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / question.sides.length;
+    const count = selection.units(side).length;
+    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / selection.sides.length;
     if (count <= 1.25 * size) return [0, count];
     first[side] = Math.min(Math.max(first[side], 0), count - size);
     return [first[side], first[side] + size];
@@ -42,7 +42,7 @@ export const createSentence = (page) => {
 
   const pin = (side, unit) => {
     const toward = page.trace.crossing ? { toward: side === "queries" ? "from" : "to" } : {};
-    page.set({ token: question.units(side)[unit].first, ...toward });
+    page.set({ token: selection.units(side)[unit].first, ...toward });
   };
   const point = (unit) => {
     if (unit === pointed) return;
@@ -58,27 +58,27 @@ export const createSentence = (page) => {
   const links = createLinks(stage);
   const row = (side) => {
     const own = (unit) => (unit === null ? null : { side, unit });
-    const tokens = createTokens(page, side, {
+    const tokens = createTokenLine(page, side, {
       hover: (unit) => {
         if (page.state.token !== null) return point(unit);
-        if (unit === question.hovered?.unit && side === question.hovered?.side) return undefined;
-        question.hovered = own(unit);
+        if (unit === selection.hovered?.unit && side === selection.hovered?.side) return undefined;
+        selection.hovered = own(unit);
         return paint();
       },
       focus: (unit, next) => {
         if (unit === null && list.element.contains(next)) return; // whose rows are of this unit
-        question.focused = own(unit);
+        selection.focused = own(unit);
         paint();
       },
       pick: (unit) => {
-        const one = question.asked;
-        [question.hovered, pointed] = [null, null];
+        const one = selection.asked;
+        [selection.hovered, pointed] = [null, null];
         if (one?.pinned && one.side === side && one.unit === unit) page.set({ token: null });
         else pin(side, unit);
       },
       move: (unit) => {
         reach(side, unit);
-        [question.focused, question.hovered] = [own(unit), null];
+        [selection.focused, selection.hovered] = [own(unit), null];
         draw();
         tokens.focus(unit);
         if (page.state.token !== null) pin(side, unit);
@@ -91,31 +91,31 @@ export const createSentence = (page) => {
         draw();
       },
       jump: (unit) => pin(side, unit),
-      from: () => (question.asked?.side === side ? question.asked.unit : range(side)[0] - 1),
+      from: () => (selection.asked?.side === side ? selection.asked.unit : range(side)[0] - 1),
     });
-    const extent = createExtent((unit) => {
+    const minimap = createMinimap((unit) => {
       const [start, end] = range(side);
       first[side] = Math.round(unit - (end - start) / 2);
       draw();
     });
     const caption = element("p", { class: "caption", "aria-hidden": "true" });
     const parts = side === "queries" ? [caption, tokens.element] : [tokens.element, caption];
-    const whole = element("div", { class: "row" }, ...parts, extent.element, pager.element);
-    return { tokens, pager, extent, caption, element: whole };
+    const whole = element("div", { class: "row" }, ...parts, minimap.element, pager.element);
+    return { tokens, pager, minimap, caption, element: whole };
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
-  const list = createStrongest(page, {
+  const list = createBarList(page, {
     pick: (unit) => {
-      const { side } = question.looks(range);
+      const { side } = selection.looks(range);
       sent = { side, unit };
       pin(side, unit);
     },
     point,
   });
   list.element.addEventListener("focusout", (event) => {
-    if (question.focused === null || list.element.contains(event.relatedTarget)) return;
-    question.focused = null;
+    if (selection.focused === null || list.element.contains(event.relatedTarget)) return;
+    selection.focused = null;
     paint();
   });
   const turns = ["from", "to"].map((toward) =>
@@ -127,7 +127,7 @@ export const createSentence = (page) => {
   const whole = element("div", { class: "sentence" }, tools, stage, list.element);
 
   const label = (seen, side, unit, hidden) => {
-    const name = called(page, question.units(side)[unit], question.units(side));
+    const name = called(page, selection.units(side)[unit], selection.units(side));
     if (seen.one?.side === side && seen.one.unit === unit) {
       const named = (at) => (at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units));
       const names = strongest(seen.shares, 3).map((at) => `${named(at)} ${percent(seen.shares[at])}`).join(", ");
@@ -141,7 +141,7 @@ export const createSentence = (page) => {
   // How a unit is drawn, of what is seen.
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
-    const hidden = there && question.hides(seen, unit);
+    const hidden = there && selection.hides(seen, unit);
     const kinds = [
       one && `asked ${seen.kind}`,
       one && seen.one.pinned && "pinned",
@@ -173,13 +173,13 @@ export const createSentence = (page) => {
     weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;
 
   const paint = () => {
-    if (!question.ready) return;
-    const seen = question.looks(range);
+    if (!selection.ready) return;
+    const seen = selection.looks(range);
     const full = seen.shares ? fullShade(seen.shares) : 1;
     const drawn = { hidden: false, generated: false };
-    for (const side of question.sides) {
-      const [{ prompt }, units] = [page.trace[side], question.units(side)];
-      const stop = [seen.one, question.focused].find((place) => place?.side === side)?.unit ?? null;
+    for (const side of selection.sides) {
+      const [{ prompt }, units] = [page.trace[side], selection.units(side)];
+      const stop = [seen.one, selection.focused].find((place) => place?.side === side)?.unit ?? null;
       rows[side].tokens.paint((unit) => {
         const drawing = look(seen, full, side, unit);
         drawn.hidden ||= drawing.kind.includes("barred");
@@ -188,25 +188,25 @@ export const createSentence = (page) => {
       }, stop);
       const one = seen.one?.side === side ? seen.one.unit : null;
       const marked = seen.kind === "to" ? "--key" : "--query";
-      rows[side].extent.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
+      rows[side].minimap.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
     }
     const [start, end] = range(seen.side);
-    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !question.sight.plain });
+    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !selection.attention.plain });
     links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
-    if (seen.kind === "none" && !seen.shares) question.average(paint);
+    if (seen.kind === "none" && !seen.shares) selection.average(paint);
   };
 
   const draw = () => {
     stage.dataset.crossing = page.trace.crossing;
-    if (stage.childElementCount !== 1 + question.sides.length) {
-      stage.replaceChildren(links.element, ...question.sides.map((side) => rows[side].element));
+    if (stage.childElementCount !== 1 + selection.sides.length) {
+      stage.replaceChildren(links.element, ...selection.sides.map((side) => rows[side].element));
     }
-    for (const side of question.sides) {
+    for (const side of selection.sides) {
       const { caption, tokens, pager } = rows[side];
-      const units = question.units(side);
-      const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
+      const units = selection.units(side);
+      const labelled = new Set(selection.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
       caption.hidden = !page.trace.crossing;
       caption.textContent = page.say(`sentence.${side}`);
       tokens.show(page.trace[side], units, ...range(side), labelled);
@@ -228,14 +228,14 @@ export const createSentence = (page) => {
   const update = async () => {
     const current = page.current();
     explained();
-    const sight = await page.sight();
+    const attention = await page.attention();
     if (!current()) return;
-    question.take(sight);
+    selection.take(attention);
     if (page.state.token === null) pointed = null;
     const here = [page.state.trace, page.state.unit].join(" ");
     if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
     place = here;
-    const one = question.asked;
+    const one = selection.asked;
     const now = one?.pinned ? [here, one.side, one.unit].join(" ") : null;
     if (now && now !== pinned) reach(one.side, one.unit);
     pinned = now;
@@ -248,7 +248,7 @@ export const createSentence = (page) => {
   whole.addEventListener("keydown", (event) => {
     if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && page.state.token !== null) {
-      [question.focused, pointed] = [null, null];
+      [selection.focused, pointed] = [null, null];
       page.set({ token: null });
     } else if (event.key.toLowerCase() === "f") turn();
     else return;
@@ -259,19 +259,19 @@ export const createSentence = (page) => {
   const resized = new ResizeObserver(() => {
     const before = narrow;
     narrow = page.narrow.matches;
-    if (question.ready) (before === narrow ? paint : draw)();
+    if (selection.ready) (before === narrow ? paint : draw)();
   });
   resized.observe(stage);
 
   return {
     element: whole,
     update,
-    numbers: () => question.table(range),
-    picture: () => pictured(whole, [stage, list.element]),
+    numbers: () => selection.table(range),
+    picture: () => svgOf(whole, [stage, list.element]),
     destroy: () => {
       resized.disconnect();
       clearTimeout(later);
-      question.rest();
+      selection.rest();
     },
   };
 };

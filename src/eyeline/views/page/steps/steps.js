@@ -4,15 +4,15 @@ import { Canvases } from "../drawing/canvases.js";
 import { button, element, phrase, tick } from "../drawing/dom.js";
 import { products } from "./formula.js";
 import { percent } from "../drawing/labels.js";
-import { pictured } from "../drawing/pictures.js";
-import { numbersOfSteps } from "./stepnumbers.js";
-import { datum, word } from "./stepparts.js";
-import { scaleName, scoresStep } from "./stepscores.js";
-import { stepping } from "./stepping.js";
-import { valuesStep } from "./stepvalues.js";
-import { keysStep, productsStep, queryStep } from "./stepvectors.js";
-import { endsOf, largest, walked } from "./walk.js";
-import { refocused, wordline } from "../drawing/wordline.js";
+import { svgOf } from "../drawing/svg.js";
+import { stepsTable } from "./table.js";
+import { datum, word } from "./elements.js";
+import { scaleName, scoresStep } from "./scores_step.js";
+import { listen } from "./interaction.js";
+import { valuesStep } from "./values_step.js";
+import { keysStep, productsStep, queryStep } from "./vectors_steps.js";
+import { endsOf, largest, walked } from "./walkthrough.js";
+import { refocused, wordPicker } from "../drawing/word_picker.js";
 
 // The formula with the shapes of its parts.
 const formula = (walk) => {
@@ -49,13 +49,13 @@ const chooser = (page, walk) => {
   const pieces = queries.pieces.slice(chosen.first, chosen.last);
   const own = { units: pieces, chosen: walk.token - chosen.first, name: page.say("steps.piece") };
   return [
-    wordline({ units, chosen: chosen.index, name: page.say("steps.token"), focus: "query", choose }),
+    wordPicker({ units, chosen: chosen.index, name: page.say("steps.token"), focus: "query", choose }),
     pieces.length > 1
       ? element(
           "div",
           { class: "of-pieces" },
           element("span", { class: "caption" }, page.say("steps.pieces", { count: pieces.length })),
-          wordline({ ...own, focus: "piece", choose }),
+          wordPicker({ ...own, focus: "piece", choose }),
         )
       : null,
   ];
@@ -217,7 +217,7 @@ export const createSteps = (page) => {
     mark();
   };
 
-  stepping(root, room, { readAt, settled, point });
+  listen(root, room, { readAt, settled, point });
 
   const update = async () => {
     const current = page.current();
@@ -230,8 +230,8 @@ export const createSteps = (page) => {
   return {
     element: root,
     update,
-    numbers: () => numbersOfSteps(room.walk),
-    picture: () => pictured(root, [...root.children].filter((part) => !part.matches(".toggles"))),
+    numbers: () => stepsTable(room.walk),
+    picture: () => svgOf(root, [...root.children].filter((part) => !part.matches(".toggles"))),
     destroy: () => room.canvases.clear(),
   };
 };
