@@ -26,7 +26,6 @@ export default [
       "object-shorthand": "error",
       "prefer-const": ["error", { destructuring: "all" }],
       "radix": "error",
-      "require-atomic-updates": "error",
     },
   },
 ];

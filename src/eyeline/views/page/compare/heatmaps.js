@@ -9,7 +9,7 @@ const NAME = 92; // the most pixels of a label
 const CELL = 52; // and of a cell
 const ROOMY = 9; // pixels of a cell from which on there is a gap after it, and a hatch if one may not look there
 
-/** Of the places that are shown, those around a unit. */
+/** Of the places that are shown, those around a unit. @type {(shown: number[], unit: number) => number[]} */
 export const around = (shown, unit) => {
   const count = 2 * AROUND + 1;
   if (shown.length <= count) return shown;
@@ -18,9 +18,12 @@ export const around = (shown, unit) => {
   return shown.slice(first, first + count);
 };
 
-/** The weights of some query units on some key units, row by row, and where one may not look. */
+/**
+ * The weights of some query units on some key units, row by row, and where one may not look.
+ * @type {(attention: AttentionMap, rows: number[], columns: number[]) => Patch}
+ */
 export const patchOf = (attention, rows, columns) => {
-  const [first, last] = [columns[0], columns.at(-1) + 1];
+  const [first, last] = [columns[0], columns[columns.length - 1] + 1];
   const weights = new Float64Array(rows.length * columns.length);
   const hidden = new Uint8Array(weights.length);
   rows.forEach((i, r) => {
@@ -34,9 +37,15 @@ export const patchOf = (attention, rows, columns) => {
   return { rows, columns, queries: attention.queries, keys: attention.keys, weights, hidden };
 };
 
-// Where the cells lie on a canvas, labels beside them if there are few.
+/** @typedef {{ named: boolean, left: number, top: number, cell: number }} Layout */
+
+/**
+ * Where the cells lie on a canvas, labels beside them if there are few.
+ * @type {(context: CanvasRenderingContext2D, patch: Patch, width: number, height: number) => Layout}
+ */
 const layout = (context, { rows, columns, queries, keys }, width, height) => {
   const named = rows.length <= NAMED && columns.length <= NAMED;
+  /** @type {(units: Unit[], places: number[]) => number} */
   const widest = (units, places) => {
     const widths = places.map((at) => context.measureText(labelled(units[at])).width);
     return named ? Math.min(Math.max(...widths) + 8, NAME) : 0;
@@ -46,6 +55,7 @@ const layout = (context, { rows, columns, queries, keys }, width, height) => {
   return { named, left, top, cell };
 };
 
+/** @type {(context: CanvasRenderingContext2D, text: string, room: number) => string} */
 const shortened = (context, text, room) => {
   if (context.measureText(text).width <= room) return text;
   const letters = Array.from(text.slice(0, 60)); // more of them have no room in any label
@@ -53,9 +63,21 @@ const shortened = (context, text, room) => {
   return `${letters.join("")}…`;
 };
 
-// Draws the cells of a patch.
+/**
+ * What is drawn: `end` is the number whose colour is the fullest, `signed` whether there are numbers below nothing,
+ * `pinned` the row that is framed, −1 for none.
+ * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
+ */
+
+/**
+ * Draws the cells of a patch.
+ * @type {(
+ *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, dots: number,
+ * ) => void}
+ */
 const drawCells = (context, { patch, end, signed, page, colour }, { left, top, cell }, dots) => {
   const { columns, weights, hidden } = patch;
+  /** @type {(value: number) => number} */
   const edge = (value) => Math.round(value * dots) / dots;
   const gap = cell >= ROOMY ? 1 / dots : 0;
   const [veil, hatch] = [colour("--hidden"), colour("--hatch")];
@@ -76,7 +98,12 @@ const drawCells = (context, { patch, end, signed, page, colour }, { left, top, c
   }
 };
 
-// Writes the words of rows and columns; those that are chosen or read stand out.
+/**
+ * Writes the words of rows and columns; those that are chosen or read stand out.
+ * @type {(
+ *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, read: [number, number] | null,
+ * ) => void}
+ */
 const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read) => {
   const { rows, columns, queries, keys } = patch;
   const [strong, quiet] = [colour("--text"), colour("--quiet")];
@@ -100,19 +127,23 @@ const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read
 /**
  * A grid on a canvas: its element, its width at most, `paint`, which draws it with the cell that is read ([row, column]
  * or null), and `cellAt`, which cell lies at a place of it.
- * @param end the number whose colour is the fullest; @param signed whether there are numbers below nothing
- * @param pinned the row that is framed, −1 for none
+ * @type {(room: DrawingRoom, of: Drawn & { name: string, focus: string }) => Heatmap}
  */
 export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => {
-  const { page, canvases, colour } = room;
+  const { canvases, colour } = room;
   const { rows, columns } = patch;
-  const drawn = { patch, end, signed, pinned, page, colour };
-  let [place, read] = [null, null];
+  const drawn = { ...room, patch, end, signed, pinned };
+  /** @type {Layout | null} */
+  let place = null;
+  /** @type {[row: number, column: number] | null} */
+  let read = null;
+  /** @type {Draw} */
   const draw = (context, width, height, dots) => {
     context.font = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
     place = layout(context, patch, width, height);
     const { named, left, top, cell } = place;
     drawCells(context, drawn, place, dots);
+    /** @type {(r: number, c: number, count: number, stroke: string) => void} */
     const outline = (r, c, count, stroke) => {
       context.strokeStyle = colour(stroke);
       context.lineWidth = 1.5;
@@ -124,7 +155,7 @@ export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => 
   };
   const attributes = { class: "grid", role: "img", tabindex: 0, "aria-label": name, "data-focus": focus };
   const canvas = canvases.add(attributes, draw);
-  const [width, height] = [columns, rows].map((list) => list.length * CELL + 64);
+  const [width, height] = [columns.length * CELL + 64, rows.length * CELL + 64];
   canvas.style.aspectRatio = `${width} / ${height}`;
   canvas.style.maxWidth = `${width}px`;
   return {

@@ -5,17 +5,19 @@ const LOOKS = ["first", "second", "difference", "share_first", "share_second", "
 /**
  * All numbers: for each word or pair of words, whom the chosen words look at (weights, and shares of what goes to the
  * words shown); then, for each row of the pictures, its weights on either side, and their difference.
+ * @type {(found: Comparison & { patches: [Patch, Patch] }) => Table}
  */
 export const compareTable = ({ sides: [first, second], pairs, same, patches }) => {
+  /** @type {(list: Float64Array, unit: Unit | null) => number | null} */
   const of = (list, unit) => (unit ? list[unit.index] : null);
-  const text = (unit) => unit?.text ?? null;
+  /** @type {(one: number | null, two: number | null, alike: boolean) => (number | null)[]} */
+  const both = (one, two, alike) => [one, two, alike && one !== null && two !== null ? two - one : null];
   const looks = pairs.map(([a, b, alike]) => {
-    const [one, two] = [of(first.row, a), of(second.row, b)];
-    const [shareOne, shareTwo] = [of(first.share, a), of(second.share, b)];
-    const names = [first.unit.text, second.unit.text, text(a), text(b)];
-    const [less, lessShare] = alike ? [two - one, shareTwo - shareOne] : [null, null];
-    return ["looks", ...names, one, two, less, shareOne, shareTwo, lessShare];
+    const names = [first.unit.text, second.unit.text, a?.text ?? null, b?.text ?? null];
+    const weights = both(of(first.row, a), of(second.row, b), alike);
+    return ["looks", ...names, ...weights, ...both(of(first.share, a), of(second.share, b), alike)];
   });
+  /** @type {(patch: Patch, row: (query: string, key: string, at: number) => Datum[]) => Datum[][]} */
   const cells = ({ rows, columns, queries, keys }, row) =>
     rows.flatMap((i, r) => columns.map((j, c) => row(queries[i].text, keys[j].text, r * columns.length + c)));
   const [left, right] = patches;

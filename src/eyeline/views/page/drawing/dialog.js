@@ -1,8 +1,14 @@
-// A dialog of the page: a sheet with a title, that a button opens.
+// A dialog of the page, with a title, that a button opens.
 
 import { button, element } from "./dom.js";
 
-/** The button, the dialog, and how it opens; `title` is a key of words.js, `content` gives what the sheet holds. */
+/**
+ * The button, the dialog, and how it opens; `title` is a key of words.js, `content` gives what the dialog holds.
+ * @param {Page} page
+ * @param {string} name
+ * @param {string} title
+ * @param {() => HTMLElement[]} content
+ */
 export const createDialog = (page, name, title, content) => {
   const opener = button("", () => open(), { class: "plain", "aria-haspopup": "dialog" });
   const dialog = element("dialog", { class: `sheet ${name}`, "aria-labelledby": `${page.id}-${name}` });

@@ -4,7 +4,10 @@ import { shade, tint } from "./colour.js";
 import { element } from "./dom.js";
 import { figure } from "./labels.js";
 
-/** A scale from 0 to `end`, or if `signed`, from −end to end. */
+/**
+ * A scale from 0 to `end`, or if `signed`, from −end to end.
+ * @type {(room: DrawingRoom, scale: { end: number, signed: boolean, digits?: number }) => HTMLElement}
+ */
 export const scaleBar = ({ page, canvases }, { end, signed, digits = 3 }) => {
   const scale = canvases.add({}, (context, width, height) => {
     const { dark } = page;

@@ -8,8 +8,11 @@ const ROOM = 60; // units up to which all are shown
 const AROUND = 24; // and how many of a longer line are shown on either side of the one that is chosen
 
 /**
- * @param units what there is to choose from; @param chosen its index among them
- * @param name what the group is called; @param focus its name for `refocused`; @param choose called with a unit
+ * The group. `chosen` is the index of the chosen unit among `units`, `name` what the group is called, `focus` its name
+ * for `refocused`; `choose` is called with a unit.
+ * @type {(of: {
+ *   units: Unit[], chosen: number, name: string, focus: string, choose: (unit: Unit) => void,
+ * }) => HTMLElement}
  */
 export const wordPicker = ({ units, chosen, name, focus, choose }) => {
   const whole = units.length <= ROOM;
@@ -23,6 +26,7 @@ export const wordPicker = ({ units, chosen, name, focus, choose }) => {
     "aria-label": name,
     "data-focus": focus,
   });
+  /** @type {(unit: Unit, at: number) => HTMLElement} */
   const word = (unit, at) =>
     element(
       "button",
@@ -43,10 +47,12 @@ export const wordPicker = ({ units, chosen, name, focus, choose }) => {
   );
   list.addEventListener("keydown", (event) => {
     const onward = getComputedStyle(list).direction === "rtl" ? -1 : 1;
-    const to = {
+    /** @type {Record<string, number>} */
+    const places = {
       ArrowRight: chosen + onward, ArrowLeft: chosen - onward, ArrowDown: chosen + 1, ArrowUp: chosen - 1,
       Home: 0, End: units.length - 1,
-    }[event.key];
+    };
+    const to = places[event.key];
     if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -58,17 +64,21 @@ export const wordPicker = ({ units, chosen, name, focus, choose }) => {
 /**
  * Build anew what is in an element, the focus staying on the part of the same `data-focus`, or of the same label in the
  * same group.
+ * @type {(root: HTMLElement, build: () => void) => void}
  */
 export const refocused = (root, build) => {
   const active = root.contains(document.activeElement) ? document.activeElement : null;
-  const focused = active?.closest("[data-focus]")?.dataset.focus;
+  const focused = active?.closest("[data-focus]")?.getAttribute("data-focus");
   const label = active?.getAttribute("aria-label");
   build();
-  const part = focused && root.querySelector(`[data-focus="${focused}"]`);
+  /** @type {HTMLElement | null} */
+  const part = focused ? root.querySelector(`[data-focus="${focused}"]`) : null;
   if (!part) return;
-  const alike = (one) => label && one.getAttribute("aria-label") === label;
-  const inside = [...part.querySelectorAll("[aria-label]")].find(alike);
+  /** @type {NodeListOf<HTMLElement>} */
+  const all = part.querySelectorAll("[aria-label]");
+  const inside = [...all].find((one) => label && one.getAttribute("aria-label") === label);
   const itself = part.matches("[tabindex], input, button, select, summary");
+  /** @type {HTMLElement | null} */
   const chosen = part.querySelector("[role=radio][tabindex='0']") ?? part.querySelector("[tabindex='0']");
   (itself ? part : (inside ?? chosen))?.focus({ preventScroll: true });
 };

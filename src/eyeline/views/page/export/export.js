@@ -1,26 +1,36 @@
-// Taking away what is seen: pictures, numbers, and words that bring it back.
+// The export of what is seen: pictures, numbers, and words that bring it back.
 
 import { button, element } from "../drawing/dom.js";
 import { csv, download, fileName, json, png, sound } from "./formats.js";
 import { createDialog } from "../drawing/dialog.js";
 import { settingsOf, wordsIn } from "../state.js";
 
+/** @type {(kind: string, text: string) => Blob} */
 const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` });
 
-/** The button, and the dialog that it opens. `view` gives the view that is shown. */
+/** @typedef {"png" | "svg" | "csv" | "json"} FileKind */
+
+/**
+ * The button, and the dialog that it opens. `view` gives the view that is shown.
+ * @param {Page} page
+ * @param {() => View} view
+ */
 export const createExport = (page, view) => {
   const status = element("p", { class: "status", role: "status" });
+  /** @type {(key: string, values?: Values) => void} */
   const tell = (key, values) => {
     status.textContent = key ? page.say(key, values) : "";
   };
+  /** @type {(kind: FileKind) => Promise<Blob>} */
   const make = async (kind) => {
     if (kind === "csv" || kind === "json") {
-      const numbers = await view().numbers();
+      const numbers = view().numbers();
       return kind === "csv" ? ofText("text/csv", csv(numbers)) : ofText("application/json", json(page, numbers));
     }
-    const svg = sound(await view().picture());
+    const svg = sound(view().picture());
     return kind === "svg" ? ofText("image/svg+xml", svg) : png(svg);
   };
+  /** @type {(kind: FileKind) => Promise<void>} */
   const keep = async (kind) => {
     tell("export.making");
     try {
@@ -28,9 +38,10 @@ export const createExport = (page, view) => {
       download(name, await make(kind));
       tell("export.kept", { name });
     } catch (error) {
-      tell("failed", { reason: error.message });
+      tell("failed", { reason: page.reason(error) });
     }
   };
+  /** @type {(box: HTMLInputElement) => Promise<void>} */
   const copy = async (box) => {
     try {
       await navigator.clipboard.writeText(box.value);
@@ -41,6 +52,7 @@ export const createExport = (page, view) => {
       tell("export.refused");
     }
   };
+  /** @type {(box: HTMLInputElement) => void} */
   const restore = (box) => {
     const words = wordsIn(box.value);
     if (!Object.keys(settingsOf(words)).length) {
@@ -48,29 +60,35 @@ export const createExport = (page, view) => {
       box.focus();
       return;
     }
-    sheet.close();
+    dialog.close();
     page.restore(words);
     page.announce(page.say("export.restored"));
   };
 
+  /** @type {(name: string, attributes: Attributes) => HTMLInputElement} */
   const field = (name, attributes) =>
     element("input", { type: "text", class: "number", dir: "ltr", "aria-label": page.say(name), ...attributes });
+  /** @type {(...parts: Child[]) => HTMLElement} */
   const row = (...parts) => element("div", { class: "row" }, ...parts);
+  /** @type {(title: string, ...parts: Child[]) => HTMLElement} */
   const titled = (title, ...parts) => element("section", {}, element("h3", {}, page.say(title)), ...parts);
+  /** @type {(title: string, kinds: FileKind[]) => HTMLElement} */
   const files = (title, kinds) => {
+    /** @type {(kind: FileKind) => HTMLElement} */
     const one = (kind) => {
       const name = page.say(`export.${kind}`);
       return button(kind.toUpperCase(), () => keep(kind), { class: "plain", title: name, "aria-label": name });
     };
     return titled(title, row(...kinds.map(one)));
   };
+  /** @type {(name: string, text: string) => HTMLElement} */
   const copied = (name, text) => {
     const box = field(name, { readonly: true });
     box.value = text;
     const copies = page.say("export.copy");
     return row(box, button(copies, () => copy(box), { class: "plain", "aria-label": `${copies}: ${page.say(name)}` }));
   };
-  const sheet = createDialog(page, "export", "export", () => {
+  const dialog = createDialog(page, "export", "export", () => {
     tell("");
     // Where nothing differs from how the page opens, the view's name is as good.
     const words = page.words || `view=${page.state.view}`;
@@ -101,9 +119,9 @@ export const createExport = (page, view) => {
     ];
   });
   return {
-    ...sheet,
+    ...dialog,
     update() {
-      sheet.opener.textContent = page.say("export.open");
+      dialog.opener.textContent = page.say("export.open");
     },
   };
 };

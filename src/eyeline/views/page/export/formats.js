@@ -1,42 +1,47 @@
 // Numbers and pictures as files: their bytes and their names.
 
+import { contextOf } from "../drawing/dom.js";
+
 const FORMULA = /^[=+\-@\t\r]/; // what a spreadsheet runs a cell for
 const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const LARGEST = 16384; // pixels of a canvas's side
 
-// Seven digits are what float32 holds.
+/** Seven digits are what float32 holds. @type {(value: Datum) => Datum} */
 const rounded = (value) => {
   if (typeof value !== "number") return value;
   return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
 };
 
+/** @type {(value: Datum) => string} */
 const field = (value) => {
   if (value === null || value === undefined) return "";
   const text = typeof value === "string" && FORMULA.test(value) ? `'${value}` : String(value);
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Numbers as CSV, as RFC 4180 has it. What a spreadsheet would take for a formula has an apostrophe before it. */
+/**
+ * Numbers as CSV, as RFC 4180 has it. What a spreadsheet would take for a formula has an apostrophe before it.
+ * @type {(table: Table) => string}
+ */
 export const csv = ({ columns, rows }) =>
   [columns, ...rows].map((row) => row.map((value) => field(rounded(value))).join(",") + "\r\n").join("");
 
-/** Numbers as JSON, a row on a line, with what they are of. */
+/** Numbers as JSON, a row on a line, with what they are of. @type {(page: Page, table: Table) => string} */
 export const json = (page, { name, columns, rows }) => {
   const { trace, state, words, header } = page;
   const about = {
-    schema: "eyeline.numbers/1", version: header.version, numbers: name, model: trace.model.name, trace: trace.name,
+    schema: "eyeline.numbers/2", version: header.version, numbers: name, model: trace.model.name, trace: trace.name,
     text: trace.queries.text, ...(trace.crossing ? { keys: trace.keys.text } : {}),
-    layer: state.layer + 1, head: typeof state.head === "number" ? state.head + 1 : state.head, unit: state.unit,
-    words, columns,
+    layer: state.layer, head: state.head, unit: state.unit, words, columns,
   };
   const lines = rows.map((row) => `  ${JSON.stringify(row.map(rounded))}`).join(",\n");
   return `${JSON.stringify(about, null, 1).slice(0, -2)},\n "rows": [\n${lines}\n ]\n}\n`;
 };
 
-/** An SVG text without signs that XML has not. */
+/** An SVG text without signs that XML has not. @type {(svg: string) => string} */
 export const sound = (svg) => svg.replace(NOT_XML, "\ufffd");
 
-/** An SVG text as the bytes of a PNG, each of its pixels two by two. */
+/** An SVG text as the bytes of a PNG, each of its pixels two by two. @type {(svg: string) => Promise<Blob>} */
 export const png = async (svg) => {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -47,8 +52,9 @@ export const png = async (svg) => {
     const times = Math.min(2, LARGEST / Math.max(width, height), Math.sqrt(1.2e8 / (width * height)));
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [Math.round(width * times), Math.round(height * times)];
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+    contextOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+    /** @type {Blob | null} */
+    const blob = await new Promise((done) => void canvas.toBlob(done, "image/png"));
     if (!blob) throw new Error(`${canvas.width} × ${canvas.height}`);
     return blob;
   } finally {
@@ -56,16 +62,19 @@ export const png = async (svg) => {
   }
 };
 
-/** A file's name for what is seen: "eyeline-matrix-layer-6-head-mean-time-flies.csv". */
+/**
+ * A file's name for what is seen: "eyeline-matrix-L5H2-time-flies.csv".
+ * @type {(page: Page, kind: string) => string}
+ */
 export const fileName = (page, kind) => {
   const { state, trace } = page;
   const text = trace.queries.text.normalize("NFC").slice(0, 200).toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  const place = ["layer", state.layer + 1, "head", typeof state.head === "number" ? state.head + 1 : state.head];
+  const place = typeof state.head === "number" ? `L${state.layer}H${state.head}` : `L${state.layer}-${state.head}`;
   const slug = [...text.join("-")].slice(0, 40).join("").replace(/-$/, "");
-  return `${["eyeline", state.view, ...place, slug].filter((part) => part !== "").join("-")}.${kind}`;
+  return `${["eyeline", state.view, place, slug].filter((part) => part !== "").join("-")}.${kind}`;
 };
 
-/** Have the browser keep a file. */
+/** Have the browser keep a file. @type {(name: string, blob: Blob) => void} */
 export const download = (name, blob) => {
   const address = URL.createObjectURL(blob);
   const link = document.createElement("a");

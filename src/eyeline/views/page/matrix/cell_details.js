@@ -1,4 +1,4 @@
-// What a matrix says of the cell that is pointed at.
+// The cell of a matrix that is pointed at, in numbers.
 
 import { element } from "../drawing/dom.js";
 import { figure, isolated, percent } from "../drawing/labels.js";
@@ -7,28 +7,39 @@ const AT_ONCE = 8e6; // products that a movement of the mouse may cost
 const MOST = 3e8; // and a mouse that rests
 const REST = 120; // milliseconds
 
-/** The readout of a matrix; `show` gives what it says as a sentence, for those who don't see it. */
+/**
+ * The numbers of a cell; `show` gives them as a sentence, for those who don't see it.
+ * @param {Matrix} matrix
+ */
 export const createCellDetails = (matrix) => {
   const { page } = matrix;
   const list = element("dl", { class: "readout" });
-  let row = { cells: null, row: -1, total: 0 }; // the latest row, and what it gives to what is shown
-  let waiting = null;
+  /** @type {{ cells: Cells | null, row: number, total: number }} The latest row, and what it gives to what is shown. */
+  let row = { cells: null, row: -1, total: 0 };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
 
-  const total = (at) => {
-    if (row.cells !== matrix.cells || row.row !== at) {
-      row = { cells: matrix.cells, row: at, total: matrix.cells.row(at).reduce((sum, weight) => sum + weight, 0) };
+  /** @type {(cells: Cells, at: number) => number} */
+  const total = (cells, at) => {
+    if (row.cells !== cells || row.row !== at) {
+      row = { cells, row: at, total: cells.row(at).reduce((sum, weight) => sum + weight, 0) };
     }
     return row.total;
   };
+  /** @type {(kind: string, name: string, ...value: Child[]) => HTMLElement} */
   const entry = (kind, name, ...value) =>
     element("div", { class: kind }, element("dt", {}, name), element("dd", {}, ...value));
+  /** @type {(text: string, kind?: string) => HTMLElement} */
   const quiet = (text, kind = "") => element("span", { class: `quiet ${kind}` }, text);
+  /** @type {(line: Axis, at: number) => HTMLElement[]} */
   const unit = (line, at) => [element("bdi", {}, line.labels[at]), quiet(String(line.numbers[at]), "number")];
 
+  /** @type {(at: Cell | null) => string} */
   const show = (at) => {
     clearTimeout(waiting);
     const { cells, lines } = matrix;
-    if (!at || !cells) {
+    if (!at || !cells || !lines) {
+      /** @type {(name: string) => HTMLElement} */
       const blank = (name) => entry("blank", page.say(`matrix.${name}`), "–");
       list.replaceChildren(...["query", "key", "weight"].map(blank), quiet(page.say("matrix.hint")));
       return "";
@@ -46,7 +57,7 @@ export const createCellDetails = (matrix) => {
     const weight = cells.weight(at.row, at.column);
     const products = cells.effort * cells.columns.length;
     const known = products <= AT_ONCE || (row.cells === cells && row.row === at.row);
-    const share = known ? percent(total(at.row) > 0 ? weight / total(at.row) : 0) : "…";
+    const share = known ? percent(total(cells, at.row) > 0 ? weight / total(cells, at.row) : 0) : "…";
     list.replaceChildren(
       ...parts,
       entry("weight given", page.say("matrix.weight"), figure(weight, 6)),
@@ -54,7 +65,7 @@ export const createCellDetails = (matrix) => {
     );
     if (!known && products <= MOST) {
       waiting = setTimeout(() => {
-        total(at.row);
+        total(cells, at.row);
         show(at);
       }, REST);
     }

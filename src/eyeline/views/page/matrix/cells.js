@@ -2,14 +2,20 @@
 
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
-// Where each token of a line is drawn, counted among the shown units; -1 for one that isn't.
+/**
+ * Where each token of a line is drawn, counted among the shown units; -1 for one that isn't.
+ * @type {(units: Unit[], shown: number[]) => Int32Array}
+ */
 const placesOf = (units, shown) => {
-  const places = new Int32Array(units.at(-1)?.last ?? 0).fill(-1);
+  const places = new Int32Array(units.length ? units[units.length - 1].last : 0).fill(-1);
   shown.forEach((at, place) => places.fill(place, units[at].first, units[at].last));
   return places;
 };
 
-// The tokens of the units that are shown at the places [first, last).
+/**
+ * The tokens of the units that are shown at the places [first, last).
+ * @type {(units: Unit[], shown: number[], first: number, last: number) => Int32Array}
+ */
 const tokensOf = (units, shown, first, last) => {
   const tokens = [];
   for (let place = first; place < last; place++) {
@@ -19,36 +25,57 @@ const tokensOf = (units, shown, first, last) => {
   return Int32Array.from(tokens);
 };
 
-/** A table of cells: rows and columns are the shown units of a sight, by their place among the shown. */
+/** A table of cells: rows and columns are the shown units of an attention map, by their place among the shown. */
 export class Cells {
-  /** @param rows, columns which units of the sight are shown, in reading order */
+  /**
+   * @param {AttentionMap} attention
+   * @param {number[]} rows which query units are shown, in reading order
+   * @param {number[]} columns which key units are shown, in reading order
+   */
   constructor(attention, rows, columns) {
-    Object.assign(this, { attention, rows, columns });
+    this.attention = attention;
+    this.rows = rows;
+    this.columns = columns;
     this.rowOf = placesOf(attention.queries, rows);
     this.columnOf = placesOf(attention.keys, columns);
     this.full = attention.heads.every((head) => head.mask.kind === "all");
     const [{ D, N, M }] = attention.heads;
-    this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1); // products of a cell, about
+    // About how many products a cell takes.
+    this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1);
   }
 
-  /** Whether the query unit at a row may look at the key unit at a column. */
+  /**
+   * Whether the query unit at a row may look at the key unit at a column.
+   * @param {number} row
+   * @param {number} column
+   */
   allowed(row, column) {
     return this.attention.allowed(this.rows[row], this.columns[column]);
   }
 
-  /** The weight of one cell. */
+  /**
+   * The weight of one cell.
+   * @param {number} row
+   * @param {number} column
+   */
   weight(row, column) {
     const key = this.columns[column];
     return this.attention.row(this.rows[row], key, key + 1)[0];
   }
 
-  /** The weights of a row on all columns. */
+  /** The weights of a row on all columns. @param {number} row */
   row(row) {
     const given = this.attention.row(this.rows[row]);
     return this.columns.map((key) => given[key]);
   }
 
-  /** Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look. */
+  /**
+   * Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look.
+   * @param {number} top
+   * @param {number} bottom
+   * @param {number} left
+   * @param {number} right
+   */
   block(top, bottom, left, right) {
     const { attention } = this;
     const queries = tokensOf(attention.queries, this.rows, top, bottom);
@@ -69,7 +96,14 @@ export class Cells {
     return result;
   }
 
-  // Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+  /**
+   * Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+   * @param {Head} head
+   * @param {Int32Array} queries
+   * @param {Int32Array} keys
+   * @param {Float64Array} into
+   * @param {{ top: number, left: number, width: number, open: Uint8Array | null }} place
+   */
   _add(head, queries, keys, into, { top, left, width, open }) {
     const { q, k, lse, D, scale } = head;
     const { attention, rows } = this;

@@ -9,22 +9,29 @@ const CELL = 56; // pixels of a cell, at most, where all of them are seen
 const LEAST = 160; // pixels of the shorter side, if there are cells for it
 const EDGE = 4; // pixels around the cells, for frames
 
-/** Lay a matrix out in an element: sets its gutter and ruler, its viewport's size and the plot's. */
-export const place = (root, matrix, plot) => {
+/**
+ * Lay a matrix out in an element: sets its gutter and ruler, its viewport's size and the plot's.
+ * @type {(root: HTMLElement, matrix: Matrix, plot: import("./plot.js").Plot) => void}
+ */
+export const layOut = (root, matrix, plot) => {
   const { lines, viewport } = matrix;
+  if (!lines) return;
   const [rows, columns] = [lines.rows.labels.length, lines.columns.labels.length];
   const family = getComputedStyle(root).fontFamily;
   const text = font(family, true);
-  if (matrix.ruler?.font !== text) matrix.ruler = new Ruler(text);
-  for (const line of [lines.rows, lines.columns]) line.wide ??= widest(matrix.ruler, line.labels);
+  const ruler = matrix.ruler?.font === text ? matrix.ruler : new Ruler(text);
+  matrix.ruler = ruler;
+  /** @type {(axis: Axis) => number} */
+  const widthOf = (axis) => (axis.wide ??= widest(ruler, axis.labels));
+  const wide = { rows: widthOf(lines.rows), columns: widthOf(lines.columns) };
   const room = root.clientWidth - (root.clientWidth >= WIDE ? SIDE : 0);
   const narrow = room < 520;
-  const titles = Math.max(matrix.ruler.width(`${lines.rows.title} ↓`), matrix.ruler.width(`${lines.columns.title} →`));
-  const left = Math.ceil(Math.max(Math.min(lines.rows.wide, narrow ? 76 : 134), titles) + 16);
+  const titles = Math.max(ruler.width(`${lines.rows.title} ↓`), ruler.width(`${lines.columns.title} →`));
+  const left = Math.ceil(Math.max(Math.min(wide.rows, narrow ? 76 : 134), titles) + 16);
   const [width, height] = [Math.max(room - left - EDGE, 60), Math.min(Math.max(innerHeight * 0.74, 320), 880)];
   const size = Math.min(width / columns, height / rows, CELL);
-  const turned = lines.columns.wide > size - 8;
-  const top = turned ? Math.ceil(Math.min(Math.max(lines.columns.wide + 18, 40), narrow ? 92 : 132)) : 32;
+  const turned = wide.columns > size - 8;
+  const top = turned ? Math.ceil(Math.min(Math.max(wide.columns + 18, 40), narrow ? 92 : 132)) : 32;
   const snap = devicePixelRatio || 1;
   viewport.resize({ rows, columns, width: columns * size, height: rows * size, snap });
   const { least } = viewport;

@@ -10,38 +10,32 @@ const TITLE = 34;
 const LEGEND = 62;
 const SIGN = 7.5; // pixels of a sign of the title, about
 
+/** @type {(text: string, width: number) => string} */
 const cut = (text, width) => {
   const signs = [...text];
   return signs.length * SIGN > width ? `${signs.slice(0, Math.floor(width / SIGN) - 1).join("")}…` : text;
 };
 
-const placeOf = (page) => {
-  const { layer, head } = page.state;
-  const { trace } = page;
-  const heads = typeof head === "number"
-    ? page.say("head.one", { head: head + 1 })
-    : `${page.say("head")}: ${page.say(`head.${head}`, { count: trace.heads })}`;
-  const layers = page.say("layer.of", { layer: layer + 1, count: trace.depth });
-  return `${trace.model.name} · ${page.say("layer")} ${layers} · ${heads}`;
-};
-
-/** The SVG text of a matrix as `plot` draws it. */
-export const matrixSvg = (matrix, plot, scene, level) => {
-  const { page, viewport, gutter } = matrix;
-  const { colourMap, lines } = scene;
-  const { family } = plot;
+/** The SVG text of a matrix. @type {(matrix: Matrix, family: string, scene: Scene, level: number | null) => string} */
+export const matrixSvg = (matrix, family, scene, level) => {
+  const { page, viewport } = matrix;
+  const { colourMap, lines, gutter } = scene;
+  if (!lines) return "";
   const ink = inks(matrix.canvas);
   const cells = new Plot(document.createElement("canvas"));
   cells.resize(viewport.width, viewport.height, 2, ink, family);
-  cells.paint({ ...scene, gutter: { left: 0, top: 0 }, weight: null, lines: null });
+  cells.paint({ ...scene, gutter: { left: 0, top: 0, turned: false }, weight: null, lines: null });
   const [left, top] = [MARGIN + gutter.left, MARGIN + TITLE + gutter.top];
   const width = Math.max(left + viewport.width + MARGIN, 320);
   const height = top + viewport.height + LEGEND + MARGIN;
+  /** @type {(content: string, x: number, y: number, attributes?: Attributes) => SVGElement} */
   const text = (content, x, y, attributes = {}) =>
     shape("text", { x, y, fill: ink.text, "dominant-baseline": "central", ...attributes }, content);
-  const title = page.called(page.trace);
+  const { trace, state } = page;
+  const title = page.called(trace);
+  const place = `${trace.model.name} · ${page.named(trace, state.layer, state.head)}`;
 
-  const numbers = scene.weight ? numbersSeen(viewport, scene.weight, colourMap) : [];
+  const numbers = scene.weight && colourMap ? numbersSeen(viewport, scene.weight, colourMap) : [];
   const written = numbers.map(({ row, column, text: number, light }) =>
     text(number, viewport.x(column + 0.5), viewport.y(row + 0.5), {
       "text-anchor": "middle", fill: light ? "#fff" : "#101318",
@@ -72,6 +66,7 @@ export const matrixSvg = (matrix, plot, scene, level) => {
   );
 
   const [bar, under] = [Math.min(240, width - 2 * MARGIN), top + viewport.height + 20];
+  /** @type {(of: ColourMap) => SVGElement[]} */
   const scale = (of) => [
     shape(
       "linearGradient",
@@ -79,9 +74,9 @@ export const matrixSvg = (matrix, plot, scene, level) => {
       ...stops(of.dark).map(([colour, at]) => shape("stop", { offset: at, "stop-color": colour })),
     ),
     shape("rect", { x: MARGIN, y: under, width: bar, height: 10, fill: "url(#ramp)" }),
-    ...legendMarks(of).map(({ place, text: mark }, index, all) => {
+    ...legendMarks(of).map(({ place: at, text: mark }, index, all) => {
       const anchor = index === all.length - 1 ? "end" : index === 0 ? "start" : "middle";
-      return text(mark, MARGIN + place * bar, under + 22, { "text-anchor": anchor, fill: ink.quiet });
+      return text(mark, MARGIN + at * bar, under + 22, { "text-anchor": anchor, fill: ink.quiet });
     }),
     text(legendTitle(page, level), MARGIN, under + 42, { fill: ink.quiet }),
   ];
@@ -91,7 +86,7 @@ export const matrixSvg = (matrix, plot, scene, level) => {
     shape("title", {}, title),
     shape("rect", { width, height, fill: ink.ground }),
     text(cut(title, width - 2 * MARGIN), MARGIN, MARGIN + 6, { "font-size": 14, "font-weight": 600 }),
-    text(placeOf(page), MARGIN, MARGIN + 25, { fill: ink.quiet }),
+    text(place, MARGIN, MARGIN + 25, { fill: ink.quiet }),
     shape("image", {
       x: left, y: top, width: viewport.width, height: viewport.height,
       href: cells.canvas.toDataURL("image/png"), style: { "image-rendering": "pixelated" },

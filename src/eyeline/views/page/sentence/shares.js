@@ -5,6 +5,7 @@ const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhil
 const ALL = 256; // rows that are added up without a second thought
 const LIKELY = 24; // of longer lines, the rows that may be among the strongest
 
+/** @type {(row: Float64Array, units: Iterable<number>) => number} */
 const summed = (row, units) => {
   let total = 0;
   for (const at of units) total += row[at];
@@ -14,6 +15,9 @@ const summed = (row, units) => {
 /**
  * What a unit gives to each key unit: {weights, shares, aside}, an entry for each key unit. Shares are of what it gives
  * to the units that are shown, NaN for the others; `aside` is the share of it all that it gives to those.
+ * @param {AttentionMap} attention
+ * @param {number} unit
+ * @param {number[]} shown
  */
 export const given = (attention, unit, shown) => {
   const weights = attention.row(unit);
@@ -25,8 +29,13 @@ export const given = (attention, unit, shown) => {
 
 /** What query units give in all to the key units that are shown. */
 export class Totals {
+  /**
+   * @param {AttentionMap} attention
+   * @param {number[]} shown
+   */
   constructor(attention, shown) {
-    Object.assign(this, { attention, shown });
+    this.attention = attention;
+    this.shown = shown;
     this.known = new Float64Array(attention.N).fill(NaN);
     const kept = new Set(shown);
     const aside = attention.keys.filter((unit) => !kept.has(unit.index));
@@ -42,17 +51,18 @@ export class Totals {
     for (let at = 0; at < attention.N; at++) if (!(this.known[at] >= SURE)) this.known[at] = NaN;
   }
 
-  /** Of one query unit, added up if it isn't known yet. */
+  /** Of one query unit, added up if it isn't known yet. @param {number} unit */
   of(unit) {
     if (!this.knows(unit)) this.known[unit] = summed(this.attention.row(unit), this.shown);
     return this.known[unit];
   }
 
+  /** @param {number} unit */
   knows(unit) {
     return !Number.isNaN(this.known[unit]);
   }
 
-  /** About how much, without adding anything up. */
+  /** About how much, without adding anything up. @param {number} unit */
   about(unit) {
     return this.knows(unit) ? this.known[unit] : 1;
   }
@@ -62,11 +72,17 @@ export class Totals {
  * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units
  * that are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for others.
  * What isn't known after SLICE is left for the next call, and `whole` is false.
+ * @param {AttentionMap} attention
+ * @param {number} unit
+ * @param {number[]} shown
+ * @param {Totals} totals
+ * @param {number[]} near
  */
 export const received = (attention, unit, shown, totals, near = shown) => {
   const began = performance.now();
   const weights = attention.column(unit);
   const shares = new Float64Array(attention.N).fill(NaN);
+  /** @type {(at: number) => number} */
   const about = (at) => weights[at] / totals.about(at);
   const likely = [...shown].sort((one, other) => about(other) - about(one));
   let whole = true;
@@ -84,6 +100,9 @@ export const received = (attention, unit, shown, totals, near = shown) => {
 /**
  * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices,
  * so that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
+ * @type {(
+ *   attention: AttentionMap, queries: number[], keys: number[], wanted: () => boolean,
+ * ) => Promise<Float64Array | null>}
  */
 export const average = async (attention, queries, keys, wanted) => {
   const shares = new Float64Array(attention.M).fill(NaN);
@@ -94,7 +113,7 @@ export const average = async (attention, queries, keys, wanted) => {
     const total = summed(row, keys);
     if (total > 0) for (const at of keys) shares[at] += row[at] / total / queries.length;
     if (performance.now() - began > SLICE) {
-      await new Promise((done) => setTimeout(done));
+      await new Promise((done) => void setTimeout(done));
       if (!wanted()) return null;
       began = performance.now();
     }
@@ -102,14 +121,18 @@ export const average = async (attention, queries, keys, wanted) => {
   return shares;
 };
 
-/** How many multiplications the whole of a sight takes. */
+/** How many multiplications all weights take. @type {(attention: AttentionMap) => number} */
 export const work = (attention) => attention.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
 
-/** The places of the largest numbers, largest first; of equals, the first. Nothing that is nothing. */
+/**
+ * The places of the largest numbers, largest first; of equals, the first. Nothing that is nothing.
+ * @type {(numbers: Float64Array, count: number) => number[]}
+ */
 export const strongest = (numbers, count) => {
+  /** @type {number[]} */
   const best = [];
   for (let at = 0; at < numbers.length; at++) {
-    if (!(numbers[at] > (best.length < count ? 0 : numbers[best.at(-1)]))) continue;
+    if (!(numbers[at] > (best.length < count ? 0 : numbers[best[best.length - 1]]))) continue;
     let place = best.length;
     while (place > 0 && numbers[best[place - 1]] < numbers[at]) place -= 1;
     best.splice(place, 0, at);
@@ -121,18 +144,20 @@ export const strongest = (numbers, count) => {
 /**
  * The share that a full bar or full shade stands for, and whether a longer bar has to be cut: one more than 4 times as
  * long as the next would flatten the others.
+ * @type {(shares: Float64Array) => [full: number, cut: boolean]}
  */
 export const ceiling = (shares) => {
   const [first, second] = strongest(shares, 2).map((at) => shares[at]);
-  const count = shares.reduce((sum, share) => sum + !Number.isNaN(share), 0);
+  const count = shares.reduce((sum, share) => sum + (Number.isNaN(share) ? 0 : 1), 0);
   return count > 2 && 0 < 4 * second && 4 * second < first ? [1.5 * second, true] : [first ?? 1, false];
 };
 
 /**
  * The share that full shade stands for: as for bars, but at least twice what each would have if all had the same, so
  * that a row without favourites looks like one.
+ * @type {(shares: Float64Array) => number}
  */
 export const fullShade = (shares) => {
-  const count = shares.reduce((sum, share) => sum + (share > 0), 0);
+  const count = shares.reduce((sum, share) => sum + (share > 0 ? 1 : 0), 0);
   return Math.max(ceiling(shares)[0], Math.min(2 / Math.max(count, 1), 1));
 };

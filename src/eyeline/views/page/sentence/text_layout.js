@@ -4,7 +4,10 @@ import { named } from "../drawing/labels.js";
 
 const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter("und", { granularity: "grapheme" });
 
-// The places in a text between two characters as a reader counts them: never within an emoji or before an accent.
+/**
+ * The places in a text between two characters as a reader counts them: never within an emoji or before an accent.
+ * @type {(text: string, first: number, last: number) => Set<number> | null}
+ */
 const seams = (text, first, last) => {
   if (!segmenter) return null;
   const places = new Set([first, last]);
@@ -12,13 +15,12 @@ const seams = (text, first, last) => {
   return places;
 };
 
+/** @type {(unit: Unit) => boolean} */
 const blank = (unit) => !unit.special && !unit.text.trim();
 
 /**
- * What is drawn of the units [first, last) of a line, in order, each one of
- * {gap: text}; {unit, text}; {unit, label} for what has no text of its own, such as a special token;
- * {whole: text, units} for a character that is cut over several units, drawn once.
- * @param labelled the units without text that are drawn
+ * The parts of the units [first, last) of a line, in order; `labelled` are the units without text that are drawn.
+ * @type {(line: TokenizedText, units: Unit[], first: number, last: number, labelled: Set<number>) => TextItem[]}
  */
 export const laidOut = (line, units, first, last, labelled) => {
   const { text } = line;
@@ -27,7 +29,9 @@ export const laidOut = (line, units, first, last, labelled) => {
   let cursor = first === 0 ? 0 : (spoken[0]?.start ?? text.length);
   const end = last === units.length ? text.length : spoken.reduce((most, unit) => Math.max(most, unit.end), cursor);
   const whole = seams(text, cursor, end);
+  /** @type {TextItem[]} */
   const items = [];
+  /** @type {(until: number) => void} */
   const gap = (until) => {
     if (until > cursor) items.push({ gap: text.slice(cursor, until) });
     cursor = Math.max(cursor, until);

@@ -1,4 +1,4 @@
-// What the sentence view asks of a sight: which unit, which way, and what the numbers answer.
+// What is selected in the sentence view: which unit, which way; and its weights.
 
 import { named } from "../drawing/labels.js";
 import { Totals, average, given, received, work } from "./shares.js";
@@ -6,29 +6,54 @@ import { Totals, average, given, received, work } from "./shares.js";
 const WORK = 1.5e9; // multiplications, beyond which what all units get is not worked out unasked
 const WHOLE = 6e9; // multiplications, beyond which a table has only the shares that are drawn or listed
 
+/** @type {(one: AttentionMap, other: AttentionMap) => boolean} */
 const same = (one, other) =>
   one.reduce === other.reduce && one.queries === other.queries && one.heads.length === other.heads.length &&
   one.heads.every((head, at) => head === other.heads[at]);
 
-/** What one view asks. `hovered` and `focused` are {side, unit} or null; what is pinned goes before both. */
+/** What counts of a list of units. @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted */
+
+/** The selection: what is pinned goes before what is hovered, and that before what is focused. */
 export class TokenSelection {
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
-    [this.attention, this.hovered, this.focused] = [null, null, null];
-    this.lists = new WeakMap(); // what counts of each list of units
-    this.rest();
+    /** @type {AttentionMap | null} */
+    this.attention = null;
+    /** @type {Selected | null} */
+    this.hovered = null;
+    /** @type {Selected | null} */
+    this.focused = null;
+    /** @type {WeakMap<Unit[], Counted>} */
+    this.lists = new WeakMap();
+    this.special = false;
+    /** @type {[layer: number, head: HeadChoice]} */
+    this.place = [0, "mean"];
+    /** @type {Float64Array | null} What all units get, once it is known. */
+    this.averages = null;
+    /** @type {object | null} What stands for working that out. */
+    this.averaging = null;
+    /** @type {{ name: string, of: Totals } | null} */
+    this.totals = null;
   }
 
-  /** The sides of the trace that are drawn: one, or with a cross-attention both. */
+  /** The attention map, which is there once the view is ready. */
+  get map() {
+    if (!this.attention) throw new Error("there are no weights yet");
+    return this.attention;
+  }
+
+  /** The sides of the trace that are drawn: one, or with a cross-attention both. @returns {Side[]} */
   get sides() {
     return this.page.trace.crossing ? ["queries", "keys"] : ["queries"];
   }
 
-  /** The side that is looked at. */
+  /** The side that is looked at. @returns {Side} */
   get across() {
-    return this.sides.at(-1);
+    return this.page.trace.crossing ? "keys" : "queries";
   }
 
+  /** @param {Side} side */
   units(side) {
     return this.page.trace[side].units(this.page.state.unit);
   }
@@ -38,24 +63,27 @@ export class TokenSelection {
     return this.attention?.queries === this.units("queries") && this.attention.keys === this.units(this.across);
   }
 
-  /** What is asked about: {side, unit, pinned}, or null. */
-  get asked() {
+  /** The selected unit, or null. @returns {Selected | null} */
+  get selected() {
     const { state, trace } = this.page;
     if (state.token === null) return this.hovered ?? this.focused;
     const side = trace.crossing && state.toward === "to" ? "keys" : "queries";
     return { side, unit: trace[side].unitOf(state.token, state.unit).index, pinned: true };
   }
 
-  /** The places of a side's units that count, that which is asked about always among them. */
+  /** The places of a side's units that count, the selected one always among them. @param {Side} side */
   shown(side) {
     return this._counted(side).list;
   }
 
-  // The same, also as a set; kept, since a line may be very long.
+  /**
+   * The same, also as a set; kept, since a line may be very long.
+   * @param {Side} side
+   */
   _counted(side) {
-    const [units, { special }, one] = [this.units(side), this.page.state, this.asked];
+    const [units, { special }, one] = [this.units(side), this.page.state, this.selected];
     let known = this.lists.get(units);
-    if (known?.special !== special) {
+    if (!known || known.special !== special) {
       const list = this.page.shown(units);
       this.lists.set(units, (known = { special, list, set: new Set(list) }));
     }
@@ -64,23 +92,27 @@ export class TokenSelection {
     return { list, set: new Set(list) };
   }
 
-  /** Look at a sight: that which the state names. */
+  /** Take the attention map that the state names. @param {AttentionMap} attention */
   take(attention) {
     const { layer, head, special } = this.page.state;
-    this.place = [layer + 1, typeof head === "number" ? head + 1 : head]; // as a table has it
+    this.place = [layer, head];
     if (this.attention && same(attention, this.attention) && special === this.special) return;
     if (attention.queries !== this.attention?.queries) [this.hovered, this.focused] = [null, null];
     [this.attention, this.special] = [attention, special];
     this.rest();
   }
 
-  /** Work out what all get, if that is no great work and not on its way; calls `done` when it is known. */
+  /**
+   * Work out what all get, if that is no great work and not on its way; calls `done` when it is known.
+   * @param {() => void} done
+   */
   async average(done) {
-    if (this.averaging || work(this.attention) > WORK) return;
+    const { map } = this;
+    if (this.averaging || work(map) > WORK) return;
     const now = {};
     this.averaging = now;
-    const [queries, keys] = ["queries", this.across].map((side) => this.page.shown(this.units(side)));
-    const found = await average(this.attention, queries, keys, () => this.averaging === now);
+    const [queries, keys] = [this.units("queries"), this.units(this.across)].map((units) => this.page.shown(units));
+    const found = await average(map, queries, keys, () => this.averaging === now);
     if (!found || this.averaging !== now) return;
     this.averages = found;
     done();
@@ -95,15 +127,17 @@ export class TokenSelection {
    * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
    * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
    * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
-   * the others; `whole` says whether nothing is left to be worked out.
-   * @param near says which of a side's units are drawn, [first, last)
+   * the others; `whole` says whether nothing is left to be worked out. `near` says which of a side's units are drawn.
+   * @param {(side: Side) => UnitRange} near
+   * @returns {Reading}
    */
-  looks(near) {
-    const one = this.asked;
+  read(near) {
+    const { selected: one, map } = this;
     const { crossing } = this.page.trace;
     const back = one !== null && (crossing ? one.side === "keys" : this.page.state.toward === "to");
     const side = back ? "queries" : this.across;
     const { list: keys, set: kept } = this._counted(this.across);
+    /** @type {Reading} */
     const seen = {
       kind: one === null ? "none" : back ? "to" : "from",
       one, side,
@@ -115,53 +149,66 @@ export class TokenSelection {
       shares: null, weights: null, aside: 0, whole: true,
     };
     if (one === null) return { ...seen, shares: this.averages };
-    if (!back) return { ...seen, ...given(this.attention, one.unit, keys) };
+    if (!back) return { ...seen, ...given(map, one.unit, keys) };
     const [first, last] = near(side);
     const queries = this.shown(side);
     const close = queries.filter((unit) => unit >= first && unit < last);
-    return { ...seen, ...received(this.attention, one.unit, queries, this._totals(keys), close) };
+    return { ...seen, ...received(map, one.unit, queries, this._totals(keys), close) };
   }
 
-  /** Whether what is asked about may not look at a unit, or be looked at by it. */
+  /**
+   * Whether the selected unit may not look at a unit, or be looked at by it.
+   * @param {Reading} seen
+   * @param {number} unit
+   */
   hides(seen, unit) {
     if (seen.one === null) return false;
-    return !(seen.kind === "to" ? this.attention.allowed(unit, seen.one.unit) : this.attention.allowed(seen.one.unit, unit));
+    return !(seen.kind === "to" ? this.map.allowed(unit, seen.one.unit) : this.map.allowed(seen.one.unit, unit));
   }
 
-  /** All the numbers of what is seen, as a table. */
+  /**
+   * All the numbers of what is seen, as a table; units count from 0.
+   * @param {(side: Side) => UnitRange} near
+   * @returns {Table}
+   */
   table(near) {
     const { place } = this;
-    const seen = this.ready ? this.looks(near) : null;
-    if (!seen?.one) {
-      const known = seen?.shares ? [...seen.shares.entries()].filter(([, share]) => share >= 0) : [];
+    const seen = this.ready ? this.read(near) : null;
+    const { asked = null, shares = null, weights = null } = seen ?? {};
+    if (!seen || !asked || !shares || !weights) {
+      const known = shares ? [...shares.entries()].filter(([, share]) => share >= 0) : [];
       return {
         name: "received",
         columns: ["layer", "head", "key_index", "key", "share"],
-        rows: known.map(([at, share]) => [...place, at, named(seen.units[at].text), share]),
+        rows: known.map(([at, share]) => [...place, at, named(seen?.units[at].text ?? ""), share]),
       };
     }
+    /** @type {(unit: Unit) => Datum[]} */
     const entry = (unit) => [unit.index, named(unit.text)];
     const shown = new Set(this.shown(seen.side));
-    const some = seen.kind === "from" || work(this.attention) > WHOLE;
+    const some = seen.kind === "from" || work(this.map) > WHOLE;
+    /** @type {(unit: Unit) => Datum} */
     const share = ({ index }) => {
       if (!shown.has(index)) return "";
-      if (some) return Number.isNaN(seen.shares[index]) ? "" : seen.shares[index];
+      if (some) return Number.isNaN(shares[index]) ? "" : shares[index];
       const total = this._totals([...seen.kept]).of(index);
-      return total > 0 ? seen.weights[index] / total : 0;
+      return total > 0 ? weights[index] / total : 0;
     };
     return {
       name: seen.kind === "from" ? "looks-at" : "looked-at-by",
       columns: ["layer", "head", "query_index", "query", "key_index", "key", "weight", "share"],
       rows: seen.units.map((unit) => {
-        const pair = seen.kind === "from" ? [seen.asked, unit] : [unit, seen.asked];
-        return [...place, ...pair.flatMap(entry), seen.weights[unit.index], share(unit)];
+        const pair = seen.kind === "from" ? [asked, unit] : [unit, asked];
+        return [...place, ...pair.flatMap(entry), weights[unit.index], share(unit)];
       }),
     };
   }
 
+  /** @param {number[]} keys */
   _totals(keys) {
     const name = keys.join();
-    if (this.totals?.name !== name) this.totals = { name, of: new Totals(this.attention, keys) };
-    return this.totals.of;
+    const known = this.totals?.name === name ? this.totals : { name, of: new Totals(this.map, keys) };
+    this.totals = known;
+    return known.of;
   }
 }

@@ -1,21 +1,35 @@
 // How the steps view is pointed at, clicked, and gone through with keys.
 
+import { targetOf } from "../drawing/dom.js";
+
+/** @type {Space[]} */
+const SPACES = ["match", "pass"];
 const ROW = "[data-step='2'] [data-key], [data-step='4'] [data-key]";
 
 /**
  * Listen on the view's root. `readAt` reads a coordinate, `settled` says which one is read while none is pointed at,
  * `point` shows the products of a key.
+ * @param {HTMLElement} root
+ * @param {StepsRoom} room
+ * @param {{
+ *   readAt: (space: Space, at: number) => void, settled: (space: Space) => number, point: (key: number) => void,
+ * }} on
  */
 export const listen = (root, room, { readAt, settled, point }) => {
   const { page, reading } = room;
+  /** @type {(space: Space, at: number) => void} */
   const fixed = (space, at) => page.set({ [space === "match" ? "coordinate" : "passed"]: at });
 
-  // The coordinate at a place: {space, at}, or null.
+  /** @type {(of: HTMLElement) => Space} */
+  const spaceOf = ({ dataset }) => (dataset.space === "pass" ? "pass" : "match");
+
+  // The coordinate at a place, or null.
+  /** @type {(event: MouseEvent) => { space: Space, at: number } | null} */
   const place = (event) => {
-    const strip = event.target.closest?.(".strip");
+    const strip = targetOf(event, ".strip");
     if (!strip) return null;
     const { left, width } = strip.getBoundingClientRect();
-    const { space } = strip.dataset;
+    const space = spaceOf(strip);
     const { of } = reading[space];
     return { space, at: Math.min(Math.max(Math.floor(((event.clientX - left) / width) * of), 0), of - 1) };
   };
@@ -23,7 +37,7 @@ export const listen = (root, room, { readAt, settled, point }) => {
   const rest = () => {
     if (!room.walk) return;
     point(room.walk.key);
-    for (const space of ["match", "pass"]) readAt(space, settled(space));
+    for (const space of SPACES) readAt(space, settled(space));
   };
 
   root.addEventListener("pointermove", (event) => {
@@ -32,34 +46,36 @@ export const listen = (root, room, { readAt, settled, point }) => {
   });
   root.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch" || !room.walk) return;
-    const row = event.target.closest?.(ROW);
-    if (!event.target.closest?.(".strip")) rest();
+    const row = targetOf(event, ROW);
+    if (!targetOf(event, ".strip")) rest();
     point(row ? Number(row.dataset.key) : room.walk.key);
   });
   root.addEventListener("pointerleave", rest);
   root.addEventListener("click", (event) => {
-    const [found, row] = [place(event), event.target.closest?.(ROW)];
-    if (event.target.closest("input, button") || (!found && !row)) return;
+    const [found, row] = [place(event), targetOf(event, ROW)];
+    if (targetOf(event, "input, button") || (!found && !row)) return;
     const key = row ? { key: Number(row.dataset.key) } : {};
     page.set({ ...key, ...(found && { [found.space === "match" ? "coordinate" : "passed"]: found.at }) });
   });
 
-  // Of a strip, or in the keys: the coordinate that a key goes to.
+  // The coordinate that an arrow key goes to, on a strip or in the keys.
+  /** @type {(event: KeyboardEvent, slider: boolean, reading: { at: number, of: number }) => number | null} */
   const onward = (event, slider, { at, of }) => {
-    const along = { ArrowLeft: at - 1, ArrowRight: at + 1 };
-    const more = slider ? { ArrowDown: at - 1, ArrowUp: at + 1, Home: 0, End: of - 1 } : {};
-    const to = { ...along, ...more }[event.key];
+    /** @type {Record<string, number>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1 };
+    if (slider) Object.assign(places, { ArrowDown: at - 1, ArrowUp: at + 1, Home: 0, End: of - 1 });
+    const to = places[event.key];
     return to === undefined ? null : Math.min(Math.max(to, 0), of - 1);
   };
 
   root.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const slider = event.target.closest("[role=slider]");
-    const among = event.target.closest("[data-focus=keys]");
+    const slider = targetOf(event, "[role=slider]");
+    const among = targetOf(event, "[data-focus=keys]");
     if (!slider && !among) return;
-    const space = slider?.dataset.space ?? "match";
-    const at = onward(event, slider, reading[space]);
-    const next = among && { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const space = slider ? spaceOf(slider) : "match";
+    const at = onward(event, slider !== null, reading[space]);
+    const next = !among ? 0 : event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     const { keys, key } = room.walk;
     if (at !== null) fixed(space, at);
     else if (next) room.choose(keys[Math.min(Math.max(keys.indexOf(key) + next, 0), keys.length - 1)]);

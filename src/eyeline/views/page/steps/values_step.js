@@ -6,8 +6,10 @@ import { scaleBar } from "../drawing/scale_bar.js";
 import { datum, numbersOf, sign, sized, slider, step, word } from "./elements.js";
 import { strip } from "../drawing/vector_strips.js";
 
+/** @type {(room: StepsRoom) => HTMLElement} */
 const headsOf = (room) => {
   const { page, ends } = room;
+  /** @type {(end: number) => HTMLElement} */
   const scale = (end) => scaleBar(room, { end, signed: true, digits: 2 });
   return element(
     "div",
@@ -20,6 +22,7 @@ const headsOf = (room) => {
   );
 };
 
+/** @type {(room: StepsRoom, j: number) => HTMLElement} */
 const valueRow = (room, j) => {
   const { page, walk, ends } = room;
   const label = walk.label(j);
@@ -40,6 +43,9 @@ const valueRow = (room, j) => {
   );
 };
 
+/**
+ * @type {(room: StepsRoom, output: Float64Array, label: Child, kind: string, attributes?: Attributes) => HTMLElement}
+ */
 const sumRow = (room, output, label, kind, attributes) => {
   const name = room.page.say("steps.output.of", { word: room.walk.word });
   return element(
@@ -54,24 +60,25 @@ const sumRow = (room, output, label, kind, attributes) => {
 };
 
 // What has come out, in a sentence.
-const outcome = ({ page, walk }) => {
-  const { now, before } = walk;
-  if (now.sum === 0) return page.say("steps.output.nothing", { count: walk.head.E });
-  const ends = { word: word(walk.word, "query"), length: datum(length(now.output)) };
+/** @type {(room: StepsRoom, output: Float64Array, before: Float64Array) => Child} */
+const outcome = ({ page, walk }, output, before) => {
+  if (walk.now.sum === 0) return page.say("steps.output.nothing", { count: walk.head.E });
+  const ends = { word: word(walk.word, "query"), length: datum(length(output)) };
   const said = phrase(page.say("steps.output.length"), ends);
   if (!walk.changed) return said;
-  const moved = length(now.output.map((value, e) => value - before.output[e]));
-  const change = { moved: datum(moved), length: datum(length(before.output)) };
+  const moved = length(output.map((value, e) => value - before[e]));
+  const change = { moved: datum(moved), length: datum(length(before)) };
   return [said, " ", phrase(page.say("steps.output.moved"), change)];
 };
 
-/** Step 8. */
+/** Step 8. @type {(room: StepsRoom) => HTMLElement} */
 export const valuesStep = (room) => {
   const { page, walk } = room;
   const { head, now, before, changed } = walk;
+  const [mixed, was] = [now.output, before.output];
   const title = page.say("steps.values");
   const why = phrase(page.say("steps.values.why"), { word: word(walk.word, "query") });
-  if (!head.v) {
+  if (!mixed || !was) {
     const missing = element("p", { class: "missing" }, page.say("steps.values.none"));
     return step(page, { nth: "8", title, shape: "", why }, missing);
   }
@@ -87,12 +94,12 @@ export const valuesStep = (room) => {
       headsOf(room),
       walk.keys.map((j) => valueRow(room, j)),
       room.rest(),
-      sumRow(room, now.output, [sign("Σ"), output], "total", told),
-      changed ? sumRow(room, before.output, earlier, "ghost") : null,
+      sumRow(room, mixed, [sign("Σ"), output], "total", told),
+      changed ? sumRow(room, was, earlier, "ghost") : null,
     ),
-    element("p", { class: "sum" }, outcome(room)),
+    element("p", { class: "sum" }, outcome(room, mixed, was)),
     numbersOf(page, "output", [page.say("steps.coordinate"), output, ...(changed ? [earlier] : [])], () =>
-      Array.from(now.output, (value, e) => [e + 1, value, ...(changed ? [before.output[e]] : [])]),
+      Array.from(mixed, (value, e) => [e, value, ...(changed ? [was[e]] : [])]),
     ),
   );
 };

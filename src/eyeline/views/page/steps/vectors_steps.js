@@ -6,7 +6,7 @@ import { figure } from "../drawing/labels.js";
 import { datum, heads, numbersOf, row, sign, sized, slider, step, word } from "./elements.js";
 import { bars, climb, strip } from "../drawing/vector_strips.js";
 
-/** Step 1: the query. */
+/** Step 1: the query. @type {(room: StepsRoom) => HTMLElement} */
 export const queryStep = (room) => {
   const { page, walk, ends } = room;
   const { query, head } = walk;
@@ -25,7 +25,10 @@ export const queryStep = (room) => {
   );
 };
 
-// A key: a box that is unticked to take it out, a button that chooses it, and its strip.
+/**
+ * A key: a box that is unticked to take it out, a button that chooses it, and its strip.
+ * @type {(room: StepsRoom, j: number) => HTMLElement}
+ */
 const keyRow = (room, j) => {
   const { page, walk, ends } = room;
   const [key, label] = [walk.keyOf(j), walk.label(j)];
@@ -53,7 +56,7 @@ const keyRow = (room, j) => {
   );
 };
 
-/** Step 2: the keys, of which one is chosen, and any can be taken out. */
+/** Step 2: the keys, of which one is chosen, and any can be taken out. @type {(room: StepsRoom) => HTMLElement} */
 export const keysStep = (room) => {
   const { page, walk, ends } = room;
   const title = page.say("steps.keys");
@@ -70,17 +73,21 @@ export const keysStep = (room) => {
   );
 };
 
+/** @type {(value: number) => string} */
 const signed = (value) => `${value > 0 ? "+" : ""}${figure(value)}`;
 
-// The coordinates that make most of a score.
+/** The coordinates that make most of a score. @type {(values: Float64Array) => string} */
 const largest = (values) =>
   [...values.keys()]
     .sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]))
     .slice(0, 3)
-    .map((at) => `${at + 1} (${signed(values[at])})`)
+    .map((at) => `${at} (${signed(values[at])})`)
     .join(", ");
 
-/** Step 3: the products of the query and key j, and their sum so far. */
+/**
+ * Step 3: the products of the query and key j, and their sum so far.
+ * @type {(room: StepsRoom, j: number) => HTMLElement}
+ */
 export const productsStep = (room, j) => {
   const { page, walk, ends } = room;
   const { head, query } = walk;
@@ -88,7 +95,9 @@ export const productsStep = (room, j) => {
   const values = products(head, walk.token, j);
   const sums = running(values);
   const [title, soFar] = [page.say("steps.products"), page.say("steps.so.far")];
-  const common = { space: "match" };
+  /** @type {Space} */
+  const space = "match";
+  /** @type {(name: Child, drawn: HTMLElement, numbers: Numbers) => HTMLElement} */
   const line = (name, drawn, numbers) => row(name, drawn, room.tell("match", (at) => numbers[at]));
   const why = phrase(page.say("steps.products.why"), { query: word(walk.word, "query"), key: word(label, "key") });
   const told = { list: largest(values), key: word(label, "key"), score: datum(sums.at(-1) ?? 0) };
@@ -98,23 +107,23 @@ export const productsStep = (room, j) => {
     heads(room),
     line(
       word(walk.word, "query"),
-      strip(room, { ...common, values: query, end: ends.query, name: page.say("steps.query.of", { word: walk.word }) }),
+      strip(room, { space, values: query, end: ends.query, name: page.say("steps.query.of", { word: walk.word }) }),
       query,
     ),
     line(
       [sign("×"), word(label, "key")],
-      strip(room, { ...common, values: key, end: ends.keys, name: page.say("steps.key.of", { word: label }) }),
+      strip(room, { space, values: key, end: ends.keys, name: page.say("steps.key.of", { word: label }) }),
       key,
     ),
     line(
       [sign("="), page.say("steps.product")],
-      bars(room, { ...common, values, name: title, attributes: slider(room, "match", title, "products-strip") }),
+      bars(room, { space, values, name: title, attributes: slider(room, "match", title, "products-strip") }),
       values,
     ),
-    line([sign("Σ"), soFar], climb(room, { ...common, values: sums, name: soFar }), sums),
+    line([sign("Σ"), soFar], climb(room, { space, values: sums, name: soFar }), sums),
     element("p", { class: "sum" }, phrase(page.say("steps.products.most"), told)),
     numbersOf(page, "products", [page.say("steps.coordinate"), "q", "k", "q × k", soFar], () =>
-      Array.from(values, (value, d) => [d + 1, query[d], key[d], value, sums[d]]),
+      Array.from(values, (value, d) => [d, query[d], key[d], value, sums[d]]),
     ),
   );
 };

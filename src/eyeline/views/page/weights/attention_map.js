@@ -1,20 +1,28 @@
-// What is looked at: one head, or the mean or the largest of several, from unit to unit.
+// The weights that a view shows: of one head, or the mean or the largest of several, from unit to unit.
 
 /** Weights between the units of a trace. Over keys pieces add up; over queries the mean is taken, so rows sum to 1. */
 export class AttentionMap {
   /**
-   * @param heads the heads, of one layer
-   * @param reduce "mean" or "max" over them; with one head there is nothing to reduce
-   * @param queries, keys the units of both lines
+   * @param {Head[]} heads the heads, of one layer
+   * @param {"mean" | "max"} reduce over them; with one head there is nothing to reduce
+   * @param {Unit[]} queries the units that look
+   * @param {Unit[]} keys the units that are looked at
    */
   constructor(heads, reduce, queries, keys) {
-    Object.assign(this, { heads, reduce, queries, keys });
+    this.heads = heads;
+    this.reduce = reduce;
+    this.queries = queries;
+    this.keys = keys;
     this.N = queries.length;
     this.M = keys.length;
-    this.plain = queries.every((unit) => unit.last - unit.first === 1) && keys.every((unit) => unit.last - unit.first === 1);
+    this.plain = [...queries, ...keys].every((unit) => unit.last - unit.first === 1); // no unit has several tokens
   }
 
-  /** Whether any token of query unit i may look at any of key unit j. */
+  /**
+   * Whether any token of query unit i may look at any of key unit j.
+   * @param {number} i
+   * @param {number} j
+   */
   allowed(i, j) {
     const [query, key] = [this.queries[i], this.keys[j]];
     return this.heads.some((head) => {
@@ -25,7 +33,12 @@ export class AttentionMap {
     });
   }
 
-  /** What query unit i gives to the key units [first, last). */
+  /**
+   * What query unit i gives to the key units [first, last).
+   * @param {number} i
+   * @param {number} first
+   * @param {number} last
+   */
   row(i, first = 0, last = this.M) {
     const { first: top, last: bottom } = this.queries[i];
     const [left, right] = [this.keys[first]?.first ?? 0, this.keys[last - 1]?.last ?? 0];
@@ -36,7 +49,12 @@ export class AttentionMap {
     });
   }
 
-  /** What key unit j gets from the query units [first, last). */
+  /**
+   * What key unit j gets from the query units [first, last).
+   * @param {number} j
+   * @param {number} first
+   * @param {number} last
+   */
   column(j, first = 0, last = this.N) {
     const { first: left, last: right } = this.keys[j];
     return this._over((head) => {
@@ -51,6 +69,12 @@ export class AttentionMap {
     });
   }
 
+  /**
+   * @param {Float64Array} tokens
+   * @param {number} offset
+   * @param {number} first
+   * @param {number} last
+   */
   _added(tokens, offset, first, last) {
     const result = new Float64Array(last - first);
     for (let unit = first; unit < last; unit++) {
@@ -59,6 +83,7 @@ export class AttentionMap {
     return result;
   }
 
+  /** @param {(head: Head) => Float64Array} numbers */
   _over(numbers) {
     const [result, ...others] = this.heads.map(numbers);
     for (const other of others) {
@@ -73,7 +98,10 @@ export class AttentionMap {
   }
 }
 
-/** A row's weights on the units that are shown, as shares of what it gives to them. */
+/**
+ * A row's weights on the units that are shown, as shares of what it gives to them.
+ * @type {(row: Float64Array, shown: number[]) => number[]}
+ */
 export const shares = (row, shown) => {
   let total = 0;
   for (const at of shown) total += row[at];

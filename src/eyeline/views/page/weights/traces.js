@@ -1,11 +1,13 @@
 // Traces as the page sees them: token lines with their words and pieces, layers and heads.
 
 /** One line of tokens. A unit is what one label stands for: a word or a piece of one, or a special token. */
-class TokenizedText {
+export class TokenizedText {
+  /** @param {LineEntry} entry */
   constructor(entry) {
     this.text = entry.text;
     this.prompt = entry.prompt ?? null;
     this.length = entry.ids.length;
+    /** @type {Token[]} */
     this.tokens = entry.ids.map((id, index) => {
       const [start, end] = [entry.starts[index], entry.ends[index]];
       const special = start < 0;
@@ -13,6 +15,7 @@ class TokenizedText {
       return { index, id, piece, special, start, end, text: special ? piece : entry.text.slice(start, end) };
     });
     const aside = new Set(entry.aside);
+    /** @type {Unit[]} */
     this.words = entry.words.map(([first, last, start, end], index) => ({
       index, first, last, start, end,
       text: start < 0 ? entry.pieces[first] : entry.text.slice(start, end),
@@ -21,6 +24,7 @@ class TokenizedText {
       before: false,
       after: false,
     }));
+    /** @type {Unit[]} */
     this.pieces = this.words.flatMap((word) =>
       this.tokens.slice(word.first, word.last).map((token) => ({
         index: token.index, first: token.index, last: token.index + 1, start: token.start, end: token.end,
@@ -35,12 +39,16 @@ class TokenizedText {
     for (const word of this.words) this.wordOf.fill(word.index, word.first, word.last);
   }
 
-  /** The units of a kind, "words" or "pieces", in reading order. */
+  /** The units of a kind, "words" or "pieces", in reading order. @param {UnitKind} kind */
   units(kind) {
     return kind === "words" ? this.words : this.pieces;
   }
 
-  /** The unit of a kind that a token lies in. */
+  /**
+   * The unit of a kind that a token lies in.
+   * @param {number} token
+   * @param {UnitKind} kind
+   */
   unitOf(token, kind) {
     return kind === "words" ? this.words[this.wordOf[token]] : this.pieces[token];
   }
@@ -48,9 +56,21 @@ class TokenizedText {
 
 /** One stack of attention: what a run of a model left, or one part of an encoder-decoder's. */
 export class Trace {
+  /**
+   * @param {TraceEntry} entry
+   * @param {number} index
+   */
   constructor(entry, index) {
-    Object.assign(this, entry);
     this.index = index;
+    this.name = entry.name;
+    this.kind = entry.kind;
+    this.model = entry.model;
+    this.layers = entry.layers;
+    this.values = entry.values;
+    this.entropy = entry.entropy;
+    this.distance = entry.distance;
+    this.aside = entry.aside;
+    this.picture = entry.picture;
     this.queries = new TokenizedText(entry.queries);
     this.keys = entry.keys ? new TokenizedText(entry.keys) : this.queries;
     this.crossing = entry.keys !== null;
