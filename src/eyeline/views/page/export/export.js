@@ -1,7 +1,8 @@
 // The export of what is seen: pictures, numbers, and words that bring it back.
 
 import { button, element } from "../drawing/dom.js";
-import { csv, download, fileName, json, png, sound } from "./formats.js";
+import { download, png, sound } from "./files.js";
+import { csv, fileName, json } from "./formats.js";
 import { createDialog } from "../drawing/dialog.js";
 import { settingsOf, wordsIn } from "../state.js";
 

@@ -7,8 +7,6 @@ import { legend } from "./legend.js";
 /** @type {ScaleKind[]} */
 const KINDS = ["linear", "log", "rank"];
 
-/** @typedef {import("./sink.js").Sink} Sink */
-
 /**
  * The controls of a matrix: `show` what is being drawn, `showPlace` where, `update` after a change of the state.
  * @param {Matrix} matrix

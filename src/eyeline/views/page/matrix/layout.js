@@ -11,7 +11,7 @@ const EDGE = 4; // pixels around the cells, for frames
 
 /**
  * Lay a matrix out in an element: sets its gutter and ruler, its viewport's size and the plot's.
- * @type {(root: HTMLElement, matrix: Matrix, plot: import("./plot.js").Plot) => void}
+ * @type {(root: HTMLElement, matrix: Matrix, plot: Plot) => void}
  */
 export const layOut = (root, matrix, plot) => {
   const { lines, viewport } = matrix;

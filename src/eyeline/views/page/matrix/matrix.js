@@ -42,7 +42,7 @@ export const createMatrix = (page) => {
   let destroyed = false;
   /** @type {string | undefined} The box that is shown. */
   let shown;
-  /** @type {import("./sink.js").Sink | null} */
+  /** @type {Sink | null} */
   let sink = null;
 
   const rest = () => {

@@ -22,7 +22,7 @@ const QUIET = 150; // milliseconds from the last picture to what waits for it
 export class Renderer {
   /**
    * @param {Matrix} matrix
-   * @param {import("./plot.js").Plot} plot
+   * @param {Plot} plot
    * @param {(drawn: Drawn) => void} told hears of each frame, what it drew
    * @param {() => void} rested is called when all is there
    */

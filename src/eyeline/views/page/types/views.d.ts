@@ -28,6 +28,8 @@ type Cells = import("../matrix/cells.js").Cells;
 type ColourMap = import("../matrix/colour_map.js").ColourMap;
 type Viewport = import("../matrix/viewport.js").Viewport;
 type Ruler = import("../matrix/axes.js").Ruler;
+type Plot = import("../matrix/plot.js").Plot;
+type Sink = import("../matrix/sink.js").Sink;
 
 /** What is known once weights are there: cells, lines, gutter and ruler are null until then. */
 interface Matrix {

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from eyeline.models import load
-from eyeline.serving import File, Session
+from eyeline.serving import InputFile, Session
 from eyeline.traces import record
 from eyeline.views.page import Page
 from tests.pages import HOSTILE
@@ -33,7 +33,7 @@ def opened(started, open_page):
     def open_at(served, **options):
         address = f"http://{served.host}/"
         page = open_page(address, within=(address,), **options)
-        page.wait_for_selector(".asking")
+        page.wait_for_selector(".prompt")
         return page
 
     return open_at
@@ -68,7 +68,7 @@ def test_a_typed_sentence_is_run_and_looked_at(opened, served):
     press(page, "Run")
     expect(chosen(page)).to_have_text(NEW)
     expect(texts(page).locator("option")).to_have_count(2)
-    assert "trace=2" in page.url
+    assert "trace=1" in page.url
     assert [one.queries.text for one in served.session.page.traces] == [TEXT, NEW]
     # What was typed stays to be changed; looking at the other text takes that one up.
     expect(field(page)).to_have_value(NEW)
@@ -109,7 +109,7 @@ def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
     ],
 )
 def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened, served, view, text):
-    page = opened(served, words=f"view={view} token=2")
+    page = opened(served, words=f"view={view} token=1")
     expect(page.get_by_role("tabpanel")).to_contain_text(text)
     press(page, "Take it away")
     for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("CSV", b""), ("JSON", b"{")):
@@ -159,10 +159,10 @@ def test_how_far_a_text_is_is_shown_and_it_can_be_cancelled(opened, served, tiny
     run.click()
     expect(cancel).to_be_visible()
     expect(run).to_be_disabled()
-    progress = page.locator(".asking .far")
-    expect(progress).to_have_text(re.compile(r"tiny: layer 1 of 3 · \d+ s"))
+    progress = page.locator(".prompt .far")
+    expect(progress).to_have_text(re.compile(r"tiny: 0 of 3 layers · \d+ s"))
     gate.release()
-    expect(progress).to_have_text(re.compile(r"tiny: layer 2 of 3 · \d+ s"))
+    expect(progress).to_have_text(re.compile(r"tiny: 1 of 3 layers · \d+ s"))
     cancel.click()
     until(lambda: served.session.jobs.job("1").cancelled())
     gate.release()
@@ -180,7 +180,7 @@ def test_what_goes_quickly_shows_no_progress(opened, served):
     page = opened(served)
     page.evaluate("""() => {
       window.seen = [];
-      const line = document.querySelector(".asking .far").parentElement;
+      const line = document.querySelector(".prompt .far").parentElement;
       new MutationObserver(() => line.hidden || window.seen.push(line.textContent))
         .observe(line, { attributes: true, childList: true });
     }""")
@@ -191,7 +191,7 @@ def test_what_goes_quickly_shows_no_progress(opened, served):
 
 def test_what_is_wrong_with_a_text_is_said_beside_it(opened, served):
     page = opened(served)
-    trouble = page.locator(".asking [role=alert]")
+    trouble = page.locator(".prompt [role=alert]")
     expect(trouble).to_be_hidden()
     field(page).fill(" ")
     press(page, "Run")
@@ -211,7 +211,7 @@ def test_a_hostile_text_stays_what_it_is(started, opened, tiny_trace, tiny_model
     text = HOSTILE[kind][:150]  # the model has 200 positions
     served = started(session_of(tiny_trace, tiny_model))
     page = opened(served)
-    page.evaluate("text => { const field = document.querySelector('.asking textarea'); field.value = text; }", text)
+    page.evaluate("text => { const field = document.querySelector('.prompt textarea'); field.value = text; }", text)
     press(page, "Run")
     expect(texts(page).locator("option")).to_have_count(2)
     # A field has no carriage returns; all else comes back as it was typed.
@@ -224,9 +224,9 @@ def test_a_files_name_is_chosen_and_it_is_opened(started, opened, tiny_trace, ti
     (tmp_path / "a.txt").write_text(NEW)
     record("the the", model=tiny_model).save(tmp_path / "b.safetensors")
     files = [
-        File("a.txt", tmp_path / "a.txt", "text", tmp_path),
-        File("b.safetensors", tmp_path / "b.safetensors", "trace", tmp_path),
-        File("<b>gone</b>.txt", tmp_path / "gone.txt", "text", tmp_path),
+        InputFile("a.txt", tmp_path / "a.txt", "text", tmp_path),
+        InputFile("b.safetensors", tmp_path / "b.safetensors", "trace", tmp_path),
+        InputFile("<b>gone</b>.txt", tmp_path / "gone.txt", "text", tmp_path),
     ]
     served = started(session_of(tiny_trace, tiny_model, files=files))
     page = opened(served)
@@ -239,7 +239,7 @@ def test_a_files_name_is_chosen_and_it_is_opened(started, opened, tiny_trace, ti
     expect(chosen(page)).to_have_text("the the")
     picker.select_option("2")
     press(page, "Open")
-    expect(page.locator(".asking [role=alert]")).to_contain_text("gone.txt must be a file of")
+    expect(page.locator(".prompt [role=alert]")).to_contain_text("gone.txt must be a file of")
 
 
 def test_without_a_folder_there_is_nothing_to_open(opened, served):
@@ -277,7 +277,7 @@ def test_two_windows_at_once_stay_in_step(opened, served):
     press(other, "Run")
     expect(chosen(other)).to_have_text("the other")
     expect(texts(other).locator("option")).to_have_text([TEXT, NEW, "the other"])
-    assert "trace=3" in other.url
+    assert "trace=2" in other.url
 
 
 def test_another_windows_text_can_be_cancelled_where_it_is_in_the_way(
@@ -288,7 +288,7 @@ def test_another_windows_text_can_be_cancelled_where_it_is_in_the_way(
     press(one, "Run")
     until(lambda: len(ran) == 1)
     press(other, "Run")
-    trouble = other.locator(".asking [role=alert]")
+    trouble = other.locator(".prompt [role=alert]")
     expect(trouble).to_contain_text("another text is being run; wait for it, or cancel it")
     press(other, "Cancel that one")
     expect(trouble).to_be_hidden()
@@ -326,7 +326,7 @@ def test_a_server_that_has_ended_is_said_so(opened, open_page, tiny_trace, tiny_
         page = opened(served)
         expect(field(page)).to_have_value(TEXT)
     press(page, "Run")
-    expect(page.locator(".asking [role=alert]")).to_contain_text("Run eyeline view again")
+    expect(page.locator(".prompt [role=alert]")).to_contain_text("Run eyeline view again")
     open_page.forget()  # the browser notes in its console that nobody answers
 
 

@@ -1,4 +1,4 @@
-"""Taking away what a page shows: pictures, numbers, links and words; and the list of keys."""
+"""The export of what a page shows: pictures, numbers, links and words; and the list of keys."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eyeline.masks import Causal
 SVG = "{http://www.w3.org/2000/svg}"
 STATES = [
     "view=matrix",
-    "view=overview layer=1 head=2 order=entropy language=vi theme=dark",
-    "view=matrix head=max unit=pieces special=yes token=3 toward=to scale=log clipped=2,3 box=1.5,0,4.25,3",
-    "view=steps layer=1 token=4 ahead=no scaled=no removed=2,5 threshold=0.25",
-    "view=compare trace=2 other=1,2,mean",
-    "view=compare other=2,1,3 scale=rank theme=light language=en",
+    "view=overview layer=0 head=1 order=entropy language=vi theme=dark",
+    "view=matrix head=max unit=pieces special=yes token=2 toward=to scale=log clipped=1,2 box=1.5,0,4.25,3",
+    "view=steps layer=0 token=3 ahead=no scaled=no removed=1,4 threshold=0.25",
+    "view=compare trace=1 other=0,1,mean",
+    "view=compare other=1,0,2 scale=rank theme=light language=en",
 ]
 
 
@@ -53,12 +53,12 @@ def words_of(page):
 
 def test_numbers_as_csv_are_the_librarys(shown):
     trace = pages.trace("time flies like an arrow", pieces=1, mask=Causal(), special=False)
-    page = shown(trace, "view=matrix head=2 special=yes layer=1")
+    page = shown(trace, "view=matrix head=1 special=yes layer=0")
     data, name = taken(page, "csv")
-    assert name == "eyeline-matrix-layer-1-head-2-time-flies-like-an-arrow.csv"
+    assert name == "eyeline-matrix-L0H1-time-flies-like-an-arrow.csv"
     assert data.count(b"\r\n") == data.count(b"\n") == 6
     head, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
-    assert head == ["query", "1 time", "2 flies", "3 like", "4 an", "5 arrow"]
+    assert head == ["query", "0 time", "1 flies", "2 like", "3 an", "4 arrow"]
     weights = trace.weights(0, 1)
     for place, row in enumerate(rows):
         assert row[place + 2 :] == [""] * (4 - place)  # not allowed, and no zero
@@ -67,11 +67,11 @@ def test_numbers_as_csv_are_the_librarys(shown):
 
 def test_numbers_as_json_say_what_they_are_of(shown):
     trace = pages.trace("time flies")
-    page = shown(trace, "view=matrix special=yes clipped=2")
+    page = shown(trace, "view=matrix special=yes clipped=1")
     data, name = taken(page, "json")
-    assert name.endswith("-head-mean-time-flies.json")
+    assert name.endswith("-L1-mean-time-flies.json")
     found = json.loads(data)
-    assert (found["model"], found["text"], found["head"], found["layer"]) == ("random", "time flies", "mean", 2)
+    assert (found["model"], found["text"], found["head"], found["layer"]) == ("random", "time flies", "mean", 1)
     assert found["words"].split() == words_of(page)
     assert [len(row) for row in found["rows"]] == [len(found["columns"])] * 4
     for row in found["rows"]:
@@ -82,8 +82,8 @@ def test_only_the_cells_that_are_seen_are_taken(shown):
     page = shown(pages.trace(pages.words(40), pieces=1), "view=matrix box=10,5,16,11")
     data, _ = taken(page, "csv")
     rows = list(csv.reader(io.StringIO(data.decode("utf-8"))))
-    assert [row[0].split()[0] for row in rows[1:]] == [str(number) for number in range(12, 18)]
-    assert [one.split()[0] for one in rows[0][1:]] == [str(number) for number in range(7, 13)]
+    assert [row[0].split()[0] for row in rows[1:]] == [str(number) for number in range(11, 17)]
+    assert [one.split()[0] for one in rows[0][1:]] == [str(number) for number in range(6, 12)]
 
 
 def test_csv_quotes_and_runs_no_formula(shown):
@@ -105,7 +105,7 @@ def written(page, columns, rows):
 
     from eyeline.views.page.joining import HERE
 
-    module = base64.b64encode((HERE / "keeping" / "formats.js").read_bytes()).decode()
+    module = base64.b64encode((HERE / "export" / "formats.js").read_bytes()).decode()
     # In a page of its own, whose policy lets a module be loaded from data.
     other = page.context.new_page()
     other.goto("about:blank")
@@ -133,7 +133,7 @@ def pixels(data):
 
 
 def test_pictures_are_sound_and_the_png_has_twice_the_svgs_pixels(shown):
-    page = shown(words="view=matrix clipped=3 token=2")
+    page = shown(words="view=matrix clipped=2 token=1")
     svg, name = taken(page, "svg")
     assert name.endswith(".svg")
     root = ElementTree.fromstring(svg)
@@ -168,7 +168,7 @@ def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
 @pytest.mark.parametrize("view", ["sentence", "overview", "matrix", "steps", "compare"])
 def test_every_view_is_taken_away_in_all_kinds(shown, view):
     trace = pages.trace("one </text><script>window.ran=1</script> & 'two' =3", pieces=1)
-    page = shown(trace, f"view={view} layer=1 head=2 token=3")
+    page = shown(trace, f"view={view} layer=0 head=1 token=2")
     page.wait_for_timeout(300)
     root = ElementTree.fromstring(taken(page, "svg")[0])
     assert not {"script", "foreignObject", "img"} & {part.tag.removeprefix(SVG) for part in root.iter()}
@@ -188,14 +188,14 @@ def test_words_restore_the_exact_state(shown, words):
     page = shown(traces, words)
     assert sorted(words_of(page)) == sorted(words.split())
     page.locator(".plain[aria-haspopup=dialog]").first.click()
-    kept, link = page.locator(".keeping input[readonly]").evaluate_all("(all) => all.map((one) => one.value)")
+    kept, link = page.locator(".export input[readonly]").evaluate_all("(all) => all.map((one) => one.value)")
     assert sorted(kept.split()) == sorted(words.split())
     assert link == page.url
     page.keyboard.press("Escape")
     page.evaluate("location.hash = 'view=sentence'")
     for pasted in (kept, link):
         page.locator(".plain[aria-haspopup=dialog]").first.click()
-        box = page.locator(".keeping input:not([readonly])")
+        box = page.locator(".export input:not([readonly])")
         box.fill(pasted)
         box.press("Enter")
         assert page.get_by_role("dialog").count() == 0
@@ -213,18 +213,18 @@ def test_words_that_say_nothing_are_told_so(shown):
 
 
 def test_a_copy_that_is_refused_is_said_and_the_words_are_selected(shown):
-    page = shown(words="view=matrix token=3")
+    page = shown(words="view=matrix token=2")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.get_by_role("button", name="Take it away").click()
     page.get_by_role("button", name="Copy: Words").click()
     page.get_by_role("status").get_by_text("press Ctrl+C").wait_for()
     assert page.evaluate("document.activeElement.value.slice(0, document.activeElement.selectionEnd)") == (
-        "view=matrix token=3"
+        "view=matrix token=2"
     )
 
 
 def test_a_copy_is_in_the_clipboard(shown):
-    page = shown(words="view=matrix token=3", permissions=["clipboard-read", "clipboard-write"])
+    page = shown(words="view=matrix token=2", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Take it away").click()
     page.get_by_role("button", name="Copy: Link").click()
     page.get_by_role("status").get_by_text("Copied").wait_for()

@@ -1,4 +1,4 @@
-"""An address of this machine alone, and serving there till somebody ends it."""
+"""Listening at an address of this machine alone, and serving there until it is stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listen(port: int = 0) -> socket.socket:
     """A socket that listens on 127.0.0.1, where no other machine can reach it.
 
     Args:
-        port: which port; any that is free if 0.
+        port: the port; 0 for any that is free.
 
     Raises:
         QuestionError: if it is taken, or may not be taken.
@@ -43,7 +43,7 @@ def listen(port: int = 0) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """What to type into a browser."""
+    """The address to open in a browser."""
     return f"http://127.0.0.1:{listening.getsockname()[1]}/"
 
 
@@ -72,7 +72,7 @@ def server_of(session: Session, listening: socket.socket) -> Server:
 
 
 def serve(session: Session, listening: socket.socket) -> None:
-    """Serve till SIGINT or SIGTERM, and then stop what runs: that is how a server ends, so neither is an error."""
+    """Serve until SIGINT or SIGTERM, the usual end of a server, and then stop the running job."""
     server = server_of(session, listening)
     # uvicorn stops at both, and when it has stopped raises them anew for whoever handled them before.
     if threading.current_thread() is threading.main_thread():
