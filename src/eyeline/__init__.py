@@ -73,12 +73,12 @@ expect()
 
 _LATER = {
     "Trace": "traces",
-    "compare": "explanations",
-    "explain": "explanations",
-    "heads": "explanations",
+    "compare": "answers",
+    "explain": "answers",
+    "heads": "answers",
     "load_trace": "traces",
     "record": "traces",
-    "rollout": "explanations",
+    "rollout": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }
