@@ -256,13 +256,13 @@ def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.G
         return el.TopK(choose((1, 2, 5, 8, problem.keys + 1)))
     if kind is el.Received:
         return el.Received(choose(("sum", "mean", "max")))
-    if kind is el.Distance:
-        return el.Distance(choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end")))
-    if kind is el.Onto:
+    if kind is el.MeanDistance:
+        return el.MeanDistance(choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end")))
+    if kind is el.GroupMass:
         shape = [choose((n, 1)) for n in problem.lead]
         shape = [*shape[choose((0, len(shape))) :], problem.keys]
         groups = rng.integers(-1, choose((1, 3, 17)), shape)
-        return el.Onto(groups, choose((None, 17)))
+        return el.GroupMass(groups, choose((None, 17)))
     if kind is el.Pooled:
         return el.Pooled(choose((1, 3, 8, 64)), choose((1, 3, 8, 64)), choose(("mean", "max")))
     if kind is el.Weights:
@@ -272,7 +272,7 @@ def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.G
     return el.Entropy()
 
 
-READOUTS = (el.TopK, el.Entropy, el.Received, el.Distance, el.Onto, el.Pooled, el.Weights)
+READOUTS = (el.TopK, el.Entropy, el.Received, el.MeanDistance, el.GroupMass, el.Pooled, el.Weights)
 
 
 @st.composite

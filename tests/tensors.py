@@ -94,9 +94,9 @@ READOUTS = {
     "received": el.Received(),
     "received mean": el.Received("mean"),
     "received max": el.Received("max"),
-    "distance": el.Distance("end"),
-    "onto": el.Onto(GROUPS),
-    "onto each": el.Onto(np.stack([GROUPS, GROUPS[::-1]]), count=3),
+    "mean distance": el.MeanDistance("end"),
+    "group mass": el.GroupMass(GROUPS),
+    "group mass each": el.GroupMass(np.stack([GROUPS, GROUPS[::-1]]), count=3),
     "pooled": el.Pooled(2, 3),
     "pooled max": el.Pooled(2, 3, "max"),
     "enlarged": el.Pooled(4, 2),
@@ -113,7 +113,7 @@ def seen(observation: Observation) -> dict[str, torch.Tensor]:
     """All that was observed and has gradients, without the infinite lse of rows that see nothing."""
     found = {
         name: getattr(observation, name)
-        for name in ("output", "weights", "entropy", "received", "distance", "onto", "pooled", "sink")
+        for name in ("output", "weights", "entropy", "received", "mean_distance", "group_mass", "pooled", "sink")
         if getattr(observation, name) is not None
     }
     found["lse"] = observation.lse.masked_fill(observation.lse == -torch.inf, 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -249,3 +251,32 @@ def test_a_scale_of_zero_looks_at_all_alike_and_one_readout_needs_no_list():
     seen = el.observe(x, x, x, scale=0, read=el.Weights(keys=1))
     np.testing.assert_array_equal(seen.weights, np.full((4, 1), 0.25))
     assert el.observe(x, x, x).weights is None
+
+
+def test_attention_stays_a_function():
+    """The package `eyeline.attention` is bound to its name once, before the function is: no later import does it."""
+    code = """if True:
+        import sys
+        import numpy as np
+        import eyeline as el
+        from eyeline.calls import attention
+
+        def check():
+            assert el.attention is attention and sys.modules["eyeline.attention"] is not attention
+
+        check()
+        x = np.ones((3, 2))
+        for shape in (x, x[:1]):
+            el.attention(shape, x, x); check()
+        el.observe(x, x, x, read=el.Entropy()); check()
+        import eyeline.attention.call, eyeline.attention.checks; check()
+        from eyeline import reference; check()
+        reference.observe(x, x, x, read=el.Entropy()); check()
+        import torch, eyeline.torch; check()
+        t = torch.ones(3, 2, requires_grad=True)
+        el.attention(t, t, t).sum().backward(); check()
+        with eyeline.torch.portable():
+            el.observe(t, t, t, read=el.Entropy()).entropy.sum().backward(); check()
+        el.Trace, el.explain, el.watch, el.view, el.models; check()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,7 +23,7 @@ from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 import eyeline as el
 from eyeline.kernels import launch, library, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.read_gradients import ReadGradients
+from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import Gradients
 
 NAMES = ("dq", "dk", "dv", "totals")
@@ -319,7 +319,7 @@ def test_memory_grows_with_the_tokens_not_with_their_square():
     q, k, v, d_output = draw(11, *[(1, 2, 4096, 16)] * 4)
     call = Call.of(Case(q, k, v, el.Causal(), None))
     done = run.forward(q, k, v, call.setting)
-    reads = ReadGradients(received=done.maxima, distance=done.maxima)
+    reads = PrimitiveGradients(d_column_sums=done.maxima, d_row_distances=done.maxima)
     arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output, reads)
     run_backward.backward(*arguments)
     tracemalloc.start()

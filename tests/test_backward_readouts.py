@@ -16,7 +16,7 @@ import eyeline as el
 from eyeline import scores
 from eyeline.kernels import run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.read_gradients import ReadGradients
+from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.masks import AttentionShape
 from eyeline.scores import Added, Capped
 
@@ -36,29 +36,29 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 def lse(dense):
     gradient = draw(B, H, N)
-    return {"lse": gradient}, (dense.lse * torch.from_numpy(gradient) * dense.sees).sum()
+    return {"d_lse": gradient}, (dense.lse * torch.from_numpy(gradient) * dense.sees).sum()
 
 
 def entropy(dense):
     gradient = draw(B, H, N, seed=1)
-    return {"entropy": gradient}, (dense.entropy * torch.from_numpy(gradient)).sum()
+    return {"d_row_log_weights": -gradient}, (dense.entropy * torch.from_numpy(gradient)).sum()
 
 
 def entropy_again(dense):
     more, loss = entropy(dense)
-    return {**more, "entropy_values": dense.entropy.detach().numpy()}, loss
+    return {**more, "row_log_weights": -dense.entropy.detach().numpy()}, loss
 
 
 def received(dense):
     gradient = draw(B, H, M, seed=2)
-    return {"received": gradient}, (dense.weights.sum(2) * torch.from_numpy(gradient)).sum()
+    return {"d_column_sums": gradient}, (dense.weights.sum(2) * torch.from_numpy(gradient)).sum()
 
 
 def distance(dense):
     gradient = draw(B, H, N, seed=3)
     away = (torch.arange(N)[:, None] + 5 - torch.arange(M)).abs()
     return (
-        {"distance": gradient, "offset": 5},
+        {"d_row_distances": gradient, "row_distances": 5},
         ((dense.weights * away).sum(3) * torch.from_numpy(gradient)).sum(),
     )
 
@@ -67,13 +67,13 @@ def onto(dense):
     gradient = draw(B, H, N, C, seed=4)
     own = torch.from_numpy(LABELS[:, None, None, :, None] == np.arange(C))
     sums = (dense.weights[..., None] * own).sum(3)
-    return {"onto": gradient, "labels": LABELS}, (sums * torch.from_numpy(gradient)).sum()
+    return {"d_row_bins": gradient, "row_bins": LABELS}, (sums * torch.from_numpy(gradient)).sum()
 
 
 def weights(dense):
     gradient = draw(B, H, len(ROWS), len(COLUMNS), seed=5)
     rectangle = dense.weights[:, :, ROWS][..., COLUMNS]
-    more = {"weights": gradient, "rows": ROWS, "columns": COLUMNS}
+    more = {"d_rectangle": gradient, "rows": ROWS, "columns": COLUMNS}
     return more, (rectangle * torch.from_numpy(gradient)).sum()
 
 
@@ -82,7 +82,7 @@ def top(dense):
     found, keys = dense.weights.topk(K, 3)
     keys = torch.where(found > 0, keys, -1)
     loss = (torch.where(found > 0, found, 0.0) * torch.from_numpy(gradient)).sum()
-    return {"top": gradient, "top_keys": keys.numpy()}, loss
+    return {"d_selected": gradient, "selected_keys": keys.numpy()}, loss
 
 
 READS = (lse, entropy, received, distance, onto, weights, top)
@@ -108,7 +108,9 @@ def differentiate(reads, mask=None, dtype=np.float64, output=True, **more):
         loss = loss + part
     loss.backward()
     done = run.forward(q, k, v, setting)
-    got = run_backward.backward(q, k, v, setting, done.output, done.maxima, done.sums, d_output, ReadGradients(**given))
+    got = run_backward.backward(
+        q, k, v, setting, done.output, done.maxima, done.sums, d_output, PrimitiveGradients(**given)
+    )
     return got, dense, done
 
 
@@ -158,7 +160,7 @@ def test_a_weight_of_nothing_has_no_entropy_to_give():
     q, k = np.full((1, 1, 1, 1), 400.0, np.float32), np.array([1.0, 0.0, -1.0], np.float32)[None, None, :, None]
     setting = AttentionSpec(1.0)
     done = run.forward(q, k, k, setting)
-    reads = ReadGradients(entropy=np.ones((1, 1, 1), np.float32))
+    reads = PrimitiveGradients(d_row_log_weights=-np.ones((1, 1, 1), np.float32))
     got = run_backward.backward(q, k, k, setting, done.output, done.maxima, done.sums, np.zeros_like(q), reads)
     for gradient in (got.dq, got.dk, got.dv):
         assert (gradient == 0).all()

@@ -18,7 +18,7 @@ def test_frames():
         el.TopK(2),
         el.Entropy(),
         el.Received(),
-        el.Onto([0, 1, 1, 1, 0]),
+        el.GroupMass([0, 1, 1, 1, 0]),
         el.Weights(queries=[0, 4], keys=slice(2)),
     ]
     with el.watch(model, read, heads=[2, 1]) as seen:
@@ -27,12 +27,21 @@ def test_frames():
     queries = seen.frame()
     assert len(queries) == 2 * 2 * (5 + 3)
     named = ["module", "kind", "layer", "forward", "batch", "head", "query"]
-    numbers = ["entropy", "lse", "onto_0", "onto_1", "top_1_key", "top_1_weight", "top_2_key", "top_2_weight"]
+    numbers = [
+        "entropy",
+        "lse",
+        "group_mass_0",
+        "group_mass_1",
+        "top_1_key",
+        "top_1_weight",
+        "top_2_key",
+        "top_2_weight",
+    ]
     assert list(queries.columns) == named + numbers
     row = queries.query("layer == 1 and batch == 1 and head == 1 and query == 2").iloc[0]
     assert row.entropy == look.entropy[1, 1, 2]
     assert row.top_2_key == look.top_k.keys[1, 1, 2, 1]
-    assert row.onto_1 == look.onto[1, 1, 2, 1]
+    assert row.group_mass_1 == look.group_mass[1, 1, 2, 1]
     keys = seen.frame("keys")
     assert len(keys) == 2 * 2 * (5 + 3)
     found = keys.query("layer == 1 and batch == 0 and head == 2").received

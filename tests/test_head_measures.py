@@ -93,7 +93,7 @@ def test_attention_that_is_alike_on_all(n):
     assert got["previous"] == got["next"] == pytest.approx((n - 1) / n**2)  # n - 1 rows of 1/n, divided by n
     for name in ("same", "first", "special", *(["punctuation"] if n > 1 else [])):
         assert got[name] == pytest.approx(1 / n)
-    assert measures.sink(layer.seen.onto[..., 0])[0, 0] == pytest.approx(1 / n)
+    assert measures.sink(layer.seen.group_mass[..., 0])[0, 0] == pytest.approx(1 / n)
 
 
 @pytest.mark.parametrize("n", [1, 5, 64, 200])
@@ -103,7 +103,7 @@ def test_causal_attention_that_is_alike_on_all_has_a_sink_of_harmonic_numbers(n)
     layer, _ = a_layer(q, q, kinds, causal=True)
     T = min(n, 64)
     want = sum(1 / i for i in range(1, T + 1)) / T
-    assert measures.sink(layer.seen.onto[..., 0])[0, 0] == pytest.approx(want)
+    assert measures.sink(layer.seen.group_mass[..., 0])[0, 0] == pytest.approx(want)
     if n >= 64:
         assert want == pytest.approx(0.074, abs=5e-4)
     got = measures.measures(layer, kinds, causal=True)
@@ -142,7 +142,7 @@ def test_all_on_the_first_key():
     assert got["first"] == got["special"] == pytest.approx(1)
     assert math.isnan(got["separator"])
     assert got["distance"] == pytest.approx((n - 1) / 2, rel=1e-6)
-    assert measures.sink(layer.seen.onto[..., 0])[0, 0] == pytest.approx(1)
+    assert measures.sink(layer.seen.group_mass[..., 0])[0, 0] == pytest.approx(1)
 
 
 def test_a_head_that_looks_one_past_the_earlier_copy():
@@ -171,7 +171,7 @@ def test_padding_never_counts():
         got = measures.measures(two, longer, causal=causal, lengths=[6])
         for name in want:
             np.testing.assert_allclose(got[name], want[name], rtol=1e-6)
-        both = [measures.sink(layer.seen.onto[..., 0], some) for layer, some in ((one, None), (two, [6]))]
+        both = [measures.sink(layer.seen.group_mass[..., 0], some) for layer, some in ((one, None), (two, [6]))]
         np.testing.assert_allclose(*both, rtol=1e-6)
 
 

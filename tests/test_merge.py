@@ -15,7 +15,7 @@ import eyeline as el
 from eyeline import reference
 from eyeline.masks import AttentionShape
 
-ROWS = (el.TopK, el.Entropy, el.Distance, el.Onto, el.Weights)
+ROWS = (el.TopK, el.Entropy, el.MeanDistance, el.GroupMass, el.Weights)
 
 
 @st.composite
@@ -47,9 +47,9 @@ def calls(draw, kinds, sinks):
 def of_part(q, k, v, keys=None, queries=None, **more):
     """What the reference sees of the keys [first, last), or the queries."""
     (i, last_query), (j, last_key) = queries or (0, q.shape[-2]), keys or (0, k.shape[-2])
-    part = el.Part(j, k.shape[-2], i, q.shape[-2])
+    shard = el.Shard(j, k.shape[-2], i, q.shape[-2])
     k, v = k[..., j:last_key, :], v[..., j:last_key, :]
-    return reference.observe(q[..., i:last_query, :], k, v, part=part, **more)
+    return reference.observe(q[..., i:last_query, :], k, v, shard=shard, **more)
 
 
 def parts(n, cuts):
@@ -58,7 +58,18 @@ def parts(n, cuts):
 
 def close(got, want):
     """Fails unless both saw the same, but for rounding."""
-    names = ("output", "lse", "weights", "entropy", "received", "distance", "onto", "pooled", "sink", "looking")
+    names = (
+        "output",
+        "lse",
+        "weights",
+        "entropy",
+        "received",
+        "mean_distance",
+        "group_mass",
+        "pooled",
+        "sink",
+        "looking",
+    )
     for name in names:
         mine, its = getattr(got, name), getattr(want, name)
         assert (mine is None) == (its is None), name
@@ -159,7 +170,7 @@ def test_a_visible_key_without_weight_comes_before_none():
 def test_half_types_stay_what_they_are():
     rng = np.random.default_rng(1)
     q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))
-    kinds = [el.TopK(2), el.Entropy(), el.Distance(), el.Onto([0, 1, 2, 0, 1, 2]), el.Weights()]
+    kinds = [el.TopK(2), el.Entropy(), el.MeanDistance(), el.GroupMass([0, 1, 2, 0, 1, 2]), el.Weights()]
     seen = [of_part(q, k, v, part, read=kinds) for part in ((0, 2), (2, 6))]
     a, b = (
         el.Observation(
@@ -167,14 +178,14 @@ def test_half_types_stay_what_they_are():
                 **vars(one),
                 **{
                     name: getattr(one, name).astype(np.float32)
-                    for name in ("output", "lse", "entropy", "distance", "onto", "weights")
+                    for name in ("output", "lse", "entropy", "mean_distance", "group_mass", "weights")
                 },
             }
         )
         for one in seen
     )
     merged, want = a.merge(b), seen[0].merge(seen[1])
-    for name in ("output", "lse", "entropy", "distance", "onto", "weights"):
+    for name in ("output", "lse", "entropy", "mean_distance", "group_mass", "weights"):
         assert getattr(merged, name).dtype == np.float32
         np.testing.assert_allclose(getattr(merged, name), getattr(want, name), atol=1e-6)
 

@@ -16,7 +16,7 @@ import eyeline as el
 from eyeline import reference
 from eyeline.kernels import run, threads
 
-ROWS = ("lse", "entropy", "distance", "onto", "sink")
+ROWS = ("lse", "entropy", "mean_distance", "group_mass", "sink")
 WHOLE = ("received", "pooled", "weights")
 HALVES = (np.float16, ml_dtypes.bfloat16)
 
@@ -62,7 +62,7 @@ def check(question: Question, seen: el.Observation) -> None:
     ulps = np.finfo(seen.lse.dtype).eps * (16 + 8 * (np.abs(scores).max(initial=0) + products) + case.k.shape[-2])
     reach = max(sum(case.sizes), 1)
     sizes = {"output": np.abs(whole.v).max(initial=0) * 10, "lse": 10, "entropy": 10}
-    sizes |= {"distance": reach, "received": reach}
+    sizes |= {"mean_distance": reach, "received": reach}
     for name in ("output", *ROWS, *WHOLE):
         got, exact = getattr(seen, name), getattr(want, name)
         assert (got is None) == (exact is None), name
@@ -129,10 +129,10 @@ def test_parts_of_the_keys_merge_to_the_whole(question, data):
     cut = data.draw(st.integers(0, case.k.shape[-2]))
     parts = []
     for first, last in ((0, cut), (cut, case.k.shape[-2])):
-        part = el.Part(first_key=first, keys=case.k.shape[-2])
+        shard = el.Shard(first_key=first, keys=case.k.shape[-2])
         k, v = case.k[..., first:last, :], case.v[..., first:last, :]
         told = {**question.told, "dropout": 0.0, "read": question.read}
-        parts.append(el.observe(case.q, k, v, **told, part=part, lse=whole.lse))
+        parts.append(el.observe(case.q, k, v, **told, shard=shard, lse=whole.lse))
     merged = parts[0].merge(parts[1])
     loose = {"atol": 2e-4 if whole.lse.dtype == np.float32 else 1e-9, "rtol": 1e-4}
     for name in ("output", *ROWS, *WHOLE):
@@ -149,10 +149,10 @@ def test_parts_of_the_queries_are_the_wholes_rows(question, data):
     whole = question.look(read=read)
     cut = data.draw(st.integers(0, N))
     for first, last in ((0, cut), (cut, N)):
-        part = el.Part(first_query=first, queries=N)
-        seen = el.observe(case.q[..., first:last, :], case.k, case.v, **question.told, read=read, part=part)
+        shard = el.Shard(first_query=first, queries=N)
+        seen = el.observe(case.q[..., first:last, :], case.k, case.v, **question.told, read=read, shard=shard)
         same_bits(seen.output, np.ascontiguousarray(whole.output[..., first:last, :]))
-        for name in ("lse", "entropy", "distance", "sink"):
+        for name in ("lse", "entropy", "mean_distance", "sink"):
             if getattr(whole, name) is not None:
                 same_bits(getattr(seen, name), np.ascontiguousarray(getattr(whole, name)[..., first:last]))
         if whole.top_k is not None:
@@ -205,8 +205,8 @@ def test_a_row_that_may_look_at_nothing():
         el.TopK(2),
         el.Entropy(),
         el.Received("mean"),
-        el.Distance(),
-        el.Onto([0] * 5),
+        el.MeanDistance(),
+        el.GroupMass([0] * 5),
         el.Pooled(5, 1),
         el.Weights(),
     ]
@@ -216,7 +216,7 @@ def test_a_row_that_may_look_at_nothing():
     assert np.isneginf(seen.lse[:, :, 0]).all()
     assert (seen.top_k.keys[:, :, 0] == -1).all()
     assert (seen.top_k.weights[:, :, 0] == 0).all()
-    for got in (seen.entropy, seen.distance, seen.onto, seen.pooled, seen.weights):
+    for got in (seen.entropy, seen.mean_distance, seen.group_mass, seen.pooled, seen.weights):
         assert (got[:, :, 0] == 0).all()
     np.testing.assert_allclose(seen.received.sum(axis=-1), 1, rtol=1e-6)  # a mean over the four that look
     sunk = el.observe(x, x, x, mask=mask, scores=el.Sinks([0.5, -2.0]), read=read)

@@ -34,7 +34,7 @@ def calls(draw):
         "scores": draw(score_stacks(problem)),
         "dropout": draw(st.sampled_from((0.0, 0.3))),
         "seed": draw(st.integers(0, 2**64 - 1)),
-        "part": el.Part(j, problem.keys, i, problem.queries),
+        "shard": el.Shard(j, problem.keys, i, problem.queries),
         "read": read,
     }
 

@@ -46,7 +46,7 @@ def word_by_word(readout, w, seen, problem):
             columns = [[w[i, j] for i in looking] or [0.0] for j in range(M)]
             how = {"sum": sum, "max": max, "mean": lambda column: sum(column) / len(column)}[reduce]
             return np.array([how(column) for column in columns])
-        case el.Distance(align):
+        case el.MeanDistance(align):
             shift = M - N if align == "end" else 0
             return np.array([sum(w[i, j] * abs(i + shift - j) for j in range(M)) for i in range(N)])
         case el.Pooled(rows, columns, reduce):
@@ -73,18 +73,17 @@ def test_readouts_word_by_word(case):
     seen = reference.observe(q, k, v, mask=mask, scores=stack, read=read)
     np.testing.assert_array_equal(seen.output, done.output)
     np.testing.assert_array_equal(seen.lse, done.lse)
-    has = {el.TopK: "top_k", el.Onto: "onto"}
-    for kind in (el.TopK, el.Entropy, el.Received, el.Distance, el.Onto, el.Pooled, el.Weights):
-        name = has.get(kind, kind.__name__.lower())
+    for kind in (el.TopK, el.Entropy, el.Received, el.MeanDistance, el.GroupMass, el.Pooled, el.Weights):
+        name = kind.name
         assert (getattr(seen, name) is not None) == any(isinstance(readout, kind) for readout in read)
     for readout in read:
         for at in np.ndindex(done.weights.shape[:-2]):
             w, visible = done.weights[at], done.seen[at]
-            if isinstance(readout, el.Onto):
+            if isinstance(readout, el.GroupMass):
                 groups = np.broadcast_to(readout.groups, (*problem.lead, problem.keys))[at[:-1]]
                 want = [[row[groups == label].sum() for label in range(readout.count)] for row in w]
                 want = np.reshape(want, (problem.queries, readout.count))
-                np.testing.assert_allclose(seen.onto[at], want, atol=1e-12)
+                np.testing.assert_allclose(seen.group_mass[at], want, atol=1e-12)
                 continue
             want = word_by_word(readout, w, visible, problem)
             if isinstance(readout, el.TopK):
@@ -92,7 +91,7 @@ def test_readouts_word_by_word(case):
                 got = np.where(want >= 0, np.take_along_axis(w, np.maximum(want, 0), axis=1), 0) if w.size else 0
                 np.testing.assert_array_equal(seen.top_k.weights[at], np.broadcast_to(got, want.shape))
                 continue
-            got = getattr(seen, type(readout).__name__.lower())[at]
+            got = getattr(seen, readout.name)[at]
             assert got.shape == want.shape
             np.testing.assert_allclose(got, want, atol=1e-12)
 
@@ -115,10 +114,17 @@ def test_rows_and_the_sinks_share_sum_to_one(case):
 
 def test_a_row_that_may_look_at_nothing():
     q, k, v = arrays(AttentionShape((2,), 3, 4, 5), 0)
-    read = [el.TopK(2), el.Entropy(), el.Received("mean"), el.Distance("end"), el.Onto([0, 1, 0, 1, -1]), el.Weights()]
+    read = [
+        el.TopK(2),
+        el.Entropy(),
+        el.Received("mean"),
+        el.MeanDistance("end"),
+        el.GroupMass([0, 1, 0, 1, -1]),
+        el.Weights(),
+    ]
     mask = el.Padding(queries=[2], keys=[4])
     seen = reference.observe(q, k, v, mask=mask, read=read)
-    for name in ("output", "entropy", "distance", "onto", "weights"):
+    for name in ("output", "entropy", "mean_distance", "group_mass", "weights"):
         assert (getattr(seen, name)[:, :, 2:] == 0).all()
     assert (seen.lse[:, :, 2:] == -np.inf).all()
     assert (seen.top_k.keys[:, :, 2:] == -1).all()
@@ -134,7 +140,9 @@ def test_torch_says_the_same():
     import torch
 
     q, k, v = arrays(AttentionShape((2,), 3, 7, 11), 1)
-    seen = reference.observe(q, k, v, read=[el.TopK(4), el.Entropy(), el.Received("mean"), el.Onto(np.arange(11) // 4)])
+    seen = reference.observe(
+        q, k, v, read=[el.TopK(4), el.Entropy(), el.Received("mean"), el.GroupMass(np.arange(11) // 4)]
+    )
     weights = torch.softmax(torch.from_numpy(q @ np.swapaxes(k, -1, -2)) / math.sqrt(3), dim=-1)
     top = weights.topk(4, dim=-1)
     np.testing.assert_array_equal(seen.top_k.keys, top.indices.numpy())
@@ -142,7 +150,7 @@ def test_torch_says_the_same():
     np.testing.assert_allclose(seen.entropy, torch.special.entr(weights).sum(-1).numpy(), rtol=1e-12)
     np.testing.assert_allclose(seen.received, weights.mean(-2).numpy(), rtol=1e-12)
     split = [part.sum(-1) for part in weights.split(4, dim=-1)]
-    np.testing.assert_allclose(seen.onto, torch.stack(split, -1).numpy(), rtol=1e-12)
+    np.testing.assert_allclose(seen.group_mass, torch.stack(split, -1).numpy(), rtol=1e-12)
 
 
 def test_a_sink_is_gpt_oss_s():
@@ -204,20 +212,23 @@ def test_a_visible_value_counts_even_with_weight_zero():
         (lambda: el.TopK(2.0), "k must be a whole number, 1 or more, got 2.0"),
         (lambda: el.TopK(True), "k must be a whole number, 1 or more, got True"),
         (lambda: el.Received("min"), 'reduce must be "sum", "mean" or "max", got \'min\''),
-        (lambda: el.Distance("middle"), 'align must be "start", "end", a key\'s number or None, got '),
+        (lambda: el.MeanDistance("middle"), 'align must be "start", "end", a key\'s number or None, got '),
         (lambda: el.Pooled(0, 4), "rows must be a whole number, 1 or more, got 0"),
         (lambda: el.Pooled(4, 1.5), "columns must be a whole number, 1 or more, got 1.5"),
         (lambda: el.Pooled(4, 4, "sum"), 'reduce must be "mean" or "max", got \'sum\''),
-        (lambda: el.Onto(3), "groups must be whole numbers, one per key, got int64 array of shape ()"),
-        (lambda: el.Onto([0.5]), "groups must be whole numbers, one per key, got float64 array of shape (1,)"),
-        (lambda: el.Onto([-2]), "groups must be from 0, or -1 for none, got -2"),
-        (lambda: el.Onto([0, 3], count=3), "groups must be below count, 3, got 3"),
-        (lambda: el.Onto([0], count=-1), "count must be a whole number, 0 or more, got -1"),
+        (lambda: el.GroupMass(3), "groups must be whole numbers, one per key, got int64 array of shape ()"),
+        (lambda: el.GroupMass([0.5]), "groups must be whole numbers, one per key, got float64 array of shape (1,)"),
+        (lambda: el.GroupMass([-2]), "groups must be from 0, or -1 for none, got -2"),
+        (lambda: el.GroupMass([0, 3], count=3), "groups must be below count, 3, got 3"),
+        (lambda: el.GroupMass([0], count=-1), "count must be a whole number, 0 or more, got -1"),
         (lambda: room.chosen([el.TopK(1), el.TopK(2)], SQUARE), "read must hold each kind of readout once, got TopK 2"),
-        (lambda: room.chosen(el.Onto([0, 1]), SQUARE), "groups must be one per key, broadcasting to (..., M) = (2, 3)"),
+        (
+            lambda: room.chosen(el.GroupMass([0, 1]), SQUARE),
+            "groups must be one per key, broadcasting to (..., M) = (2, 3)",
+        ),
         (lambda: room.chosen(el.Weights(queries=7), SQUARE), "queries must be positions from -3 to 2, got 7"),
         (
-            lambda: room.chosen(el.Distance(), AttentionShape((1,), 1, 2, 3)),
+            lambda: room.chosen(el.MeanDistance(), AttentionShape((1,), 1, 2, 3)),
             "align must be given where queries and keys differ",
         ),
     ],
@@ -240,9 +251,9 @@ def test_what_is_no_readout_is_a_type_error(read):
     ("readout", "text"),
     [
         (el.TopK(np.int64(3)), "TopK(k=3)"),
-        (el.Onto([[0, 1], [-1, 4]]), "Onto(5 groups of 2 × 2 keys)"),
+        (el.GroupMass([[0, 1], [-1, 4]]), "GroupMass(5 groups of 2 × 2 keys)"),
         (el.Pooled(3, 4), "Pooled(rows=3, columns=4, reduce='mean')"),
-        (el.Distance("end"), "Distance(align='end')"),
+        (el.MeanDistance("end"), "MeanDistance(align='end')"),
     ],
 )
 def test_readouts_print_as_what_they_ask(readout, text):

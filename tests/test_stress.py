@@ -23,7 +23,7 @@ READ = [
     el.TopK(8),
     el.Entropy(),
     el.Received("mean"),
-    el.Distance(),
+    el.MeanDistance(),
     el.Pooled(64, 64),
     el.Weights(slice(0, 4)),
 ]
@@ -117,7 +117,7 @@ def test_one_query_and_a_million_keys():
     M, rng = 1_000_003, np.random.default_rng(0)
     q = rng.standard_normal((1, 1, 1, 8)).astype(np.float32)
     k, v = (rng.standard_normal((1, 1, M, 8)).astype(np.float32) for _ in range(2))
-    seen = el.observe(q, k, v, mask=el.Causal("end"), read=[el.TopK(3), el.Entropy(), el.Onto(np.arange(M) % 2)])
+    seen = el.observe(q, k, v, mask=el.Causal("end"), read=[el.TopK(3), el.Entropy(), el.GroupMass(np.arange(M) % 2)])
     scores = (k[0, 0].astype(np.float64) @ q[0, 0, 0].astype(np.float64)) / math.sqrt(8)
     w = np.exp(scores - scores.max())
     total = w.sum()
@@ -125,7 +125,7 @@ def test_one_query_and_a_million_keys():
     np.testing.assert_allclose(seen.output[0, 0, 0], w @ v[0, 0], atol=1e-6)
     np.testing.assert_allclose(seen.lse[0, 0, 0], scores.max() + np.log(total), rtol=1e-6)
     np.testing.assert_allclose(seen.entropy[0, 0, 0], -(w * np.log(w)).sum(), rtol=1e-5)
-    np.testing.assert_allclose(seen.onto[0, 0, 0], [w[::2].sum(), w[1::2].sum()], rtol=1e-5)
+    np.testing.assert_allclose(seen.group_mass[0, 0, 0], [w[::2].sum(), w[1::2].sum()], rtol=1e-5)
     np.testing.assert_array_equal(np.sort(seen.top_k.keys[0, 0, 0]), np.sort(np.argsort(-w)[:3]))
     same_bits(seen.output, el.attention(q, k, v))
 
@@ -178,7 +178,7 @@ def test_all_readouts_of_32k_tokens_take_little_memory():
     q, k, v = (rng.standard_normal((1, 8, 32768, 4)).astype(np.float32) for _ in range(3))
     threads.set_threads(1)
     try:
-        groups = el.Onto(np.arange(32768) % 5)
+        groups = el.GroupMass(np.arange(32768) % 5)
         megabytes = grown(lambda: el.observe(q, k, v, mask=el.Window(300), read=[*READ, groups]))
     finally:
         threads.set_threads(None)

@@ -18,7 +18,7 @@ import eyeline as el
 import eyeline.torch as et
 from eyeline import reference
 
-NAMES = ("output", "lse", "weights", "entropy", "received", "distance", "onto", "pooled", "sink", "looking")
+NAMES = ("output", "lse", "weights", "entropy", "received", "mean_distance", "group_mass", "pooled", "sink", "looking")
 
 
 def numbers_of(observation: el.Observation) -> dict[str, np.ndarray]:
@@ -116,7 +116,8 @@ def test_many_blocks_are_as_one(monkeypatch):
 
     q, k, v = (x.detach() for x in inputs())
     read = [
-        READOUTS[name] for name in ("top-k", "entropy", "received max", "distance", "onto", "pooled max", "weights")
+        READOUTS[name]
+        for name in ("top-k", "entropy", "received max", "mean distance", "group mass", "pooled max", "weights")
     ]
     with et.portable():
         whole = numbers_of(el.observe(q, k, v, mask=MASKS["joined"], scores=scores()["bias"], read=read))
@@ -144,7 +145,7 @@ def test_every_type(dtype):
 def test_what_is_hidden_never_reaches_the_result(what):
     q, k, v = (x.detach().clone() for x in inputs())
     mask = el.Padding(queries=[2, 3], keys=[3, 4])
-    read = [el.Entropy(), el.Received("max"), el.TopK(2), el.Pooled(2, 2), el.Distance("end")]
+    read = [el.Entropy(), el.Received("max"), el.TopK(2), el.Pooled(2, 2), el.MeanDistance("end")]
     with et.portable():
         clean = numbers_of(el.observe(q, k, v, mask=mask, read=read))
         k[0, :, 3:], v[0, :, 3:], k[1, :, 4:], v[1, :, 4:], q[0, :, 2:] = what, what, what, what, what
@@ -247,7 +248,7 @@ def test_inference_mode_and_no_grad():
         ({"scores": torch.zeros(3, 5)}, "scores must hold changes of scores, got an array"),
         ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),
         ({"read": ["entropy"]}, "read must hold readouts, such as eyeline.Weights(), got 'entropy'"),
-        ({"part": el.Part()}, "part and lse must be left out for tensors"),
+        ({"shard": el.Shard()}, "shard and lse must be left out for tensors"),
     ],
 )
 def test_wrong_input(change, message):
@@ -267,7 +268,7 @@ def test_nothing_is_made_on_another_device(monkeypatch):
     # What looks at data: whether a product is finite, and a table's gradient, which slopes of the default don't have.
     monkeypatch.setattr(products, "_product", torch.matmul)
     monkeypatch.setattr(steps._Relative, "gradients", lambda self: [])
-    names = ("top-k", "entropy", "received max", "distance", "onto each", "pooled max", "weights")
+    names = ("top-k", "entropy", "received max", "mean distance", "group mass each", "pooled max", "weights")
     with FakeTensorMode():
         q, k, v = (torch.empty(2, 2, tokens, 4, device="meta") for tokens in (3, 5, 5))
         request = Request(

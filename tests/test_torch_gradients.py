@@ -49,7 +49,7 @@ def test_gradients_of_readouts(readout, mask, name, way):
 @ways
 def test_gradients_of_all_readouts_together_are_the_sum_of_each(way):
     q, k, v = inputs()
-    names = ("top-k", "entropy", "received max", "distance", "onto each", "pooled max", "weights")
+    names = ("top-k", "entropy", "received max", "mean distance", "group mass each", "pooled max", "weights")
     with WAYS[way]():
         together = seen(el.observe(q, k, v, mask=MASKS["joined"], read=[READOUTS[name] for name in names]))
         apart = [seen(el.observe(q, k, v, mask=MASKS["joined"], read=READOUTS[name])) for name in names]
@@ -76,8 +76,8 @@ def test_larger_sizes_have_the_gradients_of_the_portable_path(compared, monkeypa
         el.TopK(3),
         el.Entropy(),
         el.Received("mean"),
-        el.Distance("start"),
-        el.Onto(groups),
+        el.MeanDistance("start"),
+        el.GroupMass(groups),
         el.Weights([3, 66], [1, 5]),
     ]
     if compared == "small blocks":

@@ -36,7 +36,12 @@ def arguments(mask: str, changes: str, *read: str, portable: bool = False, dropo
     ("mask", "changes", "read", "dropout"),
     [
         ("none", "none", (), 0.0),
-        ("joined", "all", ("top-k", "entropy", "received mean", "distance", "onto", "pooled", "weights"), 0.3),
+        (
+            "joined",
+            "all",
+            ("top-k", "entropy", "received mean", "mean distance", "group mass", "pooled", "weights"),
+            0.3,
+        ),
     ],
 )
 def test_pytorch_finds_no_fault(mask, changes, read, dropout, portable):

@@ -58,8 +58,8 @@ def made(case) -> Trace:
 
 def as_reference(case, layer: int) -> el.Observation:
     q, k, _ = (None if x is None else x[layer].astype(np.float32).astype(np.float64) for x in case["arrays"])
-    read = [el.Weights(), el.Entropy(), el.Onto(np.full(k.shape[1], -1), 1)]
-    read += [el.Distance()] if q.shape[1] == k.shape[1] else []
+    read = [el.Weights(), el.Entropy(), el.GroupMass(np.full(k.shape[1], -1), 1)]
+    read += [el.MeanDistance()] if q.shape[1] == k.shape[1] else []
     return reference.observe(q, k, k, mask=case["mask"], scale=case["scale"], read=read)
 
 
@@ -94,7 +94,7 @@ def test_measures_are_means_over_the_queries_that_may_look(case):
     for layer in range(2):
         want = as_reference(case, layer)
         looking = want.lse > -np.inf
-        named = {"entropy": want.entropy, "distance": want.distance if trace.keys is None else None}
+        named = {"entropy": want.entropy, "distance": want.mean_distance if trace.keys is None else None}
         for name, values in named.items():
             if values is None:
                 assert getattr(trace.measures, name) is None

@@ -23,7 +23,7 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
     if problem.entropy_penalty:
         return [_penalised(problem, arrays, given)]
     if problem.read:
-        read = [el.TopK(8), el.Entropy(), el.Received(), el.Distance()]
+        read = [el.TopK(8), el.Entropy(), el.Received(), el.MeanDistance()]
         inputs = arrays.q, arrays.k, arrays.v
         return [Way("NumPy", lambda: el.observe(*inputs, read=read, **given), _seen)]
     if problem.train or problem.dtype != "float32":
@@ -42,7 +42,7 @@ def _seen(seen: el.Observation) -> dict[str, NDArray[Any]]:
         "largest": seen.top_k.weights,
         "entropy": seen.entropy,
         "received": seen.received,
-        "distance": seen.distance,
+        "distance": seen.mean_distance,
     }
 
 

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import eyeline.attention as _attention_room  # noqa: F401  # before the function of that name is bound below
 from eyeline.calls import attention, observe
-from eyeline.huggingface.import_hook import expect
+from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
-from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Window
-from eyeline.part import Part
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Received, TopK, Weights
+from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout
-    from eyeline.huggingface import watch
+    from eyeline.huggingface import attach, watch
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -32,27 +31,28 @@ __all__ = [
     "Bias",
     "Causal",
     "Dense",
-    "Distance",
     "Documents",
     "Entropy",
+    "GroupMass",
     "Intervals",
     "Mask",
     "MaskFunction",
+    "MeanDistance",
     "Observation",
-    "Onto",
     "Padding",
-    "Part",
     "Pooled",
     "PrefixLM",
     "Received",
     "RelativeBias",
     "ScoreFunction",
+    "Shard",
     "Sinks",
     "Softcap",
     "TopK",
     "Trace",
     "Weights",
     "Window",
+    "attach",
     "attention",
     "compare",
     "explain",
@@ -68,11 +68,15 @@ __all__ = [
 ]
 
 # `attn_implementation="eyeline"` works whichever of the two is imported first.
-expect()
+register_on_import()
 
 
 _LATER = {
     "Trace": "traces",
+<<<<<<< HEAD
+=======
+    "attach": "huggingface",
+>>>>>>> main
     "compare": "answers",
     "explain": "answers",
     "heads": "answers",

@@ -8,8 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.masks import Mask
-from eyeline.part import Part
+from eyeline.masks import Mask, Shard
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores
@@ -88,16 +87,16 @@ def observe(
     dropout: float = 0.0,
     seed: int | None = None,
     read: Readout | Sequence[Readout] = (),
-    part: Part | None = None,
+    shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
     """Attention as `attention` computes it, to the bit, and what is asked about its weights, without the N × M matrix.
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed: as for `attention`. What is read is of the weights before dropout.
-        read: what to read of the weights, each kind at most once: `TopK`, `Entropy`, `Received`, `Distance`, `Onto`,
-            `Pooled`, `Weights`.
-        part: which part of a larger attention these queries and keys are, if they aren't all of it; what is seen of
+        read: what to read of the weights, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`,
+            `GroupMass`, `Pooled`, `Weights`.
+        shard: which part of a larger attention these queries and keys are, if they aren't all of it; what is seen of
             several parts merges (`Observation.merge`).
         lse: (..., H, N), the log of the total that weights are shares of, if not that of these keys: the whole's, where
             keys are split over calls.
@@ -122,10 +121,10 @@ def observe(
         from eyeline.torch import observe as on_tensors
 
         tensors: Any = (q, k, v)
-        return on_tensors(*tensors, **asked, read=read, part=part, lse=lse)
+        return on_tensors(*tensors, **asked, read=read, shard=shard, lse=lse)
     from eyeline.attention.call import Call
 
-    return Call(q, k, v, **asked, part=part, lse=lse).observe(read)
+    return Call(q, k, v, **asked, shard=shard, lse=lse).observe(read)
 
 
 def _are_tensors(*arrays: object) -> bool:

@@ -15,16 +15,28 @@ from eyeline.attention.checks import check_arrays, check_mask, check_scale
 from eyeline.attention.reading import Reading
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.reads import Reads
+from eyeline.kernels.primitives import Primitives
 from eyeline.kernels.run import Pass, forward
-from eyeline.masks import And, AttentionShape, Causal, Documents, LoweredMask, Mask, Not, Or, Padding, PrefixLM, Window
-from eyeline.part import Part
+from eyeline.masks import (
+    And,
+    AttentionShape,
+    Causal,
+    Documents,
+    LoweredMask,
+    Mask,
+    Not,
+    Or,
+    Padding,
+    PrefixLM,
+    Shard,
+    Window,
+)
 from eyeline.readouts import Readout, chosen
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
-_WHOLE, _NO_CHANGE = Part(), lower((), AttentionShape((1,), 1, 0, 0))
+_WHOLE, _NO_CHANGE = Shard(), lower((), AttentionShape((1,), 1, 0, 0))
 
 
 class Call:
@@ -44,7 +56,7 @@ class Call:
         scores: Scores = (),
         dropout: float = 0.0,
         seed: int | None = None,
-        part: Part | None = None,
+        shard: Shard | None = None,
         lse: ArrayLike | None = None,
         checked: bool = False,
     ) -> None:
@@ -52,20 +64,20 @@ class Call:
             check_arrays(q, k, v)
         self.rows = q.shape[:-1]
         self.dtype = q.dtype
-        self.part = _WHOLE if part is None else part
-        if not isinstance(self.part, Part):
-            raise TypeError(f"part must be an eyeline.Part, got {part!r}")
+        self.shard = _WHOLE if shard is None else shard
+        if not isinstance(self.shard, Shard):
+            raise TypeError(f"shard must be an eyeline.Shard, got {shard!r}")
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
         _, H, N, D = self.q.shape
-        whole = self.part.of(N, self.k.shape[2])
+        whole = self.shard.of(N, self.k.shape[2])
         self.problem = AttentionShape(q.shape[:-3] or (1,), H, *whole)
         self.setting = AttentionSpec(
             check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
             self._seen(check_mask(mask)),
             _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.problem),
             *check_dropout(dropout, seed),
-            first_query=self.part.first_query,
-            first_key=self.part.first_key,
+            first_query=self.shard.first_query,
+            first_key=self.shard.first_key,
             queries=whole[0],
             keys=whole[1],
         )
@@ -73,14 +85,14 @@ class Call:
 
     def _seen(self, mask: Mask | None) -> LoweredMask | None:
         """The mask of these queries; keys that aren't here are hidden."""
-        first, here, N = self.part.first_key, self.k.shape[2], self.q.shape[2]
+        first, here, N = self.shard.first_key, self.k.shape[2], self.q.shape[2]
         if mask is None and here == self.problem.keys:
             return None
         lowered = LoweredMask(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
             lowered = _lowered(mask, self.problem)
         bounds, allowed = lowered.bounds, lowered.allowed
-        rows = slice(self.part.first_query, self.part.first_query + N)
+        rows = slice(self.shard.first_query, self.shard.first_query + N)
         if self.problem.queries != N:
             bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
             allowed = allowed if allowed is None or allowed.shape[2] == 1 else allowed[:, :, rows]
@@ -94,12 +106,12 @@ class Call:
             raise ValueError(f"lse must be one number per query, {self.rows}, got shape {given.shape}")
         return given.reshape(self.q.shape[:3])
 
-    def forward(self, reads: Reads | None = None) -> Pass:
+    def forward(self, primitives: Primitives | None = None) -> Pass:
         """The kernels' pass. Where weights are shares of a given total, sinks are in it already."""
         setting = self.setting
         if self.lse is not None and setting.scores.sinks is not None:
             setting = replace(setting, scores=replace(setting.scores, sinks=None))
-        return forward(self.q, self.k, self.v, setting, reads)
+        return forward(self.q, self.k, self.v, setting, primitives)
 
     def output(self) -> Array:
         return self.shaped(self.forward().output)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.reads import Found, Reads
+from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import computed, forward, weights
 from eyeline.masks import edges
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.readouts.observation import Observation, TopKeys
 
 if TYPE_CHECKING:
@@ -32,38 +32,38 @@ class Reading:
             with np.errstate(invalid="ignore"):
                 maxima = (call.lse * math.log2(math.e)).astype(self.kind)
             self.totals = maxima, (maxima > -np.inf).astype(self.kind)
-        self.done = call.forward(self._reads())
+        self.done = call.forward(self._primitives())
         done = self.done
         with np.errstate(divide="ignore"):
             self.base_2 = done.maxima + np.log2(done.sums)
 
-    def _reads(self) -> Reads | None:
+    def _primitives(self) -> Primitives | None:
         call, wanted = self.call, {type(one): one for one in self.asked}
         problem = call.problem
-        fields: dict[str, Any] = {"surprise": Entropy in wanted}
+        fields: dict[str, Any] = {"row_log_weights": Entropy in wanted}
         for one in self.asked:
             match one:
                 case TopK():
-                    fields["top"] = one.k
-                case Distance():
+                    fields["select"] = one.k
+                case MeanDistance():
                     standing = one.positions(problem)
-                    fields["distance"] = int(standing[0]) + call.part.first_query if len(standing) else 0
-                case Onto():
+                    fields["row_distances"] = int(standing[0]) + call.shard.first_query if len(standing) else 0
+                case GroupMass():
                     labels = np.ascontiguousarray(one.labels(problem), np.int32)
-                    fields |= {"labels": labels, "groups": one.count}
+                    fields |= {"row_bins": labels, "bins": one.count}
                 case Received(reduce="max"):
-                    fields["received_maxima"] = True
+                    fields["column_maxima"] = True
                 case Received():
-                    fields["received"] = True
+                    fields["column_sums"] = True
                 case Pooled():
-                    fields["pool"] = min(one.rows, problem.queries), min(one.columns, problem.keys)
-                    fields["pooled_maxima" if one.reduce == "max" else "pooled_sums"] = True
+                    fields["grid"] = min(one.rows, problem.queries), min(one.columns, problem.keys)
+                    fields["grid_maxima" if one.reduce == "max" else "grid_sums"] = True
         if not (wanted.keys() - {Weights}):
             return None
-        fields |= {"queries": problem.queries, "first_query": call.part.first_query}
+        fields |= {"queries": problem.queries, "first_query": call.shard.first_query}
         if self.totals is not None:
             fields |= {"maxima": self.totals[0], "sums": self.totals[1]}
-        return Reads(**fields)
+        return Primitives(**fields)
 
     def observation(self) -> Observation:
         call, done = self.call, self.done
@@ -102,24 +102,24 @@ class Reading:
     def _heads(self, x: Array) -> Array:
         return x.astype(self.kind, copy=False).reshape(*self.call.rows[:-1], *x.shape[2:])
 
-    def _answer(self, one: Readout, found: Found | None) -> dict[str, Any]:
+    def _answer(self, one: Readout, found: PrimitiveResults | None) -> dict[str, Any]:
         if isinstance(one, Weights):
             return {"weights": self._heads(self._rectangle(one))}
         assert found is not None
         match one:
             case TopK():
-                assert found.top_keys is not None
-                assert found.top_weights is not None
-                keys = found.top_keys.reshape(*self.call.rows, one.k)
-                return {"top_k": TopKeys(keys, self._rows(found.top_weights))}
+                assert found.selected_keys is not None
+                assert found.selected_weights is not None
+                keys = found.selected_keys.reshape(*self.call.rows, one.k)
+                return {"top_k": TopKeys(keys, self._rows(found.selected_weights))}
             case Entropy():
                 return {"entropy": self._rows(self._entropy(found))}
-            case Distance():
-                assert found.distance is not None
-                return {"distance": self._rows(found.distance)}
-            case Onto():
-                assert found.onto is not None
-                return {"onto": self._rows(found.onto)}
+            case MeanDistance():
+                assert found.row_distances is not None
+                return {"mean_distance": self._rows(found.row_distances)}
+            case GroupMass():
+                assert found.row_bins is not None
+                return {"group_mass": self._rows(found.row_bins)}
             case Received():
                 return self._received(one, found)
             case Pooled():
@@ -129,24 +129,24 @@ class Reading:
     def _whole(self) -> tuple[int, int]:
         return self.call.problem.queries, self.call.problem.keys
 
-    def _entropy(self, found: Found) -> Array:
+    def _entropy(self, found: PrimitiveResults) -> Array:
         """-Σ w ln w = ln 2 · (log2 (total / 2^maximum) · Σ w - Σ w · (score - maximum))."""
-        assert found.surprise is not None
+        assert found.row_log_weights is not None
         if self.totals is not None:
-            return np.asarray(-found.surprise * math.log(2)) + 0.0
+            return np.asarray(-found.row_log_weights * math.log(2)) + 0.0
         done, sinks = self.done, self.call.setting.scores.sinks
         looked = np.asarray(done.sums > 0, self.kind)
         if sinks is not None:
             looked = 1 - _share(np.asarray(sinks)[None, :, None], self.base_2 * math.log(2))
         with np.errstate(divide="ignore", invalid="ignore"):
             rest = np.where(looked > 0, np.log2(done.sums) * looked, 0)
-        return np.asarray((rest - found.surprise) * math.log(2)) + 0.0
+        return np.asarray((rest - found.row_log_weights) * math.log(2)) + 0.0
 
-    def _received(self, one: Received, found: Found) -> dict[str, Any]:
+    def _received(self, one: Received, found: PrimitiveResults) -> dict[str, Any]:
         if one.reduce == "max":
-            assert found.received_maxima is not None
-            return {"received": self._heads(found.received_maxima)}
-        received = found.received
+            assert found.column_maxima is not None
+            return {"received": self._heads(found.column_maxima)}
+        received = found.column_sums
         assert received is not None
         if one.reduce == "sum":
             return {"received": self._heads(received)}
@@ -163,16 +163,16 @@ class Reading:
         bare = forward(self.call.q, self.call.k, self.call.v[..., :0], without)
         return np.asarray(bare.sums > 0)
 
-    def _picture(self, one: Pooled, found: Found) -> Array:
+    def _picture(self, one: Pooled, found: PrimitiveResults) -> Array:
         rows, columns = self._whole()
         height, width = min(one.rows, rows), min(one.columns, columns)
         if one.reduce == "max":
-            assert found.pooled_maxima is not None
-            picture = found.pooled_maxima
+            assert found.grid_maxima is not None
+            picture = found.grid_maxima
         else:
-            assert found.pooled is not None
+            assert found.grid_sums is not None
             counts = [np.diff(edges(whole, n)) for n, whole in ((height, rows), (width, columns))]
-            picture = found.pooled / np.maximum(np.multiply.outer(*counts), 1)
+            picture = found.grid_sums / np.maximum(np.multiply.outer(*counts), 1)
         for axis, (count, bins) in enumerate(((one.rows, height), (one.columns, width)), start=2):
             if count > bins:
                 shape = (*picture.shape[:axis], count, *picture.shape[axis + 1 :])

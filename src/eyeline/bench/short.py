@@ -18,7 +18,7 @@ from eyeline.calls import attention, observe
 from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
-from eyeline.readouts import Distance, Entropy, Readout, Received, TopK
+from eyeline.readouts import Entropy, MeanDistance, Readout, Received, TopK
 from eyeline.views.measurements import Measured, Side, Surroundings
 
 Array = NDArray[Any]
@@ -96,7 +96,7 @@ def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
 
 def _ours(task: Task, arrays: tuple[Array, Array, Array]) -> Callable[[], Array]:
     if task.read:
-        read: list[Readout] = [TopK(8), Entropy(), Received(), Distance()]
+        read: list[Readout] = [TopK(8), Entropy(), Received(), MeanDistance()]
         return lambda: observe(*arrays, mask=task.mask, read=read).output
     return lambda: attention(*arrays, mask=task.mask)
 

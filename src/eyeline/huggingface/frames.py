@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.huggingface.watched_calls import PER_QUERY
 from eyeline.readouts import Weights
 
 if TYPE_CHECKING:
     import pandas
 
-    from eyeline.huggingface.watched import Watched, WatchedCall
+    from eyeline.huggingface.watched_calls import Watched, WatchedCall
 
 _TABLES = ("queries", "keys", "heads", "weights")
 _FIRST = ("module", "kind", "layer", "forward", "batch", "head")
@@ -39,7 +40,7 @@ def _has(look: WatchedCall, table: str) -> bool:
         return seen.received is not None
     if table == "weights":
         return seen.weights is not None
-    return any(x is not None for x in (seen.entropy, seen.distance, seen.top_k, seen.onto, seen.sink))
+    return any(x is not None for x in (seen.entropy, seen.mean_distance, seen.top_k, seen.group_mass, seen.sink))
 
 
 def _named(look: WatchedCall) -> dict[str, Any]:
@@ -65,11 +66,13 @@ def _queries(look: WatchedCall) -> dict[str, Any]:
         "head": np.array(look.heads, np.int64)[head],
         "query": query + look.first_query,
     }
-    for name in ("entropy", "distance", "sink", "lse"):
-        if getattr(seen, name) is not None:
-            columns[name] = getattr(seen, name).reshape(-1)
-    if seen.onto is not None:
-        columns |= {f"onto_{group}": seen.onto[..., group].reshape(-1) for group in range(seen.onto.shape[-1])}
+    for name, attribute in PER_QUERY.items():
+        if getattr(seen, attribute) is not None:
+            columns[name] = getattr(seen, attribute).reshape(-1)
+    if seen.group_mass is not None:
+        columns |= {
+            f"group_mass_{group}": seen.group_mass[..., group].reshape(-1) for group in range(seen.group_mass.shape[-1])
+        }
     if seen.top_k is not None:
         for nth in range(seen.top_k.keys.shape[-1]):
             keys = seen.top_k.keys[..., nth].reshape(-1)
@@ -96,8 +99,8 @@ def _heads(look: WatchedCall) -> dict[str, Any]:
     batch, head = _grid(look)
     means = {
         f"mean_{name}": look.mean(name).reshape(-1)
-        for name in ("entropy", "distance", "sink")
-        if getattr(look.seen, name) is not None
+        for name, attribute in PER_QUERY.items()
+        if name != "lse" and getattr(look.seen, attribute) is not None
     }
     return {"batch": batch, "head": np.array(look.heads, np.int64)[head], **means}
 

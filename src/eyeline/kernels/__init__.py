@@ -4,7 +4,7 @@
 and loads, made once by `compile` for the processor that `machine` finds. There are three kernels:
 
 - `forward`, over `panel`, `softmax`, `steps`, `hiding`, `dropping`, `packing` and `halves`, and `reading` and `ranking`
-  for what is read of the weights (`reads`);
+  for what is read of the weights (`primitives`);
 - `decode`, over `decoding`, for few queries against many keys, with the same bits (`run_decode`);
 - `backward`, over `intake`, `pairs` and `differentiate`, for the gradients (`run_backward`).
 

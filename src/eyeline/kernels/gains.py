@@ -1,7 +1,7 @@
 """What the gradients of readouts add to the gradients of a panel's weights.
 
 Each readout is a sum of weights, times something or through -w ln w, so its gradient goes to the weights it was read
-of: that of `Received` to a key's column, that of `Onto` to all keys of a group, and so on.
+of: that of `Received` to a key's column, that of `GroupMass` to all keys of a group, and so on.
 """
 
 from __future__ import annotations

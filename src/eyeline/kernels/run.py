@@ -14,7 +14,7 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, Half, Word
 from eyeline.kernels.machine import DType, Target, target
-from eyeline.kernels.reads import Found, Reads
+from eyeline.kernels.primitives import PrimitiveResults, Primitives
 
 Array = NDArray[Any]
 #: Multiply-adds that are worth a thread's waking.
@@ -34,17 +34,17 @@ class Pass:
         maxima: (B, H, N), each row's largest score, in base 2.
         sums: (B, H, N), each row's sum of 2^(score - largest).
         pairs: the number of query-key pairs that were computed for it.
-        found: what was read of the weights, if anything was.
+        found: the primitives read of the weights, if any were.
     """
 
     output: Array
     maxima: Array
     sums: Array
     pairs: int
-    found: Found | None = None
+    found: PrimitiveResults | None = None
 
 
-def forward(q: Array, k: Array, v: Array, setting: AttentionSpec, reads: Reads | None = None) -> Pass:
+def forward(q: Array, k: Array, v: Array, setting: AttentionSpec, primitives: Primitives | None = None) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all of one type, of any strides.
 
     Types are float32, float64, float16, or uint16 for the bits of bfloat16; these two are computed in float32, as
@@ -54,11 +54,11 @@ def forward(q: Array, k: Array, v: Array, setting: AttentionSpec, reads: Reads |
     inside = computed(q.dtype)
     output = np.empty((B, H, N, v.shape[3]), q.dtype)
     maxima, sums = np.empty((B, H, N), inside), np.empty((B, H, N), inside)
-    if reads is None and run_decode.eligible(q, k, v, setting):
+    if primitives is None and run_decode.eligible(q, k, v, setting):
         decoded = run_decode.forward(q, k, v, setting, output, maxima, sums)
         if decoded is not None:
             return Pass(output, maxima, sums, decoded)
-    found = None if reads is None else Found(reads, (B, H, N, setting.keys or k.shape[2]), inside)
+    found = None if primitives is None else PrimitiveResults(primitives, (B, H, N, setting.keys or k.shape[2]), inside)
     words = [0] * len(Word)
     words[Word.OUT] = output.ctypes.data
     if found is not None:
@@ -104,7 +104,7 @@ def _sweep(
     setting: AttentionSpec,
     totals: tuple[Array, Array],
     results: tuple[object, ...],
-    found: Found | None,
+    found: PrimitiveResults | None,
 ) -> int:
     """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
     q, k, v = arrays
@@ -149,7 +149,9 @@ def _sweep(
     return int(block[Word.WORK])
 
 
-def _lay_out_scratch(words: list[int], here: Target, panel: int, panels: int, size: int, found: Found | None) -> None:
+def _lay_out_scratch(
+    words: list[int], here: Target, panel: int, panels: int, size: int, found: PrimitiveResults | None
+) -> None:
     """Say where each part of a thread's scratch begins, each on a cache line of its own."""
     line = panel * size
     state = (

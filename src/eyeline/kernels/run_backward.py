@@ -17,7 +17,7 @@ from eyeline.kernels.functions import slope_loop
 from eyeline.kernels.launch import follow, launch, tell_array, tell_setting
 from eyeline.kernels.layout import KEY_BLOCK, PANEL_AT_MOST, STEP_WORDS, Word
 from eyeline.kernels.machine import DType, target
-from eyeline.kernels.read_gradients import ReadGradients, kept
+from eyeline.kernels.primitive_gradients import PrimitiveGradients, kept
 from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Called, Relative, Step
 
@@ -58,22 +58,22 @@ def backward(
     maxima: Array,
     sums: Array,
     d_output: Array,
-    reads: ReadGradients | None = None,
+    primitives: PrimitiveGradients | None = None,
     wanted: Sequence[bool] | None = None,
 ) -> Gradients:
     """The gradients in q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E), of any strides, all float32 or all float64.
 
     `output`, `maxima` and `sums` are what the forward pass gave for them; `d_output` (B, H, N, E), of any strides, is
-    the gradient in the output, `reads` are those in readouts. `wanted` says of each step that changes scores whether
-    its array's gradient is to be found, all if not given: what is added to many scores at once has to be summed in one
-    order, which leaves less for threads to share.
+    the gradient in the output, `primitives` are those in what was read. `wanted` says of each step that changes scores
+    whether its array's gradient is to be found, all if not given: what is added to many scores at once has to be summed
+    in one order, which leaves less for threads to share.
     """
-    call = _Call((q, k, v), setting, maxima, sums, reads)
+    call = _Call((q, k, v), setting, maxima, sums, primitives)
     extra: Array | None = None
-    if reads is not None:
-        parts = [] if reads.lse is None else [-reads.lse]
-        if reads.of_weights():
-            totals = reads.entropy_totals(kept(maxima, sums, setting.scores.sinks))
+    if primitives is not None:
+        parts = [] if primitives.d_lse is None else [-primitives.d_lse]
+        if primitives.of_weights():
+            totals = primitives.known_totals(kept(maxima, sums, setting.scores.sinks))
             parts.append(call.read_totals() if totals is None else totals)
         extra = np.ascontiguousarray(sum(parts), q.dtype) if parts else None
     return call.gradients(output, d_output, extra, wanted)
@@ -88,7 +88,7 @@ class _Call:
         setting: AttentionSpec,
         maxima: Array,
         sums: Array,
-        reads: ReadGradients | None,
+        primitives: PrimitiveGradients | None,
     ) -> None:
         self.arrays, self.setting = arrays, setting
         q, k, v = arrays
@@ -117,8 +117,8 @@ class _Call:
         words[Word.MAXIMA], words[Word.SUMS] = maxima.ctypes.data, sums.ctypes.data
         words[Gradient.REACH : Gradient.REACH + 4] = [reach.ctypes.data, *reach.strides[:3]]
         told = tell_setting(words, setting, self.shape, self.dtype)
-        weighed = reads is not None and reads.of_weights()
-        read = reads.tell(words, sums, M) if reads is not None and weighed else []
+        weighed = primitives is not None and primitives.of_weights()
+        read = primitives.tell(words, sums, M) if primitives is not None and weighed else []
         words[Gradient.ELABORATE] = int(weighed or words[Word.DROPPED] != 0 or bool(setting.scores.steps))
         self.held = (arrays, setting, maxima, sums, reach, told, read)
 

@@ -8,13 +8,15 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
+from eyeline.masks.function_key import function_key, plain_function
 from eyeline.masks.intervals import Intervals
-from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule
+from eyeline.masks.lowered import LoweredMask, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
 from eyeline.masks.mask_function import MaskFunction
 from eyeline.masks.padding import Padding
 from eyeline.masks.picture import edges
 from eyeline.masks.positions import Align, Causal, PrefixLM, Window, check_align, standing
+from eyeline.masks.shape import AttentionShape, Shard
 
 __all__ = [
     "Align",
@@ -32,8 +34,11 @@ __all__ = [
     "Padding",
     "PrefixLM",
     "Rule",
+    "Shard",
     "Window",
     "check_align",
     "edges",
+    "function_key",
+    "plain_function",
     "standing",
 ]

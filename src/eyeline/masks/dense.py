@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import AttentionShape, LoweredMask, from_booleans
+from eyeline.masks.lowered import LoweredMask, from_booleans
 from eyeline.masks.mask import Mask
+from eyeline.masks.shape import AttentionShape
 
 
 class Dense(Mask):

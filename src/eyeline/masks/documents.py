@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks.counts import short, whole
-from eyeline.masks.lowered import AttentionShape, LoweredMask, one_interval
+from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.positions import Align, check_align, standing
+from eyeline.masks.shape import AttentionShape
 
 Counts = tuple[tuple[int, ...], ...]
 

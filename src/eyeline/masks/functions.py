@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule
+from eyeline.masks.lowered import LoweredMask, Rule
+from eyeline.masks.shape import AttentionShape
 
 #: Booleans that are computed at a time where not all of them are to be held.
 _AT_A_TIME = 1 << 24

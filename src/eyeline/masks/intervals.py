@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.masks.lowered import AttentionShape, LoweredMask, ordered
+from eyeline.masks.lowered import LoweredMask, ordered
 from eyeline.masks.mask import Mask
+from eyeline.masks.shape import AttentionShape
 
 
 class Intervals(Mask):

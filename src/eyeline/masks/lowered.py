@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,43 +11,6 @@ from numpy.typing import NDArray
 
 #: A user's rule on scalars: whether, in batch element b and head h, query i may look at key j.
 Rule = Callable[[int, int, int, int], bool]
-
-
-@dataclass(frozen=True)
-class AttentionShape:
-    """The shape of the matrices that a mask is asked about: leading batch axes, heads H, queries N, keys M."""
-
-    lead: tuple[int, ...]
-    heads: int
-    queries: int
-    keys: int
-
-    @property
-    def batch(self) -> int:
-        return math.prod(self.lead)
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        return (self.batch, self.heads, self.queries, self.keys)
-
-    def spread(self, array: NDArray[Any], name: str) -> NDArray[Any]:
-        """An array that broadcasts to (..., H, N, M), seen as (B or 1, H or 1, N or 1, M or 1).
-
-        It is not copied, unless its leading axes can't be one axis otherwise.
-        """
-        target = (*self.lead, self.heads, self.queries, self.keys)
-        try:
-            fits = np.broadcast_shapes(array.shape, target) == target
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError(f"{name} must broadcast to (..., H, N, M) = {target}, got shape {array.shape}")
-        own = array.shape[-3:]
-        if math.prod(array.shape[:-3]) == 1:
-            return array.reshape((1,) * (4 - len(own)) + own)
-        if array.ndim == 4 and len(self.lead) == 1:
-            return array
-        return np.broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.functions import booleans, disjunction, negation
-from eyeline.masks.lowered import AttentionShape, LoweredMask, everywhere, from_booleans, ordered
+from eyeline.masks.lowered import LoweredMask, everywhere, from_booleans, ordered
 from eyeline.masks.picture import draw, share
+from eyeline.masks.shape import AttentionShape
 
 
 class Mask:

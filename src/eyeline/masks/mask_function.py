@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks.lowered import AttentionShape, LoweredMask, Rule, everywhere
+from eyeline.masks.lowered import LoweredMask, Rule, everywhere
 from eyeline.masks.mask import Mask
+from eyeline.masks.shape import AttentionShape
 
 
 @dataclass(frozen=True, slots=True)

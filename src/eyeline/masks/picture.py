@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.functions import blocks
-from eyeline.masks.lowered import AttentionShape, LoweredMask
+from eyeline.masks.lowered import LoweredMask
+from eyeline.masks.shape import AttentionShape
 
 _SHADES = "·░▒▓█"
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks.counts import short, whole
-from eyeline.masks.lowered import AttentionShape, LoweredMask, one_interval
+from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
+from eyeline.masks.shape import AttentionShape
 
 #: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
 Align = Literal["start", "end"] | int

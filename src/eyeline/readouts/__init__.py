@@ -6,6 +6,17 @@ Each is defined once, on the whole matrix, in `reference`. This room may import 
 from eyeline.readouts.chosen import Readout, chosen, several
 from eyeline.readouts.matrix import Pooled, Received
 from eyeline.readouts.rectangle import Weights
-from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
+from eyeline.readouts.rows import Entropy, GroupMass, MeanDistance, TopK
 
-__all__ = ["Distance", "Entropy", "Onto", "Pooled", "Readout", "Received", "TopK", "Weights", "chosen", "several"]
+__all__ = [
+    "Entropy",
+    "GroupMass",
+    "MeanDistance",
+    "Pooled",
+    "Readout",
+    "Received",
+    "TopK",
+    "Weights",
+    "chosen",
+    "several",
+]

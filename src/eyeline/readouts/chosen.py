@@ -9,9 +9,9 @@ from typing import get_args
 from eyeline.masks import AttentionShape
 from eyeline.readouts.matrix import Pooled, Received
 from eyeline.readouts.rectangle import Weights
-from eyeline.readouts.rows import Distance, Entropy, Onto, TopK
+from eyeline.readouts.rows import Entropy, GroupMass, MeanDistance, TopK
 
-Readout = TopK | Entropy | Received | Distance | Onto | Pooled | Weights
+Readout = TopK | Entropy | Received | MeanDistance | GroupMass | Pooled | Weights
 
 
 def chosen(read: Readout | Sequence[Readout], problem: AttentionShape) -> tuple[Readout, ...]:

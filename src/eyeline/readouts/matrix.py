@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from eyeline.masks import AttentionShape
 from eyeline.readouts.rows import check_count
@@ -22,6 +22,7 @@ class Received:
     Received(reduce='sum')
     """
 
+    name: ClassVar[str] = "received"
     reduce: Literal["sum", "mean", "max"] = "sum"
 
     def __post_init__(self) -> None:
@@ -48,6 +49,7 @@ class Pooled:
     Pooled(rows=64, columns=64, reduce='max')
     """
 
+    name: ClassVar[str] = "pooled"
     rows: int
     columns: int
     reduce: Literal["mean", "max"] = "mean"

@@ -42,8 +42,8 @@ class Observation:
         top_k: the keys that each query looks at most, by `TopK`.
         entropy: (..., H, N), in nats, by `Entropy`.
         received: (..., H, M), by `Received`.
-        distance: (..., H, N), in tokens, by `Distance`.
-        onto: (..., H, N, count), by `Onto`.
+        mean_distance: (..., H, N), in tokens, by `MeanDistance`.
+        group_mass: (..., H, N, count), by `GroupMass`.
         pooled: (..., H, rows, columns), by `Pooled`.
         sink: (..., H, N), the share of each row that went to the sink, where scores have `Sinks`.
         read: what was asked.
@@ -62,8 +62,8 @@ class Observation:
     top_k: TopKeys | None = None
     entropy: Array | None = None
     received: Array | None = None
-    distance: Array | None = None
-    onto: Array | None = None
+    mean_distance: Array | None = None
+    group_mass: Array | None = None
     pooled: Array | None = None
     sink: Array | None = None
     read: tuple[Readout, ...] = ()
@@ -150,8 +150,8 @@ def _over_keys(a: Observation, b: Observation) -> Observation:
         weights=_rows_added(a, of_a, b, of_b),
         top_k=_best(a.top_k, of_a, b.top_k, of_b),
         entropy=entropy,
-        distance=added("distance"),
-        onto=added("onto", 1),
+        mean_distance=added("mean_distance"),
+        group_mass=added("group_mass", 1),
         received=_received(a, b, looking),
         pooled=_pooled(a, b),
         looking=looking,
@@ -185,8 +185,8 @@ def _over_queries(a: Observation, b: Observation) -> Observation:
         weights=after("weights", -2),
         top_k=top_k,
         entropy=after("entropy"),
-        distance=after("distance"),
-        onto=after("onto", -2),
+        mean_distance=after("mean_distance"),
+        group_mass=after("group_mass", -2),
         sink=after("sink"),
         received=_received(a, b, looking),
         pooled=_pooled(a, b),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class Weights:
     Weights(queries=-1, keys=slice(0, 10, None))
     """
 
+    name: ClassVar[str] = "weights"
     queries: Which = None
     keys: Which = None
 

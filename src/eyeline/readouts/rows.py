@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,7 @@ class TopK:
     TopK(k=8)
     """
 
+    name: ClassVar[str] = "top_k"
     k: int
 
     def __post_init__(self) -> None:
@@ -51,23 +53,26 @@ class Entropy:
     Entropy()
     """
 
+    name: ClassVar[str] = "entropy"
+
     def check(self, problem: AttentionShape) -> None:
         """It fits any matrix."""
 
 
 @dataclass(frozen=True)
-class Distance:
+class MeanDistance:
     """How far each query looks, in tokens: Σ w·|i' - j|, where i' is the key position at which query i stands.
 
-    Reads `distance` of an observation, (..., H, N); 0 for a query that may look at nothing.
+    Reads `mean_distance` of an observation, (..., H, N); 0 for a query that may look at nothing.
 
     Args:
         align: as in `Causal`, needed where queries and keys differ in number.
 
-    >>> Distance(align="end")
-    Distance(align='end')
+    >>> MeanDistance(align="end")
+    MeanDistance(align='end')
     """
 
+    name: ClassVar[str] = "mean_distance"
     align: Align | None = None
 
     def __post_init__(self) -> None:
@@ -86,10 +91,10 @@ class Distance:
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Onto:
+class GroupMass:
     """How much each query looks at each group of keys: the sum of its weights on them.
 
-    Reads `onto` of an observation, (..., H, N, count).
+    Reads `group_mass` of an observation, (..., H, N, count).
 
     Args:
         groups: whole numbers, (M,) or (..., M) broadcasting to the leading axes: the group of each key from 0, or -1
@@ -99,10 +104,11 @@ class Onto:
     Raises:
         ValueError: if groups aren't whole numbers from -1 to count - 1, or don't fit the keys.
 
-    >>> Onto([0, 0, 1, -1])
-    Onto(2 groups of 4 keys)
+    >>> GroupMass([0, 0, 1, -1])
+    GroupMass(2 groups of 4 keys)
     """
 
+    name: ClassVar[str] = "group_mass"
     groups: NDArray[np.int64]
     count: int
 
@@ -122,7 +128,7 @@ class Onto:
         object.__setattr__(self, "count", largest + 1 if count is None else int(count))
 
     def __repr__(self) -> str:
-        return f"Onto({self.count} groups of {' × '.join(map(str, self.groups.shape))} keys)"
+        return f"GroupMass({self.count} groups of {' × '.join(map(str, self.groups.shape))} keys)"
 
     def labels(self, problem: AttentionShape) -> NDArray[np.int64]:
         """The group of each key, (B or 1, M)."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.dropout import check_dropout, kept
-from eyeline.masks import AttentionShape, Mask
-from eyeline.part import Part
+from eyeline.masks import AttentionShape, Mask, Shard
 from eyeline.scores import Scores, Sinks, stacked
 
 Array = NDArray[np.float64]
@@ -141,7 +140,7 @@ def steps(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
-    part: Part | None = None,
+    shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Steps:
     """Scaled dot-product attention with all its intermediates.
@@ -155,7 +154,7 @@ def steps(
         scores: what changes the scaled scores, in order.
         dropout: the share of weights that is dropped.
         seed: which ones.
-        part: which part of a larger attention these queries and keys are: masks, scores and dropout are the whole's.
+        shard: which part of a larger attention these queries and keys are: masks, scores and dropout are the whole's.
         lse: the total that weights are shares of, (..., H, N); that of these keys, and the sink, if not given.
 
     Returns:
@@ -170,7 +169,7 @@ def steps(
     if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
         groups = q64.shape[-3] // k64.shape[-3]
         k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
-    problem, here = place(q64, k64, part)
+    problem, here = place(q64, k64, shard)
     shape = (*q64.shape[:-1], k64.shape[-2])
     by = 1 / math.sqrt(max(q64.shape[-1], 1)) if scale is None else scale
     share, number = check_dropout(dropout, seed)
@@ -211,9 +210,9 @@ def steps(
     )
 
 
-def place(q: Array, k: Array, part: Part | None) -> tuple[AttentionShape, tuple[Any, ...]]:
+def place(q: Array, k: Array, shard: Shard | None) -> tuple[AttentionShape, tuple[Any, ...]]:
     """The sizes of the whole matrix, and where in it these queries (..., H, N, D) and keys (..., G, M, D) are."""
-    part = part or Part()
-    (N, M), i, j = (q.shape[-2], k.shape[-2]), part.first_query, part.first_key
-    problem = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *part.of(N, M))
+    shard = shard or Shard()
+    (N, M), i, j = (q.shape[-2], k.shape[-2]), shard.first_query, shard.first_key
+    problem = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *shard.of(N, M))
     return problem, (..., slice(i, i + N), slice(j, j + M))

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eyeline.masks import Mask
-from eyeline.part import Part
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights, chosen
+from eyeline.masks import Mask, Shard
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights, chosen
 from eyeline.readouts.observation import Observation
 from eyeline.reference import reading
 from eyeline.reference.formula import place, steps
@@ -28,17 +27,17 @@ def observe(
     dropout: float = 0.0,
     seed: int | None = None,
     read: Readout | Sequence[Readout] = (),
-    part: Part | None = None,
+    shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
     """Attention and what is asked about its weights.
 
     Args:
-        q, k, v, mask, scale, scores, dropout, seed, part, lse: as for `steps`.
+        q, k, v, mask, scale, scores, dropout, seed, shard, lse: as for `steps`.
         read: one readout or several, each kind at most once.
     """
-    done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, part=part, lse=lse)
-    problem, here = place(done.q, done.k, part)
+    done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, shard=shard, lse=lse)
+    problem, here = place(done.q, done.k, shard)
     rows, columns = here[1:]
     # Of all keys, at their own place; what isn't here has no weight.
     w, seen = (np.zeros((*x.shape[:-1], problem.keys), x.dtype) for x in (done.weights, done.seen))
@@ -56,11 +55,11 @@ def observe(
             case Received():
                 found["received"] = reading.received(w, seen, readout.reduce)
                 found["looking"] = seen.any(axis=-1) if readout.reduce == "mean" else None
-            case Distance():
-                found["distance"] = reading.distance(w, readout.positions(problem)[rows])
-            case Onto():
+            case MeanDistance():
+                found["mean_distance"] = reading.distance(w, readout.positions(problem)[rows])
+            case GroupMass():
                 labels = np.broadcast_to(readout.labels(problem)[:, None], (*problem.shape[:2], problem.keys))
-                found["onto"] = reading.onto(w, labels.reshape(*w.shape[:-2], problem.keys), readout.count)
+                found["group_mass"] = reading.onto(w, labels.reshape(*w.shape[:-2], problem.keys), readout.count)
             case Pooled():
                 whole = np.zeros((*w.shape[:-2], problem.queries, problem.keys))
                 whole[..., rows, :] = w

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
-from eyeline.masks import AttentionShape, Mask
-from eyeline.part import Part
+from eyeline.masks import AttentionShape, Mask, Shard
 from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
 from eyeline.readouts.observation import Observation, TopKeys
 from eyeline.scores import Score, Scores, Sinks, stacked
@@ -38,7 +37,7 @@ def attention(
 
     It is differentiable once, in q, k, v and the parameters of `scores`, on any device; CPU tensors are computed by the
     compiled kernels. It may stand inside `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts
-    may be made there too, but for `~` and `Onto`, which have to be made outside.
+    may be made there too, but for `~` and `GroupMass`, which have to be made outside.
 
     Args:
         seed: a whole number, or a tensor of one, which may change between runs of a compiled function.
@@ -69,7 +68,7 @@ def observe(
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
     read: Readout | Sequence[Readout] = (),
-    part: Part | None = None,
+    shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
     """Attention of tensors as `attention` computes it, and what is asked about its weights; see `eyeline.observe`.
@@ -83,9 +82,10 @@ def observe(
     >>> observe(x, x, x, scale=1.0, read=Weights(queries=0)).weights
     tensor([[0.7311, 0.2689]])
     """
-    if part is not None or lse is not None:
+    if shard is not None or lse is not None:
         raise ValueError(
-            "part and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy arrays"
+            "shard and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy "
+            "arrays"
         )
     _check(q, k, v)
     changes = stacked(scores)
@@ -104,7 +104,7 @@ def observe(
             continue
         if isinstance(readout, Received) and readout.reduce == "mean":
             seen["looking"], *found = found
-        seen[type(readout).__name__.lower()], *found = found
+        seen[readout.name], *found = found
         if isinstance(readout, Pooled):
             seen["pooled_over"] = q.shape[-2], k.shape[-2]
     if changes and isinstance(changes[-1], Sinks):

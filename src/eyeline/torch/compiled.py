@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from eyeline.attention.call import Call
-from eyeline.kernels.read_gradients import ReadGradients
+from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
@@ -34,7 +34,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
             continue
         if isinstance(readout, Received) and readout.reduce == "mean":
             found.append(seen.looking)
-        found.append(getattr(seen, type(readout).__name__.lower()))
+        found.append(getattr(seen, readout.name))
     B, H = q.shape[:2]
     axes = len(request.problem.lead) + 1
     output, *rest = (torch.from_numpy(np.ascontiguousarray(x)) for x in found)
@@ -81,7 +81,7 @@ def backward(
         maxima,
         sums,
         np.broadcast_to(output.dtype.type(0), output.shape) if d_output is None else d_output,
-        _read_gradients(request, results[4:], d_lse, d_read),
+        _primitive_gradients(request, results[4:], d_lse, d_read),
         wanted,
     )
     own: list[Any] = []
@@ -101,34 +101,34 @@ def backward(
     ]
 
 
-def _read_gradients(
+def _primitive_gradients(
     request: Request, results: Sequence[Tensor], d_lse: Any, d_read: Sequence[Any]
-) -> ReadGradients | None:
+) -> PrimitiveGradients | None:
     """The gradients of what was read, as the kernels take them."""
     problem = request.problem
-    fields: dict[str, Any] = {"lse": d_lse}
+    fields: dict[str, Any] = {"d_lse": d_lse}
     of_all = zip(request.read, _last(request.read, d_read), _firsts(request.read, results), strict=True)
     for readout, d, first in of_all:
         if d is None:
             continue
         match readout:
             case Entropy():
-                fields |= {"entropy": d, "entropy_values": _array(first)}
+                fields |= {"d_row_log_weights": -d, "row_log_weights": -_array(first)}
             case Received(reduce="mean"):
                 lookers = np.maximum(_array(first).sum(axis=2), 1)[..., None]
-                fields["received"] = d / lookers
+                fields["d_column_sums"] = d / lookers
             case Received():
-                fields["received"] = d
-            case Distance():
-                fields |= {"distance": d, "offset": int(readout.positions(problem)[0])}
-            case Onto():
-                fields |= {"onto": d, "labels": np.ascontiguousarray(readout.labels(problem))}
+                fields["d_column_sums"] = d
+            case MeanDistance():
+                fields |= {"d_row_distances": d, "row_distances": int(readout.positions(problem)[0])}
+            case GroupMass():
+                fields |= {"d_row_bins": d, "row_bins": np.ascontiguousarray(readout.labels(problem))}
             case Weights():
                 rows, columns = readout.rows(problem.queries), readout.columns(problem.keys)
-                fields |= {"weights": d, "rows": rows, "columns": columns}
+                fields |= {"d_rectangle": d, "rows": rows, "columns": columns}
             case TopK():
-                fields |= {"top": d, "top_keys": _array(first)}
-    return ReadGradients(**fields) if any(value is not None for value in fields.values()) else None
+                fields |= {"d_selected": d, "selected_keys": _array(first)}
+    return PrimitiveGradients(**fields) if any(value is not None for value in fields.values()) else None
 
 
 def _counts(read: Sequence[Readout]) -> list[int]:

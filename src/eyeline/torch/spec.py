@@ -117,12 +117,12 @@ class Said:
             return _text("TopK", _json(readout.k))
         if isinstance(readout, readouts.Received):
             return _text("Received", _json(readout.reduce))
-        if isinstance(readout, readouts.Distance):
-            return _text("Distance", self._align(readout.align))
+        if isinstance(readout, readouts.MeanDistance):
+            return _text("MeanDistance", self._align(readout.align))
         if isinstance(readout, readouts.Pooled):
             return _text("Pooled", _json(readout.rows), _json(readout.columns), _json(readout.reduce))
-        if isinstance(readout, readouts.Onto):
-            return _text("Onto", self.fact(readout.groups), _json(readout.count))
+        if isinstance(readout, readouts.GroupMass):
+            return _text("GroupMass", self.fact(readout.groups), _json(readout.count))
         if isinstance(readout, readouts.Weights):
             return _text("Weights", self._positions(readout.queries), self._positions(readout.keys))
         raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {type(readout).__name__}")
@@ -256,10 +256,10 @@ def _readout(said: list[Any], arrays: Sequence[Any]) -> Any:
     name, *rest = said
     if name == "Weights":
         return readouts.Weights(*(_positions(which, arrays) for which in rest))
-    if name == "Onto":
-        return readouts.Onto(arrays[rest[0]], rest[1])
-    if name == "Distance":
-        return readouts.Distance(_align(rest[0], arrays))
+    if name == "GroupMass":
+        return readouts.GroupMass(arrays[rest[0]], rest[1])
+    if name == "MeanDistance":
+        return readouts.MeanDistance(_align(rest[0], arrays))
     kind: Any = getattr(readouts, name)
     return kind(*rest)
 

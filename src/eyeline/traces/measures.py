@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.readouts import Distance, Entropy, Onto, Pooled, Readout
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout
 from eyeline.readouts.observation import Observation
 from eyeline.traces.tokenized_text import TokenizedText
 
@@ -44,10 +44,10 @@ def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
     groups[across.tokens_aside] = 0
     read: list[Readout] = [
         Entropy(),
-        Onto(groups, 1),
+        GroupMass(groups, 1),
         Pooled(min(len(queries), PICTURE), min(len(across), PICTURE)),
     ]
-    return [*read, Distance()] if keys is None else read
+    return [*read, MeanDistance()] if keys is None else read
 
 
 def measures(layers: Sequence[Observation]) -> Measures:
@@ -55,11 +55,11 @@ def measures(layers: Sequence[Observation]) -> Measures:
     pictures = np.stack([_heads(seen.pooled, 3) for seen in layers])
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]
-    distances = [_mean(seen, seen.distance) for seen in layers if seen.distance is not None]
+    distances = [_mean(seen, seen.mean_distance) for seen in layers if seen.mean_distance is not None]
     return Measures(
         np.stack([_mean(seen, seen.entropy) for seen in layers]),
         np.stack(distances) if distances else None,
-        np.stack([_mean(seen, None if seen.onto is None else seen.onto[..., 0]) for seen in layers]),
+        np.stack([_mean(seen, None if seen.group_mass is None else seen.group_mass[..., 0]) for seen in layers]),
         np.round(255 * np.sqrt(shares)).astype(np.uint8),
         most.astype(np.float32),
     )

@@ -165,18 +165,18 @@ def heads(
     found: list[dict[str, Array]] = []
     for layer in model.layers([tokens.ids], read=measures.readouts(kinds)):
         numbers = measures.measures(layer, kinds, causal=causal)
-        assert layer.seen.onto is not None
-        numbers["sink"] = measures.sink(layer.seen.onto[..., 0])
+        assert layer.seen.group_mass is not None
+        numbers["sink"] = measures.sink(layer.seen.group_mass[..., 0])
         found.append(numbers)
         if layer_done is not None:
             layer_done(len(found), model.config.layers)
     if not causal and len(tokens) > measures.SINK_TOKENS:
         # In an encoder the tokens that follow change what the first ones do: they are run alone.
         few = cut(tokens, measures.SINK_TOKENS)
-        onto = kinds_of(few).onto
-        for numbers, layer in zip(found, model.layers([few.ids], read=onto), strict=True):
-            assert layer.seen.onto is not None
-            numbers["sink"] = measures.sink(layer.seen.onto[..., 0])
+        groups = kinds_of(few).groups
+        for numbers, layer in zip(found, model.layers([few.ids], read=groups), strict=True):
+            assert layer.seen.group_mass is not None
+            numbers["sink"] = measures.sink(layer.seen.group_mass[..., 0])
     repeated = _induction(model, tokens, causal, found)
     table = {name: np.concatenate([numbers[name] for numbers in found]) for name in found[0]}
     defined = labels_for(len(tokens), causal)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.models import Tokens
-from eyeline.readouts import Onto
+from eyeline.readouts import GroupMass
 
 Flags = NDArray[np.bool_]
-#: The groups of `Kinds.onto`.
+#: The groups of `Kinds.groups`.
 FIRST, SPECIAL, PUNCTUATION = range(3)
 
 
@@ -30,11 +30,11 @@ class Kinds:
     punctuation: Flags
 
     @cached_property
-    def onto(self) -> Onto:
+    def groups(self) -> GroupMass:
         """The readout of what goes to the first token, and to special tokens and punctuation after it."""
         groups = np.where(self.special, SPECIAL, np.where(self.punctuation, PUNCTUATION, -1))
         groups[:1] = FIRST
-        return Onto(groups, 3)
+        return GroupMass(groups, 3)
 
 
 def kinds_of(tokens: Tokens) -> Kinds:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.answers.behaviour.kinds import FIRST, PUNCTUATION, SPECIAL, Kinds
-from eyeline.readouts import Distance, Entropy, Readout
+from eyeline.readouts import Entropy, MeanDistance, Readout
 
 if TYPE_CHECKING:
     from eyeline.models import Layer
@@ -55,7 +55,7 @@ MEASURES = (
 
 def readouts(kinds: Kinds) -> list[Readout]:
     """What has to be read of a layer's weights for its `measures`."""
-    return [Entropy(), Distance(), kinds.onto]
+    return [Entropy(), MeanDistance(), kinds.groups]
 
 
 def measures(
@@ -77,20 +77,20 @@ def measures(
         special ones, `separator`, and `punctuation`. NaN where the text has no such token.
     """
     assert layer.seen.entropy is not None
-    assert layer.seen.distance is not None
-    assert layer.seen.onto is not None
-    onto = np.moveaxis(layer.seen.onto, -1, 0)
+    assert layer.seen.mean_distance is not None
+    assert layer.seen.group_mass is not None
+    mass = np.moveaxis(layer.seen.group_mass, -1, 0)
     found = {
         "entropy": layer.seen.entropy,
-        "distance": layer.seen.distance,
+        "distance": layer.seen.mean_distance,
         **{
             name: shifted(layer, offset, causal=causal, scale=scale, lengths=lengths)
             for name, offset in (("previous", -1), ("next", 1), ("same", 0))
         },
-        "first": onto[FIRST],
-        "special": onto[SPECIAL] + (onto[FIRST] if kinds.special[0] else 0),
-        "separator": onto[SPECIAL],
-        "punctuation": onto[PUNCTUATION],
+        "first": mass[FIRST],
+        "special": mass[SPECIAL] + (mass[FIRST] if kinds.special[0] else 0),
+        "separator": mass[SPECIAL],
+        "punctuation": mass[PUNCTUATION],
     }
     result = {name: mean(rows, lengths) for name, rows in found.items()}
     kinds_there = {"special": kinds.special, "separator": kinds.special[1:], "punctuation": kinds.punctuation[1:]}

@@ -16,15 +16,15 @@ from torch import Tensor
 from eyeline import readouts
 from eyeline.torch.reading.matrix import Pooled, Received, Weights
 from eyeline.torch.reading.reading import Reading
-from eyeline.torch.reading.rows import Distance, Entropy, Onto, TopK
+from eyeline.torch.reading.rows import Entropy, GroupMass, MeanDistance, TopK
 from eyeline.torch.request import Request
 
 __all__ = ["Reading", "readings", "with_gradients"]
 
 _READINGS: dict[type, type[Reading]] = {
-    readouts.Distance: Distance,
+    readouts.MeanDistance: MeanDistance,
     readouts.Entropy: Entropy,
-    readouts.Onto: Onto,
+    readouts.GroupMass: GroupMass,
     readouts.Pooled: Pooled,
     readouts.Received: Received,
     readouts.TopK: TopK,

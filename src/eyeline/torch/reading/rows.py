@@ -26,7 +26,7 @@ class Entropy(Reading):
         d_weights += self.d[:, :, block.rows, None] * slope
 
 
-class Distance(Reading):
+class MeanDistance(Reading):
     def start(self) -> None:
         self.distance = self.zeros(self.problem.queries)
 
@@ -45,7 +45,7 @@ class Distance(Reading):
         d_weights += self.d[:, :, block.rows, None] * self._apart(block)
 
 
-class Onto(Reading):
+class GroupMass(Reading):
     def start(self) -> None:
         self.onto = self.zeros(self.problem.queries, self.readout.count)
 
