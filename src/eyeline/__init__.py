@@ -73,10 +73,7 @@ register_on_import()
 
 _LATER = {
     "Trace": "traces",
-<<<<<<< HEAD
-=======
     "attach": "huggingface",
->>>>>>> main
     "compare": "answers",
     "explain": "answers",
     "heads": "answers",
