@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import browser
@@ -33,30 +32,41 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kernels():
-    """The kernels, compiled into the cache if they aren't there, as many at once as there are processors."""
-    from eyeline.kernels import layout, library, machine
+def pytest_sessionstart(session):
+    """Kernels are compiled before any test, and before pytest-xdist starts its workers, which all find them."""
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        compile_kernels()
+
+
+def kernel_kinds():
+    from eyeline.kernels import layout
+
+    return [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
+
+
+def compile_kernels():
+    """The kernels that aren't in the cache, as many at once as there are processors."""
+    from eyeline.kernels import library, machine
 
     here = machine.target()
-    kinds = [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
-    # Of several processes that run tests side by side (pytest -n), each compiles its share.
-    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-
-    def missing(some):
-        return [kind for kind in some if not library.path(*kind, here).exists()]
+    missing = [kind for kind in kernel_kinds() if not library.path(*kind, here).exists()]
+    if missing:
+        print(f"compiling {len(missing)} kernels", flush=True)
 
     def compile_apart(kind):
         code = f"from eyeline.kernels import library; library.kernel{kind!r}"
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
-    with ThreadPoolExecutor(max((os.cpu_count() or 1) // count, 1)) as pool:
-        list(pool.map(compile_apart, missing(kinds[share::count])))
-    patience = time.monotonic() + 300
-    while missing(kinds) and time.monotonic() < patience:
-        time.sleep(0.2)
-    for kind in kinds:
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(compile_apart, missing))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels():
+    """The kernels, loaded, so that tests may change where the cache is."""
+    from eyeline.kernels import library
+
+    for kind in kernel_kinds():
         library.kernel(*kind)
 
 
