@@ -6,7 +6,7 @@ from __future__ import annotations
 from eyeline.kernels.elementary import tanh
 from eyeline.kernels.layout import KEY_BLOCK, STEP_WORDS, sizes
 from eyeline.kernels.memory import call, width, word
-from eyeline.kernels.simd import fma
+from eyeline.kernels.simd import equal, fma, select
 from eyeline.kernels.steps import steps
 from eyeline.kernels.words import (
     ADDED,
@@ -44,6 +44,11 @@ def slopes(dtype, lanes, most_vectors):
                     store(kept + at, load(scores + at))
                 kept += KEY_BLOCK * line
             change_by(p, k, scratch, scores, batch, head, first_query, count, vectors, a, e)
+
+    @compiled
+    def sloped(change, slope):
+        """A change times a slope; none stays none, whatever the slope is: what is hidden may have one of NaN."""
+        return select(equal(change, splat(dtype(0))), splat(dtype(0)), change * slope)
 
     @compiled
     def add_to_table(table, changes, count, vectors, n):
@@ -93,12 +98,12 @@ def slopes(dtype, lanes, most_vectors):
                     height = tanh(load(kept + at) * inverse)
                     # The slope of cap · tanh(s / cap) is 1 - tanh².
                     slope = fma(splat(-one) * height, height, splat(one))
-                    store(changes + at, load(changes + at) * slope)
+                    store(changes + at, sloped(load(changes + at), slope))
             elif kind == CALLED:
                 kept -= KEY_BLOCK * line
                 number = word(p, FIRST_QUERY) + first_query
                 call(array, kept, length, batch, head, number, count, a, e)
                 for at in range(0, n * line, step):
-                    store(changes + at, load(changes + at) * load(kept + at))
+                    store(changes + at, sloped(load(changes + at), load(kept + at)))
 
     return change_forth, change_back
