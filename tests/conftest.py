@@ -42,22 +42,22 @@ def pytest_sessionstart(session):
 
 
 def kernel_kinds():
-    from eyeline.kernels import layout
+    from eyeline.kernels.compiled.programs import PROGRAMS
 
-    return [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
+    return [(program, dtype) for program in PROGRAMS for dtype in ("float32", "float64")]
 
 
 def compile_kernels():
     """The kernels that aren't in the cache, as many at once as there are processors."""
-    from eyeline.kernels import library, machine
+    from eyeline.kernels import kernel_cache, machine
 
     here = machine.target()
-    missing = [kind for kind in kernel_kinds() if not library.path(*kind, here).exists()]
+    missing = [kind for kind in kernel_kinds() if not kernel_cache.path(*kind, here).exists()]
     if missing:
         print(f"compiling {len(missing)} kernels", flush=True)
 
     def compile_apart(kind):
-        code = f"from eyeline.kernels import library; library.kernel{kind!r}"
+        code = f"from eyeline.kernels import kernel_cache; kernel_cache.kernel{kind!r}"
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -67,10 +67,10 @@ def compile_kernels():
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
     """The kernels, loaded, so that tests may change where the cache is."""
-    from eyeline.kernels import library
+    from eyeline.kernels import kernel_cache
 
     for kind in kernel_kinds():
-        library.kernel(*kind)
+        kernel_cache.kernel(*kind)
 
 
 @pytest.fixture
