@@ -11,8 +11,8 @@ import pytest
 
 import eyeline
 from eyeline import cli
-from eyeline.answers.behaviour.labels import LABELS
-from eyeline.answers.behaviour.measures import MEASURES
+from eyeline.answers.behaviour.head_labels import LABELS
+from eyeline.answers.behaviour.head_measures import MEASURES
 from eyeline.cli.heads import LabelName, MeasureName
 from eyeline.models import load
 from tests.test_cli import run

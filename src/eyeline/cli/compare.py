@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eyeline.cli.explain import AsJson, Half, Head, Html, Layer, ModelName, Special, written
 from eyeline.cli.results import check_results, draw, progress, save_html, say_json
-
-if TYPE_CHECKING:
-    from eyeline.models import Model
 
 TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
 TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]
@@ -36,11 +33,6 @@ def compare(
     from eyeline.answers import compare as ask
 
     check_results(as_json, False, None, html, half)
-    runs: str | Model = model
-    if html is not None:  # the model runs once more for it
-        from eyeline.models import load
-
-        runs = load(model, progress=progress)
     found = ask(
         written(text_a),
         text_b,
@@ -51,13 +43,13 @@ def compare(
         layer=layer,
         head=head,
         special=special,
-        model=runs,
+        model=model,
         progress=progress,
     )
-    if html is not None and not isinstance(runs, str):
-        from eyeline.answers.pages import comparison_page
+    if html is not None:
+        from eyeline.views.answer_pages import comparison_page
 
-        save_html(comparison_page(found, runs), html, half)
+        save_html(comparison_page(found), html, half)
     if as_json:
         say_json(found)
     else:

@@ -6,14 +6,11 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import typer
 
 from eyeline.cli.results import check_results, draw, progress, save_html, save_png, say_csv, say_json
-
-if TYPE_CHECKING:
-    from eyeline.models import Model
 
 Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
 Layer = Annotated[
@@ -118,11 +115,6 @@ def explain(
         return
     asked = written(text)
     changed: Changed = {"mask": "causal" if mask else None, "scale": 1.0 if no_scale else None}
-    runs: str | Model = model
-    if html is not None:  # the model runs once more for it
-        from eyeline.models import load
-
-        runs = load(model, progress=progress)
     with Saying(asked) as saying:
         found = ask(
             asked,
@@ -138,16 +130,16 @@ def explain(
             temperature=temperature,
             top_p=top_p,
             seed=seed,
-            model=runs,
+            model=model,
             progress=progress,
             said=saying,
         )
     if png is not None:
         save_png(found, png)
-    if html is not None and not isinstance(runs, str):
-        from eyeline.answers.pages import explanation_page
+    if html is not None:
+        from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(found, runs, **changed), html, half)
+        save_html(explanation_page(found), html, half)
     if as_json:
         say_json(found)
     elif as_csv:

@@ -6,7 +6,7 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -71,16 +71,17 @@ def heads(
 ) -> None:
     """Show what every head does: how broadly and how far it looks, at what, and a word for that."""
     from eyeline.answers import heads as ask
-    from eyeline.answers.question import loaded, where
+    from eyeline.answers.question import asked_model, where
     from eyeline.views.heads import heads as drawn
     from eyeline.views.terminal import Drawing
 
     check_results(as_json, as_csv, png)
     whole = text_or_file(text)
-    ready = loaded(model, progress)
+    ready = asked_model(model, progress=progress)
     where(ready, layer, None)
-    with layers_shown(ready.config.layers) as layer_done:
+    with layers_shown(ready.layers) as layer_done:
         found = ask(whole, first=first, model=ready, layer_done=layer_done)
+    document: Any = found.document()
     if png is not None:
         save_png(found, png)
     if as_json:
@@ -88,7 +89,7 @@ def heads(
     elif as_csv:
         say_csv(found)
     else:
-        draw(Drawing(lambda ink: drawn(found.document, ink, sort=sort, layer=layer, label=label)))
+        draw(Drawing(lambda ink: drawn(document, ink, sort=sort, layer=layer, label=label)))
 
 
 def text_or_file(given: str) -> str:

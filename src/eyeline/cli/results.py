@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Explanation, Heads
-    from eyeline.answers.shown import Shown
+    from eyeline.answers import Answer
     from eyeline.views.page import Page
 
 
@@ -46,6 +45,7 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | No
             a page of none.
         ExtraError: if a picture is asked for and matplotlib isn't installed.
     """
+    import eyeline.views.attach  # noqa: F401  (answers then print themselves)
     from eyeline.answers import QuestionError
 
     if as_json and as_csv:
@@ -62,7 +62,7 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | No
         raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
-def save_png(found: Explanation | Heads, png: Path) -> None:
+def save_png(found: Answer, png: Path) -> None:
     """Draw to a PNG file, and say so."""
     missing = found.save_png(png)
     if missing:
@@ -76,15 +76,15 @@ def save_html(page: Page, html: Path, half: bool) -> None:
     progress(f"wrote {html}")
 
 
-def say_csv(found: Explanation | Heads) -> None:
+def say_csv(found: Answer) -> None:
     """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(found.to_csv().encode())
 
 
-def say_json(found: Shown) -> None:
+def say_json(found: Answer) -> None:
     """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
-    print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
+    print(found.json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
 def draw(found: RenderableType) -> None:

@@ -100,11 +100,11 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
     """A text, run as trained, and with the mask; the model is kept among those that are ready."""
-    from eyeline.answers.question import loaded
+    from eyeline.models import load
     from eyeline.traces import record
 
     if model not in ready:
-        ready[model] = loaded(model, progress)
+        ready[model] = load(model, progress=progress)
     chosen, runs, done = ready[model], 1 + causal, 0
     with layers_shown(runs * chosen.config.layers) as layer_done:
 
@@ -124,9 +124,9 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
     state: dict[str, Any] = {}
     if layer is not None:
-        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name, "layers are counted from 1") - 1
+        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name)
     if head is not None:
-        state["head"] = counted("head", head, trace.model.heads, trace.model.name, "heads are counted from 1") - 1
+        state["head"] = counted("head", head, trace.model.heads, trace.model.name)
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
@@ -136,7 +136,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
     """The first token of a word."""
-    from eyeline.answers.units import find
+    from eyeline.answers.word_search import find
     from eyeline.models.units import Unit
 
     line = trace.queries

@@ -78,7 +78,14 @@ def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink:
         part = entries[0][first : first + per_row]
         if lines:
             lines.append(Text())
-        lines.append(Text("  " + "layer".ljust(left) + "".join(f"{entry['layer']:>7}" for entry in part), style="dim"))
+        lines.append(
+            Text(
+                "  "
+                + "layer".ljust(left)
+                + "".join(f"{'emb.' if entry['layer'] is None else entry['layer']:>7}" for entry in part),
+                style="dim",
+            )
+        )
         for name, series in zip(names, entries, strict=True):
             line = Text("  " + name.ljust(left))
             for entry in series[first : first + per_row]:

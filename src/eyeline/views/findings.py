@@ -123,7 +123,7 @@ def _picture_found(document: Explanation, run: Run, words: Words) -> str:
 def compared(document: Comparison, words: Words = printable) -> list[str]:
     """What a comparison shows: how far the two vectors part, and from whom each takes most."""
     first, last = document["cosines"][0], document["cosines"][-1]
-    layers = f"From layer {first['layer']} to layer {last['layer']}"
+    layers = f"From the embedding to layer {last['layer']}"
     lines = [f"{layers} the cosine of the two goes from {first['cosine']:.3f} to {last['cosine']:.3f}."]
     for side in document["sides"]:
         looked = most(side["looks_at"], side["token_units"], words)

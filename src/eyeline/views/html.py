@@ -191,7 +191,7 @@ def _heads(run: Run, name: str, layer: int, own: Sequence[int]) -> str:
 
 
 def _cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:
-    rows = [row(["layer", *(str(entry["layer"]) for entry in series[0][1])])]
+    rows = [row(["layer", *("embedding" if entry["layer"] is None else str(entry["layer"]) for entry in series[0][1])])]
     rows += [row([name, *(f"{entry['cosine']:.3f}" for entry in entries)]) for name, entries in series]
     return table(rows)
 

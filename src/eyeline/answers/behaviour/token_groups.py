@@ -13,13 +13,13 @@ from eyeline.models import Tokens
 from eyeline.readouts import GroupMass
 
 Flags = NDArray[np.bool_]
-#: The groups of `Kinds.groups`.
+#: The groups of `TokenGroups.readout`.
 FIRST, SPECIAL, PUNCTUATION = range(3)
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """Two kinds of tokens, beside the first one, which is a kind of its own.
+class TokenGroups:
+    """Two groups of tokens, beside the first one, which is a group of its own.
 
     Attributes:
         special: which tokens the tokenizer added, (N,).
@@ -30,18 +30,18 @@ class Kinds:
     punctuation: Flags
 
     @cached_property
-    def groups(self) -> GroupMass:
+    def readout(self) -> GroupMass:
         """The readout of what goes to the first token, and to special tokens and punctuation after it."""
         groups = np.where(self.special, SPECIAL, np.where(self.punctuation, PUNCTUATION, -1))
         groups[:1] = FIRST
         return GroupMass(groups, 3)
 
 
-def kinds_of(tokens: Tokens) -> Kinds:
-    """The kinds of a text's tokens.
+def groups_of(tokens: Tokens) -> TokenGroups:
+    """The groups of a text's tokens.
 
     >>> from eyeline.models import load
-    >>> found = kinds_of(load("minilm").tokens("Well, time flies..."))
+    >>> found = groups_of(load("minilm").tokens("Well, time flies..."))
     >>> found.special.astype(int)
     array([1, 0, 0, 0, 0, 0, 0, 0, 1])
     >>> found.punctuation.astype(int)
@@ -49,7 +49,7 @@ def kinds_of(tokens: Tokens) -> Kinds:
     """
     special = np.array(tokens.special, np.bool_)
     texts = (tokens.text[first:last] for first, last in tokens.offsets)
-    return Kinds(special, ~special & np.array([is_punctuation(text) for text in texts], np.bool_))
+    return TokenGroups(special, ~special & np.array([is_punctuation(text) for text in texts], np.bool_))
 
 
 def is_punctuation(text: str) -> bool:
@@ -81,6 +81,7 @@ def cut(tokens: Tokens, count: int) -> Tokens:
         [tokens.pieces[place] for place in places],
         [tokens.offsets[place] for place in places],
         special,
+        tuple(index for index, place in enumerate(places) if place in tokens.unknown),
     )
 
 

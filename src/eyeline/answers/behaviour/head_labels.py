@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eyeline.answers.behaviour.measures import CLARK, GU, SINK_TOKENS
+from eyeline.answers.behaviour.head_measures import CLARK, GU, SINK_TOKENS
 
 MIXED = "mixed"
 
@@ -16,14 +16,14 @@ class Label:
     """A word for a head.
 
     Attributes:
-        name: the word.
+        label: the word.
         key: a short form of it, to ask for.
         measure: the number that decides.
         above: what it must exceed.
         source: whose threshold that is.
     """
 
-    name: str
+    label: str
     key: str
     measure: str
     above: float
@@ -66,5 +66,5 @@ def apply(labels: tuple[Label, ...], numbers: Mapping[str, float]) -> tuple[str,
     >>> apply(LABELS, {"previous": 0.5})
     ('mixed',)
     """
-    found = tuple(label.name for label in labels if numbers.get(label.measure, math.nan) > label.above)
+    found = tuple(label.label for label in labels if numbers.get(label.measure, math.nan) > label.above)
     return found or (MIXED,)

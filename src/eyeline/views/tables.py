@@ -1,12 +1,13 @@
-"""The numbers of an explanation's picture as CSV."""
+"""The numbers of an explanation's picture, and of all heads, as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from eyeline.answers.behaviour.head_measures import MEASURES
 from eyeline.views import document
 from eyeline.views.labels import printable
 
@@ -54,6 +55,19 @@ def csv_text(found: document.Explanation) -> str:
             for j, weight in enumerate(row):
                 share = run["matrix"]["shares"][places[i]][places[j]] if i in places and j in places else ""
                 writer.writerow([*start, i, printable(units[i]["text"]), j, printable(units[j]["text"]), weight, share])
+    return paper.getvalue()
+
+
+def heads_csv(found: document.Heads) -> str:
+    """A line for each head; nothing stands where there was nothing to measure."""
+    paper = io.StringIO()
+    writer = csv.writer(paper, lineterminator="\n")
+    names = [measure.name for measure in MEASURES]
+    writer.writerow(["layer", "head", "label", "labels", *names])
+    for entry in found["heads"]:
+        values = cast(dict[str, Any], entry)
+        place = [entry["layer"], entry["head"], printable(entry["label"]), printable("; ".join(entry["labels"]))]
+        writer.writerow([*place, *("" if values[name] is None else values[name] for name in names)])
     return paper.getvalue()
 
 

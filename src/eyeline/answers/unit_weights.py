@@ -1,4 +1,4 @@
-"""The arithmetic of an explanation: pieces added up to words, shares, the hardest heads, and how far a token moved."""
+"""The arithmetic of answers: pieces added up to words, shares, the heads that look hardest, and cosines."""
 
 from __future__ import annotations
 
@@ -51,31 +51,33 @@ class HardHead:
     """A head that looks hard at one word.
 
     Attributes:
-        layer: counted from 1.
-        head: counted from 1.
+        layer, head: counted from 0.
         unit: the unit that it looks at hardest.
+        text: that unit's.
         weight: of everything that it gives.
     """
 
     layer: int
     head: int
     unit: int
+    text: str
     weight: float
 
 
-def hardest_heads(rows: Array, layer: int, words: Sequence[int]) -> list[HardHead]:
+def hardest_heads(rows: Array, layer: int, units: Sequence[Unit], words: Sequence[int]) -> tuple[HardHead, ...]:
     """The three heads of a layer that give most to one word, hardest first.
 
     Args:
         rows: what each head gives to each unit, (H, U).
-        layer: counted from 1.
-        words: the units that count; special tokens don't.
+        layer: counted from 0.
+        units: all U of them.
+        words: the places of the units that count; special tokens don't.
     """
     kept = rows[:, list(words)]
-    best = kept.argmax(axis=1)
+    best = [words[int(place)] for place in kept.argmax(axis=1)]
     weight = kept.max(axis=1)
     order = np.argsort(-weight, kind="stable")[:HARDEST]
-    return [HardHead(layer, int(head) + 1, words[int(best[head])], float(weight[head])) for head in order]
+    return tuple(HardHead(layer, int(head), best[head], units[best[head]].text, float(weight[head])) for head in order)
 
 
 def cosine(a: Array, b: Array) -> Array:

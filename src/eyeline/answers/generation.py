@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.numbers import Array
+from eyeline.answers.entries import Look, given_aside, looks
 from eyeline.answers.question import QuestionError, Selection
-from eyeline.models.decoder_config import DecoderConfig
+from eyeline.models import Tokens
 from eyeline.models.generating import Choice
-from eyeline.models.units import Unit
-from eyeline.readouts import Weights
+from eyeline.models.units import Unit, units_of
+from eyeline.traces import TextModel
+from eyeline.traces.text_model import Continued
 
-if TYPE_CHECKING:
-    from eyeline.models import Model, Tokens
+
+@dataclass(frozen=True)
+class PieceEntry:
+    """One token, and whether it is a piece of a word that goes on before it, or after it."""
+
+    token: int
+    text: str
+    joins_before: bool
+    joins_after: bool
 
 
 @dataclass(frozen=True)
@@ -25,14 +33,18 @@ class NewToken:
     """One new token.
 
     Attributes:
-        token: its position; the token before it chose it.
+        new: the token.
         probability: what the model gave it, among all tokens, before temperature and cuts.
-        weights: what the token before it gave to each unit, (U,); to itself and to those before it alone.
+        by: the token before it, which chose it.
+        looks_at: what that one gave to each unit; to itself and to those before it alone.
+        set_aside: what it gave to the units that are set aside.
     """
 
-    token: int
+    new: PieceEntry
     probability: float
-    weights: Array
+    by: PieceEntry
+    looks_at: tuple[Look, ...]
+    set_aside: float
 
 
 @dataclass(frozen=True)
@@ -86,74 +98,67 @@ def asked(generate: int | None, temperature: float | None, top_p: float | None, 
     return Asked(int(generate), choice)
 
 
-def check_room(model: Model, tokens: Tokens, count: int) -> None:
+def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     """Whether the model is one that goes on with a text, and has positions for so many tokens more."""
-    if not model.config.causal:
+    if not model.generates():
         raise QuestionError(
-            f"model must be a decoder to go on with a text, got {model.name}, an encoder ({model.config.model_type})",
+            f"model must be a decoder to go on with a text, got {model.name}, an encoder ({model.family})",
             'take one such as model="smollm2"',
             "take one such as --model smollm2",
         )
-    room = model.config.positions - len(tokens)
+    if model.positions is None:
+        return
+    room = model.positions - len(tokens)
     if count > room:
         raise QuestionError(
             f"generate must be at most {room} after {len(tokens)} tokens, since {model.name} has "
-            f"{model.config.positions} positions, got {count}; ask for fewer, or give it a shorter text"
+            f"{model.positions} positions, got {count}; ask for fewer, or give it a shorter text"
         )
 
 
-def go_on(
-    model: Model, tokens: Tokens, layer: int, wanted: Asked, said: Callable[[str], None] | None
-) -> tuple[Tokens, list[tuple[float, NDArray[Any]]]]:
-    """Generate.
-
-    Returns:
-        The tokens of the whole text; and for each new one its probability, and what each head of the layer gave from
-        the token before it to each up to that one, (H, position).
-    """
-    continuation, choice, found = model.continuation(tokens), wanted.choice, []
-    for step in model.generate(
-        tokens.ids,
-        wanted.count,
-        temperature=choice.temperature,
-        top_p=choice.top_p,
-        seed=choice.seed,
-        read=Weights(),
-    ):
-        weights = step.layers[layer - 1].weights
-        assert weights is not None
-        found.append((step.probability, weights[0, :, 0]))
-        text = continuation.add(step.id)
-        if said is not None:
-            said(text)
-    return continuation.tokens, found
-
-
 def generated(
-    model: Model,
     before: Tokens,
-    after: Tokens,
-    found: Sequence[tuple[float, NDArray[Any]]],
+    continued: Continued,
+    weights: NDArray[Any],
     units: Sequence[Unit],
+    shown: Sequence[int],
     where: Selection,
     wanted: Asked,
 ) -> Generated:
-    """What was generated after the tokens `before`, in words of the whole text."""
-    heads = slice(None) if where.head is None else slice(where.head - 1, where.head)
+    """What was generated after the tokens `before`, in words of the whole text.
+
+    Args:
+        before: the prompt.
+        continued: the text that was gone on with.
+        weights: of the layer that was asked for, over the whole text, (H, N, N).
+        units: of the whole text.
+        shown: those that are drawn.
+        where: the layer and head that were asked for.
+        wanted: what was asked to be generated.
+    """
+    after = continued.text.tokens
+    pieces = {unit.tokens[0]: unit for unit in units_of(after, pieces=True)}
+
+    def piece(token: int) -> PieceEntry:
+        return PieceEntry(token, pieces[token].text, *pieces[token].joins)
+
+    first = [min(unit.tokens) for unit in units]
     steps = []
-    for position, (probability, rows) in enumerate(found, len(before)):
+    for position, probability in enumerate(continued.probabilities, len(before)):
         row = np.zeros(len(after))
-        row[:position] = rows[heads].mean(axis=0, dtype=np.float64)
-        weights = np.array([row[list(unit.tokens)].sum() for unit in units])
-        steps.append(NewToken(position, probability, weights))
-    assert isinstance(model.config, DecoderConfig)
+        row[:position] = weights[where.heads, position - 1, :position].mean(axis=0, dtype=np.float64)
+        given = np.array([row[list(unit.tokens)].sum() for unit in units])
+        unseen = [place >= position for place in first]
+        seen = looks(given, units, shown, unseen)
+        steps.append(NewToken(piece(position), probability, piece(position - 1), seen, given_aside(given, shown)))
+    choice = wanted.choice
     return Generated(
         wanted.count,
-        wanted.choice.temperature,
-        wanted.choice.top_p,
-        wanted.choice.seed,
+        choice.temperature,
+        choice.top_p,
+        choice.seed,
         len(before),
         len(before.text),
-        after.ids[-1] in model.config.ends,
+        continued.ended,
         tuple(steps),
     )

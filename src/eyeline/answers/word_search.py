@@ -14,15 +14,25 @@ _NAMED = 12  # words that an error names
 
 
 @dataclass(frozen=True)
-class Found:
-    """A token that was asked about: as typed, which of its kind, and the units that it covers."""
+class FoundWord:
+    """A word that was asked about.
+
+    Attributes:
+        text: as it stands in the text.
+        nth: which of its kind, from 1.
+        units: the places of the units that it covers.
+    """
 
     text: str
     nth: int
     units: tuple[int, ...]
 
+    def tokens(self, units: Sequence[Unit]) -> list[int]:
+        """The positions of its tokens; `units` are those of the text."""
+        return [position for unit in self.units for position in units[unit].tokens]
 
-def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special: bool, name: str = "nth") -> Found:
+
+def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special: bool, name: str = "nth") -> FoundWord:
     """The units that a word covers: one, or several in a row that together are what was asked for.
 
     What is spelled exactly so comes first; else capitals and the way that accents are composed make no difference.
@@ -66,7 +76,7 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
         times = "once" if len(spans) == 1 else f"{len(spans)} times"
         raise QuestionError(f"{name} must be from 1 to {len(spans)}, got {number!r}: {asked!r} is there {times}")
     chosen = spans[number - 1]
-    return Found(_text(units, chosen, text), number, chosen)
+    return FoundWord(_text(units, chosen, text), number, chosen)
 
 
 def _text(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
