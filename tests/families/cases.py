@@ -1,33 +1,21 @@
-"""Tiny models of many families, each run on Eyeline's attention and on transformers' eager one, and compared.
-
-`python docs/families.py` writes the table of docs/hugging-face.md; `--check` only looks whether its rows are those of
-the families here.
-"""
+"""The comparisons of a family on Eyeline's attention with the same on transformers' eager one, by name."""
 
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from collections.abc import Callable
 from functools import lru_cache, reduce
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+import eyeline as el
 
-import eyeline as el  # noqa: E402
-from docs.family_list import FAMILIES  # noqa: E402
-from docs.tiny_models import LENGTH, Family, Given, numbers, words  # noqa: E402
+from .tiny_models import LENGTH, Family, Given, numbers, words
 
-PAGE = ROOT / "docs" / "hugging-face.md"
-BEGIN, END = "<!-- families: made by docs/families.py -->\n", "<!-- /families -->\n"
 #: Where documents begin in packed texts.
 STARTS = ((0, 5), (0, 3))
 NEW_TOKENS = 6
@@ -188,53 +176,3 @@ CASES: dict[str, Callable[[Family], float]] = {
     "gradients": gradients,
     "weights": weights,
 }
-
-
-def head(family: Family) -> str:
-    """What a row says before its numbers."""
-    return f"| {family.name} | {family.features} | {', '.join(family.cases())} |"
-
-
-def row(family: Family) -> str:
-    found = {case: CASES[case](family) for case in family.cases()}
-    half = found.pop("bfloat16")
-    worst = max(found, key=found.__getitem__)
-    print(family.name, {case: f"{value:.1e}" for case, value in found.items()}, f"{half:.2f}", file=sys.stderr)
-    return f"{head(family)} {found[worst]:.1e} ({worst}) | {half:.2f} × |"
-
-
-def table() -> str:
-    versions = ", ".join(f"{name} {version(name).split('+')[0]}" for name in ("transformers", "torch"))
-    lines = [
-        f"On the CPU, with {versions}.",
-        "",
-        "| family | what its attention has | what was run | largest difference | bfloat16 |",
-        "| --- | --- | --- | --- | --- |",
-        *map(row, FAMILIES),
-    ]
-    return "\n".join([*lines, ""])
-
-
-def main(arguments: list[str]) -> int:
-    before, begin, rest = PAGE.read_text().partition(BEGIN)
-    old, end, after = rest.partition(END)
-    if not begin or not end:
-        print(f"{PAGE} must hold the lines {BEGIN.strip()} and {END.strip()}", file=sys.stderr)
-        return 1
-    if arguments == ["--check"]:
-        if stale(old):
-            print(f"the table in {PAGE} is stale; python docs/families.py makes it anew", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(before + begin + table() + end + after)
-    return 0
-
-
-def stale(old: str) -> bool:
-    """Whether a table's rows aren't those of the families here."""
-    rows = [line for line in old.splitlines() if line.startswith("| ")][2:]
-    return len(rows) != len(FAMILIES) or not all(map(str.startswith, rows, map(head, FAMILIES)))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

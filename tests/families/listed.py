@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.tiny_models import (
+from .tiny_models import (
     BART,
     BERT,
     CLIP,
