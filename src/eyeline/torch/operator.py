@@ -33,7 +33,6 @@ def attend(
     return choose.forward(q, k, v, decode(spec, q, k, parameters, facts))
 
 
-@attend.register_fake
 def _blank(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
@@ -44,6 +43,13 @@ def _blank(
     rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(RESULTS - 1)]
     read = [x for reading in readings(request, dtype, q.device) for x in reading.blank()]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
+
+
+@attend.register_fake
+def _(
+    q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
+) -> list[Tensor]:
+    return _blank(q, k, v, parameters, facts, spec)
 
 
 @torch.library.custom_op("eyeline::attend_backward", mutates_args=())

@@ -106,7 +106,7 @@ def tangents(
     request: Request,
     given: Sequence[Tensor],
     which: Sequence[int],
-    jvp: Callable[..., tuple[Any, Any]] = torch.func.jvp,
+    jvp: Callable[..., Any] = torch.func.jvp,
 ) -> list[Tensor]:
     """The tangents of all that `forward` gives, by those of some of q, k, v and the request's parameters.
 
@@ -140,5 +140,6 @@ def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[i
         block = attend(request, place, part.like(given))
         return (block.output, block.lse, block.weights), (block.hidden, block.maxima, block.sums)
 
-    found, pull, rest = torch.func.vjp(results, *(tensors[at] for at in wanted), has_aux=True)
+    differentiable: Any = torch.func.vjp
+    found, pull, rest = differentiable(results, *(tensors[at] for at in wanted), has_aux=True)
     return Block(place.rows, place.keys, *found, *rest), pull

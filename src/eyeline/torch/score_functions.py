@@ -28,11 +28,11 @@ class Called(torch.autograd.Function):
         ctx.save_for_forward(s)
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
+    def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:
         return _times(d, _slope(ctx.saved_tensors[0], *ctx.rest)), None, None, None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:  # type: ignore[override]
+    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:
         return _times(t, _slope(ctx.saved_tensors[0], *ctx.rest))
 
 
