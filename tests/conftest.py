@@ -36,19 +36,20 @@ def interruptible():
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
     """The kernels, compiled into the cache if they aren't there, as many at once as there are processors."""
-    from eyeline.kernels import layout, library, machine
+    from eyeline.kernels import kernel_cache, machine
+    from eyeline.kernels.compiled.programs import PROGRAMS
 
     here = machine.target()
-    kinds = [(program, dtype) for program in layout.PROGRAMS for dtype in ("float32", "float64")]
+    kinds = [(program, dtype) for program in PROGRAMS for dtype in ("float32", "float64")]
     # Of several processes that run tests side by side (pytest -n), each compiles its share.
     count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
     def missing(some):
-        return [kind for kind in some if not library.path(*kind, here).exists()]
+        return [kind for kind in some if not kernel_cache.path(*kind, here).exists()]
 
     def compile_apart(kind):
-        code = f"from eyeline.kernels import library; library.kernel{kind!r}"
+        code = f"from eyeline.kernels import kernel_cache; kernel_cache.kernel{kind!r}"
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
     with ThreadPoolExecutor(max((os.cpu_count() or 1) // count, 1)) as pool:
@@ -57,7 +58,7 @@ def kernels():
     while missing(kinds) and time.monotonic() < patience:
         time.sleep(0.2)
     for kind in kinds:
-        library.kernel(*kind)
+        kernel_cache.kernel(*kind)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 
 import eyeline as el
-from eyeline.kernels import launch, library, run, run_backward, threads
+from eyeline.kernels import kernel_cache, launch, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import Gradients
@@ -52,7 +52,7 @@ print(digest.hexdigest())
 #: How many of an ARM processor's vector multiply-adds are in the code made for it here.
 ARM = """
 import re
-from eyeline.kernels.compile import to_assembly, to_llvm
+from eyeline.kernels.compiled.compile import to_assembly, to_llvm
 from eyeline.kernels.machine import TILES, Target
 arm = Target("neoverse-n1", "", "aarch64-unknown-linux-gnu", 128, *TILES[128])
 assembly = to_assembly(to_llvm("backward", "float32", arm), arm)
@@ -143,7 +143,7 @@ def test_neither_threads_nor_stripes_nor_runs_change_a_bit(drawn, count, stripe)
         want = call.differentiate(d_output)
         try:
             threads.set_threads(count)
-            with patch.object(run_backward, "_WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", stripe):
+            with patch.object(launch, "WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", stripe):
                 same_gradients(call.differentiate(d_output), want)
         finally:
             threads.set_threads(None)
@@ -288,7 +288,7 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
     q, k, v, d_output = draw(10, *[(1, 2, 900, 16)] * 4)
     call = Call.of(Case(q, k, v, None, None))
     want = call.differentiate(d_output)
-    real, calls = library.kernel("backward", "float32"), []
+    real, calls = kernel_cache.kernel("backward", "float32"), []
 
     def interrupted(address, scratch, most):
         calls.append(most)
@@ -299,14 +299,14 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
         return real(address, scratch, most)
 
     monkeypatch.setattr(run_backward, "_MOST_KEYS", 128)
-    monkeypatch.setattr(run_backward, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
     threads.set_threads(2)
     try:
         done = run.forward(q, k, v, call.setting)
         arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output)
         with monkeypatch.context() as patched:
             patched.setattr(launch, "BETWEEN_LOOKS", 1)
-            patched.setattr(library, "kernel", lambda program, dtype: interrupted)
+            patched.setattr(kernel_cache, "kernel", lambda program, dtype: interrupted)
             with pytest.raises(KeyboardInterrupt):
                 run_backward.backward(*arguments)
         same_gradients(run_backward.backward(*arguments), want)

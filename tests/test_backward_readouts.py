@@ -14,7 +14,7 @@ from autograd import Dense
 
 import eyeline as el
 from eyeline import scores
-from eyeline.kernels import run, run_backward, threads
+from eyeline.kernels import launch, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.masks import AttentionShape
@@ -167,7 +167,7 @@ def test_a_weight_of_nothing_has_no_entropy_to_give():
 
 
 def test_threads_and_stripes_change_no_bit():
-    with patch.object(run_backward, "_WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", 128):
+    with patch.object(launch, "WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", 128):
         try:
             threads.set_threads(1)
             want, _, _ = differentiate(READS, MASKS["causal"], np.float32)

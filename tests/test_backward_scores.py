@@ -14,7 +14,7 @@ from autograd import Dense
 
 import eyeline as el
 from eyeline import scores
-from eyeline.kernels import run, run_backward, threads
+from eyeline.kernels import launch, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
 from eyeline.scores import Added, Called, Capped, Relative
@@ -127,7 +127,7 @@ def test_only_what_is_wanted_is_found():
     "steps", ["table", "one table", "bias", "bias of queries", "bias of heads", "bias of keys", "all"]
 )
 def test_threads_and_stripes_change_no_bit(steps):
-    with patch.object(run_backward, "_WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", 128):
+    with patch.object(launch, "WORTH_A_THREAD", -1), patch.object(run_backward, "_MOST_KEYS", 128):
         try:
             for dropout in (0.0, 0.2):
                 threads.set_threads(1)

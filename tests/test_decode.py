@@ -18,7 +18,7 @@ from strategies import MAGNITUDES, WIDTHS, laid_out, masks
 
 import eyeline as el
 from eyeline import scores
-from eyeline.kernels import machine, run, run_decode, threads
+from eyeline.kernels import launch, machine, run, run_decode, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.run import Pass
 from eyeline.masks import AttentionShape, LoweredMask
@@ -35,7 +35,7 @@ print(digest())
 @pytest.fixture(scope="module", autouse=True)
 def for_little_work():
     """Decoding even where little is to be done, and by all threads."""
-    with patch.multiple(run_decode, _FEWEST_KEYS=1, _WORTH_A_THREAD=-1):
+    with patch.object(run_decode, "_FEWEST_KEYS", 1), patch.object(launch, "WORTH_A_THREAD", -1):
         yield
 
 

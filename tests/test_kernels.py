@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from eyeline.kernels import library, machine
+from eyeline.kernels import kernel_cache, machine
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
 DIGEST = """
@@ -31,7 +31,7 @@ print(digest.hexdigest())
 #: How many of an ARM processor's vector multiply-adds are in the code made for it here.
 ARM = """
 import re
-from eyeline.kernels.compile import to_assembly, to_llvm
+from eyeline.kernels.compiled.compile import to_assembly, to_llvm
 from eyeline.kernels.machine import TILES, Target
 arm = Target("neoverse-n1", "", "aarch64-unknown-linux-gnu", 128, *TILES[128])
 assembly = to_assembly(to_llvm("forward", "float32", arm), arm)
@@ -135,16 +135,16 @@ def test_an_arm_processors_code_multiplies_and_adds_at_once(compiling):
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
     """A cache of one kernel in a folder of its own, with compiling replaced by a count of how often it is asked for."""
-    whole = library.path("forward", "float32", machine.target()).read_bytes()
+    whole = kernel_cache.path("forward", "float32", machine.target()).read_bytes()
     code = whole.partition(b"\n")[2]
     asked = []
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
-    monkeypatch.setattr(library, "_loaded", {})
-    monkeypatch.setattr(library, "_compile", lambda program, dtype: asked.append(dtype) or code)
+    monkeypatch.setattr(kernel_cache, "_loaded", {})
+    monkeypatch.setattr(kernel_cache, "_compile", lambda program, dtype: asked.append(dtype) or code)
     linked = []
-    link = library._link
-    monkeypatch.setattr(library, "_link", lambda found: linked.append(found) or link(found))
-    file = library.path("forward", "float32", machine.target())
+    link = kernel_cache._link
+    monkeypatch.setattr(kernel_cache, "_link", lambda found: linked.append(found) or link(found))
+    file = kernel_cache.path("forward", "float32", machine.target())
     file.parent.mkdir()
     return file, whole, code, asked, linked
 
@@ -165,7 +165,7 @@ def shelf(tmp_path, monkeypatch):
 def test_a_damaged_file_is_never_run(shelf, damage):
     file, whole, code, asked, linked = shelf
     file.write_bytes(damage(whole))
-    library.kernel("forward", "float32")
+    kernel_cache.kernel("forward", "float32")
     assert asked == ["float32"]
     assert linked == [code]
     assert file.read_bytes() == whole
@@ -175,7 +175,7 @@ def test_a_damaged_file_is_never_run(shelf, damage):
 def test_a_whole_file_is_found_once_per_process(shelf):
     file, whole, code, asked, linked = shelf
     file.write_bytes(whole)
-    assert library.kernel("forward", "float32") is library.kernel("forward", "float32")
+    assert kernel_cache.kernel("forward", "float32") is kernel_cache.kernel("forward", "float32")
     assert asked == []
     assert linked == [code]
 
@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_written_is_a_warning(shelf, tmp_path, monkeypat
     (tmp_path / "file").touch()
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path / "file" / "below"))
     with pytest.warns(RuntimeWarning, match=r"can't be kept in .*; set EYELINE_CACHE to a folder that can be written"):
-        library.kernel("forward", "float32")
+        kernel_cache.kernel("forward", "float32")
     assert asked == ["float32"]
     assert linked == [code]
 
@@ -198,21 +198,21 @@ def test_a_file_left_unwritten_leaves_nothing(shelf, monkeypatch):
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        library.kernel("forward", "float32")
+        kernel_cache.kernel("forward", "float32")
     assert list(file.parent.iterdir()) == []
 
 
 def test_code_for_another_processor_or_version_is_another_file(monkeypatch):
     here = machine.target()
-    files = {library.path("forward", dtype, here) for dtype in ("float32", "float64")}
+    files = {kernel_cache.path("forward", dtype, here) for dtype in ("float32", "float64")}
     assert len(files) == 2
     files |= {
-        library.path("forward", "float32", replace(here, cpu="other")),
-        library.path("forward", "float32", replace(here, features="+x")),
+        kernel_cache.path("forward", "float32", replace(here, cpu="other")),
+        kernel_cache.path("forward", "float32", replace(here, features="+x")),
     }
-    files.add(library.path("forward", "float32", replace(here, bits=64)))
-    monkeypatch.setattr(library, "version", lambda package: "0")
-    files.add(library.path("forward", "float32", here))
+    files.add(kernel_cache.path("forward", "float32", replace(here, bits=64)))
+    monkeypatch.setattr(kernel_cache, "version", lambda package: "0")
+    files.add(kernel_cache.path("forward", "float32", here))
     assert len(files) == 6
 
 
@@ -229,7 +229,8 @@ def test_vector_bits_choose_the_target(monkeypatch):
     assert narrow.bits == 128
     assert (narrow.lanes("float32"), narrow.lanes("float64")) == (4, 2)
     here = machine.target()
-    assert library.path("forward", "float32", narrow) != library.path("forward", "float32", here) or here.bits == 128
+    paths = [kernel_cache.path("forward", "float32", each) for each in (narrow, here)]
+    assert paths[0] != paths[1] or here.bits == 128
 
 
 def test_importing_and_calling_load_neither_numba_nor_torch():

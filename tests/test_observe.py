@@ -14,7 +14,7 @@ from strategies import Case, cases, masks, readouts, score_stacks
 
 import eyeline as el
 from eyeline import reference
-from eyeline.kernels import run, threads
+from eyeline.kernels import launch, threads
 
 ROWS = ("lse", "entropy", "mean_distance", "group_mass", "sink")
 WHOLE = ("received", "pooled", "weights")
@@ -106,14 +106,14 @@ def test_readouts_leave_the_bits_alone(question):
 
 @given(questions())
 def test_threads_and_runs_give_the_same_bits(question):
-    worth, many = run._WORTH_A_THREAD, []
+    worth, many = launch.WORTH_A_THREAD, []
     try:
-        run._WORTH_A_THREAD = 0
+        launch.WORTH_A_THREAD = 0
         for count in (1, 3, 3):
             threads.set_threads(count)
             many.append(question.look())
     finally:
-        run._WORTH_A_THREAD = worth
+        launch.WORTH_A_THREAD = worth
         threads.set_threads(None)
     for name in ("output", *ROWS, *WHOLE):
         first = getattr(many[0], name)

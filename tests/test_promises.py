@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, Case, cases, laid_out
 
 import eyeline as el
-from eyeline.kernels import run, threads
+from eyeline.kernels import launch, run, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
 from eyeline.reference import steps
@@ -52,7 +52,7 @@ def test_any_number_of_threads_gives_the_same_bits(case, count):
     try:
         threads.set_threads(1)
         want = case.look(el.Weights())
-        with patch.object(run, "_WORTH_A_THREAD", -1):
+        with patch.object(launch, "WORTH_A_THREAD", -1):
             threads.set_threads(count)
             same_sight(case.look(el.Weights()), want)
     finally:
@@ -204,7 +204,7 @@ def test_python_threads_at_once_give_the_same_bits():
     want = [case.look(el.Weights()) for case in calls]
     threads.set_threads(2)
     try:
-        with patch.object(run, "_WORTH_A_THREAD", 0), ThreadPoolExecutor(4) as pool:
+        with patch.object(launch, "WORTH_A_THREAD", 0), ThreadPoolExecutor(4) as pool:
             for _ in range(3):
                 for got, expected in zip(pool.map(lambda case: case.look(el.Weights()), calls), want, strict=True):
                     same_sight(got, expected)

@@ -15,7 +15,7 @@ from comparing import same_bits
 
 import eyeline as el
 from eyeline import reference
-from eyeline.kernels import launch, library, run, run_backward, threads
+from eyeline.kernels import kernel_cache, launch, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
 
@@ -32,8 +32,7 @@ READ = [
 @pytest.fixture
 def two_threads(monkeypatch):
     """Two threads at every call, however small."""
-    for module in (run, run_backward):
-        monkeypatch.setattr(module, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
     threads.set_threads(2)
     yield
     threads.set_threads(None)
@@ -95,7 +94,7 @@ def test_ctrl_c_in_the_backward_pass_leaves_the_pool_usable(two_threads, monkeyp
     q, k, v = tensors(np.random.default_rng(0), 1, 6, 700, 8)
     gradient = torch.ones(1, 6, 700, 8)
     want = torch.autograd.grad(el.attention(q, k, v), (q, k, v), gradient)
-    real = library.kernel("backward", "float32")
+    real = kernel_cache.kernel("backward", "float32")
 
     def interrupted(address, scratch, most):
         if threading.current_thread() is threading.main_thread():
@@ -104,7 +103,7 @@ def test_ctrl_c_in_the_backward_pass_leaves_the_pool_usable(two_threads, monkeyp
 
     output = el.attention(q, k, v)
     with monkeypatch.context() as patch:
-        patch.setattr(library, "kernel", lambda program, dtype: interrupted)
+        patch.setattr(kernel_cache, "kernel", lambda program, dtype: interrupted)
         patch.setattr(launch, "BETWEEN_LOOKS", 1)
         with pytest.raises(KeyboardInterrupt):
             torch.autograd.grad(output, (q, k, v), gradient)

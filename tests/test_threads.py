@@ -14,7 +14,7 @@ import pytest
 from comparing import same_bits
 
 import eyeline as el
-from eyeline.kernels import launch, library, run, threads
+from eyeline.kernels import kernel_cache, launch, threads
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -23,8 +23,8 @@ def test_a_forked_child_computes_the_same():
 import os, signal, sys
 import numpy as np
 import eyeline as el
-from eyeline.kernels import run, threads
-run._WORTH_A_THREAD = 0
+from eyeline.kernels import launch, threads
+launch.WORTH_A_THREAD = 0
 threads.set_threads(3)
 q = np.random.default_rng(0).standard_normal((4, 200, 16)).astype(np.float32)
 want = el.attention(q, q, q)
@@ -41,7 +41,7 @@ assert el.attention(q, q, q).tobytes() == want.tobytes()
 
 @pytest.fixture
 def two_threads(monkeypatch):
-    monkeypatch.setattr(run, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
     threads.set_threads(2)
     yield
     threads.set_threads(None)
@@ -50,7 +50,7 @@ def two_threads(monkeypatch):
 def test_ctrl_c_stops_a_run_and_leaves_the_pool_usable(two_threads, monkeypatch):
     q = np.random.default_rng(1).standard_normal((8, 300, 16)).astype(np.float32)
     want = el.attention(q, q, q)
-    real, calls = library.kernel("forward", "float32"), []
+    real, calls = kernel_cache.kernel("forward", "float32"), []
 
     def interrupted(address, scratch, most):
         calls.append(most)
@@ -61,7 +61,7 @@ def test_ctrl_c_stops_a_run_and_leaves_the_pool_usable(two_threads, monkeypatch)
         return real(address, scratch, most)
 
     with monkeypatch.context() as patch:
-        patch.setattr(library, "kernel", lambda program, dtype: interrupted)
+        patch.setattr(kernel_cache, "kernel", lambda program, dtype: interrupted)
         patch.setattr(launch, "BETWEEN_LOOKS", 1)
         with pytest.raises(KeyboardInterrupt):
             el.attention(q, q, q)

@@ -10,8 +10,8 @@ import pytest
 from strategies import near, nearer, never, strided
 
 import eyeline as el
-from eyeline.kernels.functions import _Function
 from eyeline.masks import AttentionShape, functions
+from eyeline.masks.function_key import function_key
 from eyeline.masks.functions import booleans
 
 PROBLEM = AttentionShape((2,), 3, 5, 7)
@@ -129,6 +129,6 @@ def test_functions_closed_over_numbers_of_other_types_are_others():
     def closed(over):
         return lambda b, h, i, j: (i - j) * over > 0
 
-    assert _Function(closed(2)) == _Function(closed(2))
+    assert function_key(closed(2)) == function_key(closed(2))
     for other in (2.0, 3, np.int32(2)):
-        assert _Function(closed(2)) != _Function(closed(other))
+        assert function_key(closed(2)) != function_key(closed(other))

@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
 
+#: The multipliers of splitmix64, which mix a row's 64 bits.
+ROW_MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+#: What a key's number is multiplied by, and the multipliers that mix its 32 bits.
+KEY_STEP, KEY_MIXERS = 0x9E3779B9, (0x7FEB352D, 0x846CA68B)
+
 
 def check_dropout(share: object, seed: object) -> tuple[float, int]:
     """The share of weights that is dropped, and the seed, 0 where nothing is dropped.
@@ -49,12 +54,12 @@ def kept(seed: int, share: float, problem: AttentionShape) -> NDArray[np.bool_]:
         row = mix64(row[..., None] + np.arange(count, dtype=np.uint64))
     row = row.reshape(B, H, N, 1)
     low, high = (row & np.uint64(0xFFFFFFFF)).astype(np.uint32), (row >> np.uint64(32)).astype(np.uint32)
-    x = low + np.arange(M, dtype=np.uint32) * np.uint32(0x9E3779B9)
+    x = low + np.arange(M, dtype=np.uint32) * np.uint32(KEY_STEP)
     x ^= x >> np.uint32(16)
-    x *= np.uint32(0x7FEB352D)
+    x *= np.uint32(KEY_MIXERS[0])
     x ^= x >> np.uint32(15)
     x += high
-    x *= np.uint32(0x846CA68B)
+    x *= np.uint32(KEY_MIXERS[1])
     x ^= x >> np.uint32(16)
     result: NDArray[np.bool_] = x >= np.uint32(threshold(share))
     return result
@@ -62,7 +67,7 @@ def kept(seed: int, share: float, problem: AttentionShape) -> NDArray[np.bool_]:
 
 def mix64(x: NDArray[Any]) -> NDArray[Any]:
     """The last steps of splitmix64; x is an array of uint64, whose products wrap."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(ROW_MIXERS[0])
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(ROW_MIXERS[1])
     x ^= x >> np.uint64(31)
     return x

@@ -17,16 +17,19 @@ from __future__ import annotations
 
 def report() -> dict[str, str]:
     """What would be used on this machine, for people to read."""
-    from eyeline.kernels import layout, library, machine, threads
+    from eyeline.kernels import kernel_cache, machine, threads
+    from eyeline.kernels.compiled import programs
 
     here = machine.target()
     names = {512: "AVX-512", 256: "AVX2", 128: "128-bit"}
     dtypes: tuple[machine.DType, ...] = ("float32", "float64")
-    compiled = [f"{p} {dtype}" for p in layout.PROGRAMS for dtype in dtypes if library.path(p, dtype, here).exists()]
+    compiled = [
+        f"{p} {dtype}" for p in programs.PROGRAMS for dtype in dtypes if kernel_cache.path(p, dtype, here).exists()
+    ]
     return {
         "CPU": here.cpu,
         "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",
         "threads": str(threads.get_threads()),
-        "kernel cache": str(library.kernels_folder()),
+        "kernel cache": str(kernel_cache.kernels_folder()),
         "kernels compiled": ", ".join(compiled) or "none yet",
     }

@@ -1,132 +1,213 @@
-"""Handing a kernel its words and its threads."""
+"""Telling a kernel its params, laying out its threads' workspace, and running it on threads."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.dropout import threshold
-from eyeline.kernels import library, threads
+from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.functions import rule_loop, score_loop
-from eyeline.kernels.layout import PANEL_AT_MOST, STEP_WORDS, StepKind, Word
+from eyeline.kernels.compiled.params import PANEL, PARAMS, STEP, Half, StepKind
+from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.machine import DType
+from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Capped, Relative, Step
 
 Array = NDArray[Any]
+#: Multiply-adds that are worth a thread's waking.
+WORTH_A_THREAD = 1 << 21
 #: Multiply-adds between two looks at whether the user wants to stop: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
 
-def tell_array(words: list[int], place: int, array: Array) -> None:
-    """Where an array of four axes lies: its address and strides."""
-    words[place : place + 5] = [array.ctypes.data, *array.strides]
+def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which arrays of this type are computed."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
 
-def tell_mask(words: list[int], lowered: LoweredMask | None, shape: tuple[int, int, int, int]) -> int:
-    """Where a mask's intervals and booleans lie, for a matrix of this (B, H, N, M); returns the number of intervals."""
-    if lowered is None:
-        return 0
-    bounds = np.broadcast_to(lowered.bounds, (*shape[:3], *lowered.bounds.shape[3:]))
-    words[Word.BOUNDS : Word.BOUNDS + 4] = [lowered.bounds.ctypes.data, *bounds.strides[:3]]
-    words[Word.INTERVALS] = intervals = int(bounds.shape[3])
-    if lowered.allowed is not None:
-        tell_array(words, Word.ALLOWED, np.broadcast_to(lowered.allowed, shape))
-    return intervals
+def name_of(dtype: np.dtype[Any]) -> DType:
+    """The type in which arrays of this type are computed, as kernels are named."""
+    return "float64" if dtype == np.float64 else "float32"
 
 
-def tell_setting(
-    words: list[int], setting: AttentionSpec, shape: tuple[int, int, int, int], dtype: DType
-) -> list[object]:
-    """Where all that a setting holds lies, for a matrix of this (B, H, N, M); returns what has to be kept alive."""
-    tell_mask(words, setting.mask, shape)
+def workers_for(cost: int) -> int:
+    """How many threads so many multiply-adds are worth."""
+    allowed = threads.get_threads()
+    return allowed if cost > WORTH_A_THREAD else 1
+
+
+def strided(array: Array, first: int = 0) -> tuple[int, ...]:
+    """Where an array of up to four axes lies, as params have it; its token number `first` is the first that is here."""
+    address, strides = array.ctypes.data, array.strides
+    if first:
+        # Keys have their numbers among all; the mask hides those that aren't here.
+        address -= first * strides[2]
+    return (address, *strides, 0, 0, 0, 0)[:5]
+
+
+class Params:
+    """The params of one call of a kernel, and what has to be kept alive meanwhile.
+
+    Attributes:
+        record: one of `PARAMS`, to be filled by field.
+        held: whatever the record's addresses point to.
+    """
+
+    def __init__(
+        self, program: Program, arrays: tuple[Array, Array, Array], spec: AttentionSpec, totals: tuple[Array, Array]
+    ) -> None:
+        """What every kernel is told: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and rows'
+        maxima and sums, contiguous."""
+        q, k, v = arrays
+        self.program, self.dtype = program, name_of(q.dtype)
+        self.record = record = np.zeros((), PARAMS[program])
+        self.held: list[object] = [arrays, spec, totals]
+        B, H, N, D = q.shape
+        G, keys_here, E = v.shape[1:]
+        M = spec.keys or keys_here
+        self.shape = B, H, N, M
+        record["H"], record["group"], record["N"], record["M"], record["D"], record["E"] = H, H // max(G, 1), N, M, D, E
+        if q.itemsize == 2:
+            record["half"] = Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16
+        record["q"], record["k"], record["v"] = strided(q), strided(k, spec.first_key), strided(v, spec.first_key)
+        record["m"], record["l"] = totals[0].ctypes.data, totals[1].ctypes.data
+        record["q_factor"] = spec.scale * math.log2(math.e)
+        record["first_query"] = spec.first_query
+        if spec.mask is not None:
+            self._tell_mask(spec.mask)
+        if spec.scores.steps or spec.scores.sinks is not None:
+            self._tell_scores(spec)
+        if spec.dropout:
+            seed = int(np.uint64(spec.seed).astype(np.int64))
+            record["dropout"] = threshold(spec.dropout), seed, 1 / (1 - spec.dropout)
+
+    def copy(self) -> Params:
+        """The same once more, to be filled further."""
+        other = object.__new__(Params)
+        other.__dict__.update(self.__dict__, record=self.record.copy(), held=[*self.held])
+        return other
+
+    def _tell_mask(self, lowered: LoweredMask) -> None:
+        mask, bounds = self.record["mask"], lowered.bounds
+        seen = np.broadcast_to(bounds, (*self.shape[:3], *bounds.shape[3:]))
+        mask["bounds"] = (bounds.ctypes.data, *seen.strides[:3], 0)
+        mask["intervals"] = bounds.shape[3]
+        if lowered.allowed is not None:
+            mask["allowed"] = strided(np.broadcast_to(lowered.allowed, self.shape))
+        if lowered.functions:
+            loops = [rule_loop(function) for function in lowered.functions]
+            table = np.array([loop.address for loop in loops], np.int64)
+            mask["rules"], mask["rule_count"] = table.ctypes.data, len(loops)
+            self.held += [loops, table]
+
+    def _tell_scores(self, spec: AttentionSpec) -> None:
+        inside = np.dtype(self.dtype)
+        if spec.scores.steps:
+            steps = np.zeros(len(spec.scores.steps), STEP)
+            for record, step in zip(steps, spec.scores.steps, strict=True):
+                self.held.append(_tell_step(record, step, self.shape, spec, self.dtype))
+            self.record["steps"], self.record["step_count"] = steps.ctypes.data, len(steps)
+            self.held.append(steps)
+        if spec.scores.sinks is not None:
+            sinks = np.ascontiguousarray(spec.scores.sinks * math.log2(math.e), inside)
+            self.record["sinks"] = sinks.ctypes.data
+            self.held.append(sinks)
+
+    def lay_out(self, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None) -> None:
+        """Say where the parts of a thread's workspace begin, given their lengths in bytes, with room for so many panels
+        of these parts."""
+        if panel is not None:
+            places = self.record["panel"]
+            places["size"] = _follow(places, panel, _whole_lines(PANEL.itemsize))
+            sizes = {"panels": panels * int(places["size"]), **sizes}
+        places = self.record["workspace"]
+        self.record["workspace_size"] = _follow(places, sizes, _whole_lines(places.dtype.itemsize))
+
+    def launch(self, workers: int, cost: int) -> None:
+        """Do all the tasks, each of some `cost` multiply-adds."""
+        record = self.record
+        kernel, address, size = (
+            kernel_cache.kernel(self.program, self.dtype),
+            record.ctypes.data,
+            int(record["workspace_size"]),
+        )
+        at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
+
+        # Whatever the params point to lives as long as a thread may be at work on it.
+        def work(held: object = (record, self.held)) -> None:
+            workspace = _workspace(size)
+            while kernel(address, workspace, at_a_time):
+                pass  # back in Python for a moment, where Ctrl-C is noticed
+
+        def stop() -> None:
+            record["next_task"] = record["tasks"]
+
+        threads.run(work, workers, stop)
+
+
+def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
+    """Say in a `RECTANGLE` where a rectangle (B, H, R, C) of the weights lies: these queries and keys, each once and in
+    order."""
+    rectangle = np.ascontiguousarray(rectangle)
+    record["address"], record["rows"], record["columns"] = rectangle.ctypes.data, len(rows), len(columns)
+    params.held.append(rectangle)
+    _, _, N, M = params.shape
+    for name, chosen, count in (("row_places", rows, N), ("column_places", columns, M)):
+        places = np.full(count, -1, np.int32)
+        places[chosen] = np.arange(len(chosen))
+        record[name] = places.ctypes.data
+        params.held.append(places)
+
+
+def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: AttentionSpec, dtype: DType) -> object:
+    """One step's record; returns what has to be kept alive."""
     inside = np.dtype(dtype)
-    held: list[object] = []
-    rules = setting.mask.functions if setting.mask is not None else ()
-    if rules:
-        loops = [rule_loop(function) for function in rules]
-        table = np.array([loop.address for loop in loops], np.int64)
-        words[Word.RULES], words[Word.RULE_COUNT] = table.ctypes.data, len(loops)
-        held += [loops, table]
-    if setting.scores.steps:
-        rows = np.zeros((len(setting.scores.steps), STEP_WORDS), np.int64)
-        for row, step in zip(rows, setting.scores.steps, strict=True):
-            held.append(_tell_step(row, step, shape, setting, inside))
-        words[Word.STEPS], words[Word.STEP_COUNT] = rows.ctypes.data, len(rows)
-        held.append(rows)
-    if setting.scores.sinks is not None:
-        sinks = np.ascontiguousarray(setting.scores.sinks * math.log2(math.e), inside)
-        words[Word.SINKS] = sinks.ctypes.data
-        held.append(sinks)
-    words[Word.FIRST_QUERY] = setting.first_query
-    words[Word.DROPPED] = threshold(setting.dropout)
-    words[Word.SEED] = int(np.uint64(setting.seed).astype(np.int64))
-    return held
-
-
-def _tell_step(
-    row: Array, step: Step, shape: tuple[int, int, int, int], setting: AttentionSpec, inside: np.dtype[Any]
-) -> object:
-    """One row of the steps' words; returns what has to be kept alive."""
     if isinstance(step, Relative):
         # A panel reads a whole line from its first query's place.
-        here = step.table[:, setting.first_query :]
+        here = step.table[:, spec.first_query :]
         table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
         table[:, : here.shape[1]] = here * math.log2(math.e)
-        row[:4] = StepKind.RELATIVE, table.ctypes.data, 0, table.strides[0] if table.shape[0] > 1 else 0
+        per_head = table.strides[0] if table.shape[0] > 1 else 0
+        record["kind"], record["array"] = StepKind.RELATIVE, (table.ctypes.data, 0, per_head, 0, 0)
         return table
     if isinstance(step, Added):
-        whole = np.broadcast_to(np.asarray(step.bias, inside), (*shape[:2], setting.queries or shape[2], shape[3]))
-        bias = whole[:, :, setting.first_query : setting.first_query + shape[2]]
-        row[:] = StepKind.ADDED, bias.ctypes.data, *bias.strides
+        whole = np.broadcast_to(np.asarray(step.bias, inside), (*shape[:2], spec.queries or shape[2], shape[3]))
+        bias = whole[:, :, spec.first_query : spec.first_query + shape[2]]
+        record["kind"], record["array"] = StepKind.ADDED, strided(bias)
         return bias
     if isinstance(step, Capped):
-        row[0] = StepKind.CAPPED
-        row[1:2].view(inside)[0] = step.cap * math.log2(math.e)
-        row[2:3].view(inside)[0] = 1 / (step.cap * math.log2(math.e))
+        cap = step.cap * math.log2(math.e)
+        record["kind"], record["cap"], record["inverse_cap"] = StepKind.CAPPED, cap, 1 / cap
         return step
-    loop = score_loop(step.function, "float32" if inside == np.float32 else "float64")
-    row[:2] = StepKind.CALLED, loop.address
+    loop = score_loop(step.function, dtype)
+    record["kind"], record["array"]["address"] = StepKind.CALLED, loop.address
     return loop
 
 
-def follow(words: list[int], begin: int, parts: Iterable[tuple[int, int]]) -> int:
-    """Say where each part of a scratch begins, given their lengths in bytes, each on a cache line of its own; returns
-    where the last one ends."""
-    for word, length in parts:
-        words[word] = begin
-        begin += -(-length // 64) * 64
+def _follow(places: Any, sizes: Mapping[str, int], begin: int) -> int:
+    """Say where each part begins, each on a cache line of its own; returns where the last one ends."""
+    for name, size in sizes.items():
+        places[name] = begin
+        begin += _whole_lines(size)
     return begin
 
 
-def launch(kernel: library.Kernel, block: Array, workers: int, cost: int, held: tuple[object, ...]) -> None:
-    """Do all the tasks, each of some `cost` multiply-adds; `held` is what the block points to, and lives as long as a
-    thread may be at work on it."""
-    address = block.ctypes.data
-    size = int(block[Word.S_SIZE])
-    at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
-
-    def work(held: tuple[object, ...] = held) -> None:
-        scratch = _scratch(size)
-        while kernel(address, scratch, at_a_time):
-            pass  # back in Python for a moment, where Ctrl-C is noticed
-
-    def stop() -> None:
-        block[Word.NEXT] = block[Word.TASKS]
-
-    threads.run(work, workers, stop)
+def _whole_lines(size: int) -> int:
+    """So many bytes, rounded up to whole cache lines."""
+    return -(-size // 64) * 64
 
 
-def _scratch(size: int) -> int:
-    """The address of this thread's scratch, at the start of a cache line, kept from call to call."""
-    held: Array | None = getattr(_own, "scratch", None)
+def _workspace(size: int) -> int:
+    """The address of this thread's workspace, at the start of a cache line, kept from call to call."""
+    held: Array | None = getattr(_own, "workspace", None)
     if held is None or held.nbytes < size + 64:
-        held = _own.scratch = np.empty(size + 64, np.uint8)
+        held = _own.workspace = np.empty(size + 64, np.uint8)
     return -(-held.ctypes.data // 64) * 64

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.backward_layout import Gradient
-from eyeline.kernels.layout import Word
+from eyeline.kernels.launch import Params, tell_rectangle
 
 Array = NDArray[Any]
 
@@ -60,49 +59,45 @@ class PrimitiveGradients:
             return None
         return np.asarray(self.d_row_log_weights * (self.row_log_weights + kept))
 
-    def tell(self, words: list[int], sums: Array, keys: int) -> list[Array]:
-        """Where all of it lies, for rows with these sums; returns what has to be kept alive."""
-        inside = sums.dtype
-        held: list[Array] = []
+    def tell(self, params: Params, sums: Array) -> None:
+        """Say where all of it lies, for rows with these sums."""
+        inside, keys = sums.dtype, params.shape[3]
+        record = params.record["primitives"]
 
-        def tell(word: int, array: Array | None, dtype: Any = inside) -> None:
+        def tell(name: str, array: Array | None, dtype: Any = inside) -> None:
             if array is not None:
-                held.append(np.ascontiguousarray(array, dtype))
-                words[word] = held[-1].ctypes.data
+                params.held.append(np.ascontiguousarray(array, dtype))
+                record[name] = params.held[-1].ctypes.data  # type: ignore[attr-defined]
 
-        words[Gradient.D_READ] = 1
+        record["given"] = 1
         if self.d_row_log_weights is not None:
-            tell(Gradient.D_ENTROPY, -self.d_row_log_weights)
+            tell("d_row_log_weights", self.d_row_log_weights)
             with np.errstate(divide="ignore"):
-                tell(Gradient.LOG_SUMS, np.log2(sums.astype(np.float64)))
-        tell(Gradient.D_RECEIVED, self.d_column_sums)
-        tell(Gradient.D_DISTANCE, self.d_row_distances)
-        words[Word.OFFSET] = self.row_distances
+                tell("log_l", np.log2(sums.astype(np.float64)))
+        tell("d_column_sums", self.d_column_sums)
+        tell("d_row_distances", self.d_row_distances)
+        record["distance_offset"] = self.row_distances
         if self.d_row_bins is not None and self.row_bins is not None:
-            tell(Gradient.D_ONTO, self.d_row_bins)
-            tell(Word.LABELS, self.row_bins, np.int32)
-            words[Word.LABELS_BATCH] = keys * 4 if self.row_bins.shape[0] > 1 else 0
-            words[Word.GROUPS] = self.d_row_bins.shape[3]
-        if self.d_rectangle is not None and self.rows is not None and self.columns is not None:
-            rows, at_row = np.unique(self.rows, return_inverse=True)
-            columns, at_column = np.unique(self.columns, return_inverse=True)
-            # One row after the other, so that what is named twice counts twice.
-            by_row = np.zeros((len(rows), *self.d_rectangle.shape[:2], self.d_rectangle.shape[3]), inside)
-            np.add.at(by_row, at_row, np.moveaxis(self.d_rectangle, 2, 0))
-            rectangle = np.zeros((len(columns), *by_row.shape[:3]), inside)
-            np.add.at(rectangle, at_column, np.moveaxis(by_row, 3, 0))
-            rectangle = rectangle.transpose(2, 3, 1, 0)
-            tell(Gradient.D_WEIGHTS, rectangle)
-            words[Word.WEIGHTS_ROWS], words[Word.WEIGHTS_COLUMNS] = len(rows), len(columns)
-            for word, chosen, count in ((Word.ROW_PLACES, rows, sums.shape[2]), (Word.COLUMN_PLACES, columns, keys)):
-                places = np.full(count, -1, np.int32)
-                places[chosen] = np.arange(len(chosen))
-                tell(word, places, np.int32)
+            tell("d_row_bins", self.d_row_bins)
+            tell("labels", self.row_bins, np.int32)
+            record["labels_batch"] = keys * 4 if self.row_bins.shape[0] > 1 else 0
+            record["bins"] = self.d_row_bins.shape[3]
         if self.d_selected is not None:
-            tell(Gradient.D_TOP, self.d_selected)
-            tell(Word.TOP_KEYS, self.selected_keys, np.int64)
-            words[Word.TOP] = self.d_selected.shape[3]
-        return held
+            tell("d_selected", self.d_selected)
+            tell("selected_keys", self.selected_keys, np.int64)
+            record["select"] = self.d_selected.shape[3]
+        if self.d_rectangle is not None and self.rows is not None and self.columns is not None:
+            self._tell_rectangle(params, self.d_rectangle.astype(inside), self.rows, self.columns)
+
+    def _tell_rectangle(self, params: Params, d_rectangle: Array, rows: Array, columns: Array) -> None:
+        rows, at_row = np.unique(rows, return_inverse=True)
+        columns, at_column = np.unique(columns, return_inverse=True)
+        # One row after the other, so that what is named twice counts twice.
+        by_row = np.zeros((len(rows), *d_rectangle.shape[:2], d_rectangle.shape[3]), d_rectangle.dtype)
+        np.add.at(by_row, at_row, np.moveaxis(d_rectangle, 2, 0))
+        summed = np.zeros((len(columns), *by_row.shape[:3]), d_rectangle.dtype)
+        np.add.at(summed, at_column, np.moveaxis(by_row, 3, 0))
+        tell_rectangle(params, params.record["primitives"]["d_rectangle"], summed.transpose(2, 3, 1, 0), rows, columns)
 
 
 def kept(maxima: Array, sums: Array, sinks: Array | None) -> Array | float:

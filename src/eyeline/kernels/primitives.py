@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.layout import KEY_BLOCK, Word
+from eyeline.kernels.compiled.params import VISIT
+from eyeline.kernels.compiled.programs import KEY_BLOCK
+from eyeline.kernels.launch import Params
 from eyeline.masks import edges
 
 Array = NDArray[Any]
@@ -102,61 +104,63 @@ class PrimitiveResults:
     def grid_sums(self) -> Array | None:
         return self._floating(self._grid_sums, self._grid_spoiled)
 
-    def tell(self, words: list[int]) -> None:
-        """Where all of it goes."""
+    def tell(self, params: Params) -> None:
+        """Say where all of it goes."""
         asked = self._asked
-        words[Word.READ] = 1
-        words[Word.TOP], words[Word.GROUPS], words[Word.OFFSET] = asked.select, asked.bins, asked.row_distances or 0
-        words[Word.UNITS] = int(self._units)
+        record = params.record["primitives"]
+        record["asked"], record["select"], record["bins"] = 1, asked.select, asked.bins
+        record["distance_offset"], record["units"] = asked.row_distances or 0, int(self._units)
         if asked.grid:
-            words[Word.POOL_ROWS], words[Word.POOL_COLUMNS] = asked.grid
+            record["grid_rows"], record["grid_columns"] = asked.grid
         if asked.row_bins is not None:
-            words[Word.LABELS_BATCH] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
-        held = {
-            Word.READ_MAXIMA: asked.maxima,
-            Word.READ_SUMS: asked.sums,
-            Word.SURPRISE: self.row_log_weights,
-            Word.DISTANCE: self.row_distances,
-            Word.TOP_WEIGHTS: self.selected_weights,
-            Word.TOP_KEYS: self.selected_keys,
-            Word.LABELS: asked.row_bins,
-            Word.ONTO: self.row_bins,
-            Word.RECEIVED: self._column_sums,
-            Word.RECEIVED_MAXIMA: self.column_maxima,
-            Word.SPOILED: self._columns_spoiled,
-            Word.POOLED: self._grid_sums,
-            Word.POOLED_MAXIMA: self.grid_maxima,
-            Word.POOL_SPOILED: self._grid_spoiled,
-            Word.POOL_ROW_PLACES: self._places[0],
-            Word.POOL_COLUMN_PLACES: self._places[1],
-        }
-        for place, array in held.items():
-            words[place] = 0 if array is None else array.ctypes.data
+            record["labels_batch"] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
+        for name, array in (
+            ("m", asked.maxima),
+            ("l", asked.sums),
+            ("row_log_weights", self.row_log_weights),
+            ("row_distances", self.row_distances),
+            ("selected_weights", self.selected_weights),
+            ("selected_keys", self.selected_keys),
+            ("labels", asked.row_bins),
+            ("row_bins", self.row_bins),
+            ("column_sums", self._column_sums),
+            ("column_spoiled", self._columns_spoiled),
+            ("column_maxima", self.column_maxima),
+            ("grid_row_places", self._places[0]),
+            ("grid_column_places", self._places[1]),
+            ("grid_sums", self._grid_sums),
+            ("grid_spoiled", self._grid_spoiled),
+            ("grid_maxima", self.grid_maxima),
+        ):
+            if array is not None:
+                record[name] = array.ctypes.data
+        params.held.append(self)
 
-    def scratch(self, words: list[int], line: int, rows: int, panels: int, keys: int) -> list[tuple[Word, int]]:
-        """The parts of a thread's scratch that reading needs, with their lengths; those of a panel's own are told."""
-        asked = self._asked
-        size = self._dtype.itemsize
-        words[Word.S_KEPT_SIZE] = (keys + KEY_BLOCK + rows) * line
+    def panel_sizes(self, line: int, rows: int, keys: int) -> dict[str, int]:
+        """Bytes of the parts of a panel that are read later, with lines of so many bytes."""
         blocks = -(-max(keys, 1) // KEY_BLOCK)
-        words[Word.S_VISITS_SIZE] = (1 + 2 * blocks) * 8
-        words[Word.S_PEAKS_SIZE] = blocks * line if asked.select else 0
-        columns = words[Word.POOL_COLUMNS]
-        return [
-            (Word.S_KEPT, panels * words[Word.S_KEPT_SIZE]),
-            (Word.S_VISITS, panels * words[Word.S_VISITS_SIZE]),
-            (Word.S_PEAKS, panels * words[Word.S_PEAKS_SIZE]),
-            (Word.S_BOUNDS_BELOW, line),
-            (Word.S_SURPRISE, line),
-            (Word.S_DISTANCE, line),
-            (Word.S_BEST, asked.select * line),
-            (Word.S_BEST_KEYS, asked.select * line // size * 8),
-            (Word.S_ONTO, asked.bins * line),
-            (Word.S_POOL, columns * line if asked.grid_sums else 0),
-            (Word.S_POOL_MAXIMA, columns * line if asked.grid_maxima else 0),
-            (Word.S_RECEIVED, keys * 8 if asked.column_sums else 0),
-            (Word.S_RECEIVED_MAXIMA, keys * size if asked.column_maxima else 0),
-        ]
+        return {
+            "scores": (keys + KEY_BLOCK + rows) * line,
+            "visits": blocks * VISIT.itemsize,
+            "peaks": blocks * line if self._asked.select else 0,
+        }
+
+    def workspace_sizes(self, line: int, keys: int) -> dict[str, int]:
+        """Bytes of the parts of a workspace in which primitives are read."""
+        asked, size = self._asked, self._dtype.itemsize
+        columns = asked.grid[1] if asked.grid else 0
+        return {
+            "threshold": line,
+            "best": asked.select * line,
+            "best_keys": asked.select * line // size * 8,
+            "row_log_weights": line,
+            "row_distances": line,
+            "row_bins": asked.bins * line,
+            "grid_sums": columns * line if asked.grid_sums else 0,
+            "grid_maxima": columns * line if asked.grid_maxima else 0,
+            "column_sums": keys * 8 if asked.column_sums else 0,
+            "column_maxima": keys * size if asked.column_maxima else 0,
+        }
 
 
 def _bins(tokens: int, count: int) -> NDArray[np.int32]:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eyeline.dropout import mix64, threshold
+from eyeline.dropout import KEY_MIXERS, KEY_STEP, mix64, threshold
 from eyeline.torch.request import Request
 
 _LOW = 0xFFFFFFFF
@@ -28,9 +28,9 @@ def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
         torch.from_numpy(half.astype(np.int64)).to(like.device)[..., None]
         for half in (row & np.uint64(_LOW), row >> np.uint64(32))
     )
-    x = (low + torch.arange(keys.start, keys.stop, device=like.device) * 0x9E3779B9) & _LOW
-    x = ((x ^ (x >> 16)) * 0x7FEB352D) & _LOW
+    x = (low + torch.arange(keys.start, keys.stop, device=like.device) * KEY_STEP) & _LOW
+    x = ((x ^ (x >> 16)) * KEY_MIXERS[0]) & _LOW
     x = ((x ^ (x >> 15)) + high) & _LOW
-    x = (x * 0x846CA68B) & _LOW
+    x = (x * KEY_MIXERS[1]) & _LOW
     x = x ^ (x >> 16)
     return (x >= threshold(p)).to(like.dtype) * (1 / (1 - p) if p < 1 else 0.0)

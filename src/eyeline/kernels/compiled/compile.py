@@ -1,0 +1,85 @@
+"""From the kernels' Python to machine code that stands alone: Numba to LLVM's language, LLVM to an object file.
+
+Numba's own functions need Python around them; ours neither allocate nor raise, so once everything is drawn into the
+one function and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a
+second, not one.
+
+This runs in a process of its own (`python -m eyeline.kernels.compiled.compile forward float32 FILE`), which keeps Numba
+out of the user's and lets it leave the optimising to us.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from eyeline.kernels.compiled.programs import ENTRY, Program
+from eyeline.kernels.machine import DType, Target, target
+
+#: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
+#: instruction.
+MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
+
+
+def to_llvm(program: Program, dtype: DType, on: Target) -> str:
+    """A kernel in LLVM's language, not yet optimised, as a function named `ENTRY`."""
+    from numba import cfunc, types
+
+    make = getattr(import_module(f"eyeline.kernels.compiled.{program}"), program)
+    kernel = make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows)
+    signature = types.int64(types.intp, types.intp, types.int64)
+    compiled = cfunc(signature, error_model="numpy", boundscheck=False)(kernel)
+    return compiled.inspect_llvm().replace(compiled.native_name, ENTRY)
+
+
+def to_object(source: str, on: Target) -> bytes:
+    """Optimise a module for a processor, keep nothing but `ENTRY`, and compile it."""
+    return _machine(on).emit_object(_optimised(source, on))
+
+
+def to_assembly(source: str, on: Target) -> str:
+    """As `to_object`, but to be read."""
+    return _machine(on).emit_assembly(_optimised(source, on))
+
+
+def _machine(on: Target):
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(on.triple).create_target_machine(
+        cpu=on.cpu, features=on.features, opt=3, reloc="pic", codemodel="jitdefault", jit=True
+    )
+
+
+def _optimised(source: str, on: Target):
+    module = llvm.parse_assembly(source)
+    machine = _machine(on)
+    module.triple, module.data_layout = on.triple, str(machine.target_data)
+    for function in module.functions:
+        if not function.is_declaration and function.name != ENTRY:
+            function.linkage = "internal"
+            if "kernelB" in function.name:  # the one that `ENTRY` calls
+                function.add_function_attribute("alwaysinline")
+    for variable in module.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    # The vectors are written out; letting LLVM look for more turns short copying loops into something longer and
+    # slower.
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    # What can't fail is known only once everything is simplified: the second time, what would have caught it goes.
+    for _ in range(2):
+        builder.getModulePassManager().run(module, builder)
+    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    if called - MAY_CALL:
+        raise RuntimeError(f"a kernel must stand alone, but this one calls {', '.join(sorted(called - MAY_CALL))}")
+    return module
+
+
+if __name__ == "__main__":
+    here = target()
+    Path(sys.argv[3]).write_bytes(to_object(to_llvm(sys.argv[1], sys.argv[2], here), here))

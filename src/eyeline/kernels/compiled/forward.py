@@ -1,0 +1,170 @@
+"""The forward pass: blocks of queries against blocks of keys, with the softmax kept up to date on the way.
+
+Each task is one head's block of queries, cut into panels that lie in the vector lanes (see `tiles`). For every block
+of keys that the mask leaves, and every panel: scores S, mask, new maximum m, weights P = 2^(S - m), and the values
+added to acc. What was added before is rescaled by alpha when a row's maximum grows (online softmax: Milakov and
+Gimelshein 2018; Dao et al. 2022). Scores are in base 2: queries are multiplied by scale · log2 e while they are packed.
+
+A weight of 0 times a NaN is NaN, which a value that the mask hides must not do to its neighbours. So a panel whose
+result isn't finite is done once more, carefully: hidden keys are then left out one by one. What is finite costs
+nothing for it. A visible value that is NaN reaches the result, however small its weight.
+
+Nothing here allocates, raises or calls back, so the machine code stands alone (see `compile`).
+"""
+
+from __future__ import annotations
+
+from eyeline.kernels.compiled.half_precision import half_precision
+from eyeline.kernels.compiled.masking import masking
+from eyeline.kernels.compiled.memory import load_i32
+from eyeline.kernels.compiled.packing import packing
+from eyeline.kernels.compiled.panel import panel_pass
+from eyeline.kernels.compiled.params import PARAMS, VISIT
+from eyeline.kernels.compiled.primitives import primitives
+from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
+from eyeline.kernels.compiled.records import (
+    add_to_field,
+    compiled,
+    panel_at,
+    record_at,
+    rows_from,
+    visit_at,
+    workspace_opener,
+)
+
+VISIT_BYTES = VISIT.itemsize
+
+
+def forward(dtype, lanes, vectors, rows, value_rows):
+    """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
+
+    If the params give a place for a rectangle of weights, it writes these, from the m and l of an earlier pass; else
+    the output, m, l and the primitives.
+
+    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads
+    may run it on the same params, each with a workspace of its own.
+    """
+    prepare, finish = packing(dtype, lanes, vectors)
+    visible_keys = masking(dtype, lanes, vectors).visible_keys
+    take_block, write_weights = panel_pass(dtype, lanes, vectors, rows, value_rows)
+    begin_task, read_panel, end_task = primitives(dtype, lanes, vectors)
+    rows_at_hand = half_precision(dtype, lanes, vectors).rows_at_hand
+    _, _, length, line = sizes(dtype, lanes, vectors)
+    params_at, open_workspace = record_at(PARAMS["forward"]), workspace_opener("forward")
+
+    @compiled
+    def panel_of(p, work, slot):
+        return panel_at(work.panels + slot * p.panel.size)
+
+    @compiled
+    def scores_of(p, work, panel, keys):
+        """Where the scores of a block are to lie: among all of the panel's, which are read later, or in passing."""
+        if p.primitives.asked == 0:
+            return work.P
+        visit = visit_at(panel.visits + panel.visit_count * VISIT_BYTES)
+        visit.a, visit.e = keys.a, keys.e
+        panel.visit_count += 1
+        return panel.scores + keys.a * line
+
+    @compiled
+    def sweep(p, work, batch, head, first_query, count, careful):
+        """One panel or several, side by side, over all the keys. Returns which of them are finite, as bits."""
+        panels = (count + length - 1) // length
+        begin, end, seen = p.M, 0, 0
+        for slot in range(panels):
+            first = slot * length
+            panel = prepare(p, work, slot, batch, head, first_query + first, min(length, count - first))
+            begin, end = min(begin, panel.first_key), max(end, panel.end_key)
+        key_head = head // p.group
+        for block in range(begin - begin % KEY_BLOCK, end, KEY_BLOCK):
+            last = min(block + KEY_BLOCK, p.M)
+            K = rows_at_hand(p, p.k, work.keys, batch, key_head, p.D, block, last)
+            V = rows_at_hand(p, p.v, work.values, batch, key_head, p.E, block, last)
+            for slot in range(panels):
+                panel = panel_of(p, work, slot)
+                keys = visible_keys(p, work, panel, block, last)
+                if keys.a >= keys.e:
+                    continue
+                seen += panel.count * (keys.e - keys.a)
+                S = scores_of(p, work, panel, keys)
+                from_a = keys.a - block
+                take_block(p, work, panel, S, rows_from(K, from_a), rows_from(V, from_a), keys, careful)
+        add_to_field(p, "work", seen)
+        finite = 0
+        for slot in range(panels):
+            if finish(p, work, panel_of(p, work, slot)):
+                finite |= 1 << slot
+        return finite
+
+    @compiled
+    def attend(p, work, batch, head, first_query, count):
+        """A task: a block of queries, over all the keys."""
+        reads = p.primitives.asked != 0
+        if reads:
+            begin_task(p, work)
+        finite, panels = sweep(p, work, batch, head, first_query, count, False), (count + length - 1) // length
+        if reads:
+            for slot in range(panels):
+                if (finite >> slot) & 1:
+                    read_panel(p, work, panel_of(p, work, slot))
+        for slot in range(panels):
+            if not (finite >> slot) & 1:
+                first = slot * length
+                sweep(p, work, batch, head, first_query + first, min(length, count - first), True)
+                if reads:
+                    read_panel(p, work, panel_of(p, work, 0))
+        if reads:
+            end_task(p, work, batch, head)
+
+    @compiled
+    def any_wanted(places, a, e):
+        """Whether any of the rows or columns [a, e) of the matrix is in the rectangle."""
+        wanted = False
+        for i in range(a, e):
+            wanted = wanted or load_i32(places + 4 * i) >= 0
+        return wanted
+
+    @compiled
+    def write_panel(p, work, batch, head, first_query, count):
+        """Write what is wanted of a panel's rows of the weight matrix."""
+        panel = prepare(p, work, 0, batch, head, first_query, count)
+        begin, end = panel.first_key, panel.end_key
+        for block in range(begin - begin % KEY_BLOCK, end, KEY_BLOCK):
+            last = min(block + KEY_BLOCK, p.M)
+            if not any_wanted(p.rectangle.column_places, block, last):
+                continue
+            keys = visible_keys(p, work, panel, block, last)
+            if keys.a < keys.e:
+                K = rows_at_hand(p, p.k, work.keys, batch, head // p.group, p.D, block, last)
+                write_weights(p, work, panel, rows_from(K, keys.a - block), keys)
+
+    @compiled
+    def write_block(p, work, batch, head, first_query, count):
+        """A task, where weights are asked for."""
+        for first in range(first_query, first_query + count, length):
+            n = min(length, first_query + count - first)
+            if any_wanted(p.rectangle.row_places, first, first + n):
+                write_panel(p, work, batch, head, first, n)
+
+    def kernel(params, workspace, most):
+        p = params_at(params)
+        work = open_workspace(p.workspace, workspace)
+        per_block = p.panels * length
+        while most > 0:
+            # From the last block to the first: under a causal mask the last ones are the longest.
+            task = p.tasks - 1 - add_to_field(p, "next_task", 1)
+            if task < 0:
+                return 0
+            most -= 1
+            block = task % p.blocks
+            head = (task // p.blocks) % p.H
+            batch = task // (p.blocks * p.H)
+            first_query = block * per_block
+            count = min(per_block, p.N - first_query)
+            if p.rectangle.address != 0:
+                write_block(p, work, batch, head, first_query, count)
+            else:
+                attend(p, work, batch, head, first_query, count)
+        return max(p.tasks - p.next_task, 0)
+
+    return kernel

@@ -1,0 +1,162 @@
+"""Numbers of 16 bits: widened to float32 as they come in, narrowed as they go out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from eyeline.kernels.compiled.memory import width
+from eyeline.kernels.compiled.params import Half
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import Matrix, compiled, head_of, rows_from
+from eyeline.kernels.compiled.simd import I16, I32, Vec, pointer
+
+_HALF, _FLOAT = ir.HalfType(), ir.FloatType()
+NOT, FLOAT16, BFLOAT16 = (int(half) for half in Half)
+
+
+class HalfPrecision(NamedTuple):
+    """`widen`, which copies rows of 16 bits to rows of float32; `narrow`, which writes such rows back; and
+    `rows_at_hand(p, array, widened, batch, head, columns, a, e)`: an array's rows [a, e) as a `Matrix`, where they are,
+    or widened to this place in the workspace."""
+
+    widen: object
+    narrow: object
+    rows_at_hand: object
+
+
+def _reading(lanes, widen):
+    """An intrinsic: the `lanes` numbers of 16 bits at an address, widened by `widen(builder, bits)`."""
+
+    @intrinsic
+    def read(typingctx, address):
+        def codegen(context, builder, signature, args):
+            kind = ir.VectorType(I16, lanes)
+            return widen(builder, builder.load(pointer(builder, args[0], kind), align=2))
+
+        return Vec(types.float32, lanes)(types.intp), codegen
+
+    return read
+
+
+def _writing(lanes, narrow):
+    """An intrinsic: `lanes` numbers of float32, narrowed by `narrow(builder, x)`, to an address."""
+
+    @intrinsic
+    def write(typingctx, address, value):
+        def codegen(context, builder, signature, args):
+            bits = narrow(builder, args[1])
+            builder.store(bits, pointer(builder, args[0], bits.type), align=2)
+            return context.get_dummy_value()
+
+        return types.void(types.intp, Vec(types.float32, lanes)), codegen
+
+    return write
+
+
+def _widen_float16(builder, bits):
+    lanes = bits.type.count
+    return builder.fpext(builder.bitcast(bits, ir.VectorType(_HALF, lanes)), ir.VectorType(_FLOAT, lanes))
+
+
+def _narrow_float16(builder, x):
+    lanes = x.type.count
+    return builder.bitcast(builder.fptrunc(x, ir.VectorType(_HALF, lanes)), ir.VectorType(I16, lanes))
+
+
+def _widen_bfloat16(builder, bits):
+    """The upper half of a float32's bits."""
+    lanes = bits.type.count
+    wide = builder.zext(bits, ir.VectorType(I32, lanes))
+    return builder.bitcast(builder.shl(wide, ir.Constant(wide.type, [16] * lanes)), ir.VectorType(_FLOAT, lanes))
+
+
+def _narrow_bfloat16(builder, x):
+    """To the nearest, ties to even; a NaN stays one."""
+    lanes = x.type.count
+
+    def constant(value):
+        return ir.Constant(ir.VectorType(I32, lanes), [value] * lanes)
+
+    bits = builder.bitcast(x, ir.VectorType(I32, lanes))
+    odd = builder.and_(builder.lshr(bits, constant(16)), constant(1))
+    rounded = builder.add(bits, builder.add(odd, constant(0x7FFF)))
+    quiet = builder.or_(bits, constant(0x00400000))
+    rounded = builder.select(builder.fcmp_unordered("uno", x, x), quiet, rounded)
+    return builder.trunc(builder.lshr(rounded, constant(16)), ir.VectorType(I16, lanes))
+
+
+def half_precision(dtype, lanes, most_vectors):
+    """`widen`, which copies rows, and `narrow`, which writes them back; of float64 there is no half."""
+    if dtype == np.float64:
+
+        @compiled
+        def neither(half, source, source_token, column, count, columns, target, target_token):
+            pass
+
+        @compiled
+        def nor(half, source, source_token, count, columns, target):
+            pass
+
+        @compiled
+        def rows_in_place(p, array, widened, batch, head, columns, a, e):
+            return rows_from(head_of(array, batch, head), a)
+
+        return HalfPrecision(neither, nor, rows_in_place)
+
+    W = width(dtype, lanes)
+    load, store = W.load, W.store
+    size, _, _, _ = sizes(dtype, lanes, most_vectors)
+    read_float16, read_bfloat16 = _reading(lanes, _widen_float16), _reading(lanes, _widen_bfloat16)
+    read_one_float16, read_one_bfloat16 = _reading(1, _widen_float16), _reading(1, _widen_bfloat16)
+    write_float16, write_bfloat16 = _writing(lanes, _narrow_float16), _writing(lanes, _narrow_bfloat16)
+    write_one_float16, write_one_bfloat16 = _writing(1, _narrow_float16), _writing(1, _narrow_bfloat16)
+    load_one, store_one = width(dtype, 1).load, width(dtype, 1).store
+
+    @compiled
+    def widen(half, source, token, column, count, columns, target, target_token):
+        """Copy `count` rows of `columns` numbers of 16 bits to rows of float32."""
+        whole = columns - columns % lanes if column == 2 else 0
+        for i in range(count):
+            at, to = source + i * token, target + i * target_token
+            if half == FLOAT16:
+                for c in range(0, whole, lanes):
+                    store(to + c * size, read_float16(at + c * 2))
+                for c in range(whole, columns):
+                    store_one(to + c * size, read_one_float16(at + c * column))
+            elif half == BFLOAT16:
+                for c in range(0, whole, lanes):
+                    store(to + c * size, read_bfloat16(at + c * 2))
+                for c in range(whole, columns):
+                    store_one(to + c * size, read_one_bfloat16(at + c * column))
+
+    @compiled
+    def narrow(half, source, source_token, count, columns, target):
+        """Copy `count` rows of `columns` numbers of float32 to contiguous rows of 16 bits."""
+        whole = columns - columns % lanes
+        for i in range(count):
+            at, to = source + i * source_token, target + i * columns * 2
+            if half == FLOAT16:
+                for c in range(0, whole, lanes):
+                    write_float16(to + c * 2, load(at + c * size))
+                for c in range(whole, columns):
+                    write_one_float16(to + c * 2, load_one(at + c * size))
+            elif half == BFLOAT16:
+                for c in range(0, whole, lanes):
+                    write_bfloat16(to + c * 2, load(at + c * size))
+                for c in range(whole, columns):
+                    write_one_bfloat16(to + c * 2, load_one(at + c * size))
+
+    @compiled
+    def rows_at_hand(p, array, widened, batch, head, columns, a, e):
+        found = rows_from(head_of(array, batch, head), a)
+        if p.half == NOT:
+            return found
+        widen(p.half, found.at, found.token, found.column, e - a, columns, widened, columns * size)
+        return Matrix(widened, columns * size, size)
+
+    return HalfPrecision(widen, narrow, rows_at_hand)

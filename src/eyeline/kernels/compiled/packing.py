@@ -1,0 +1,149 @@
+"""How a panel of queries comes in, packed, and how its rows go out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eyeline.kernels.compiled.dropout import dropout
+from eyeline.kernels.compiled.elementary import exp2
+from eyeline.kernels.compiled.half_precision import half_precision
+from eyeline.kernels.compiled.memory import load_i32, width
+from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS, Half
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import Matrix, compiled, head_of, opener, rows_from
+from eyeline.kernels.compiled.rows import rows_of_numbers
+from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select
+from eyeline.kernels.compiled.transpose import transpose_tile
+
+NOT = int(Half.NOT)
+
+
+class Packing(NamedTuple):
+    """`prepare(p, work, slot, batch, head, first_query, count)`: packs queries, and the intervals of keys they may look
+    at, into the panel of this number, which it returns; `finish(p, work, panel)`: divides by l and writes the rows, and
+    returns whether all that was written is finite."""
+
+    prepare: object
+    finish: object
+
+
+def packing(dtype, lanes, most_vectors):
+    """Panels of `most_vectors` · `lanes` queries.
+
+    A panel with fewer queries works on as many `vectors` as these fill; its lines are as long.
+    """
+    W = width(dtype, lanes)
+    load, store, splat = W.load, W.store, W.splat
+    load_scalar, store_scalar, store_int = W.load_scalar, W.store_scalar, W.store_int
+    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
+    transpose = transpose_tile(dtype, lanes)
+    draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
+    widen, narrow, _ = half_precision(dtype, lanes, most_vectors)
+    turn = rows_of_numbers(dtype, lanes, most_vectors).turn
+    open_panel = opener(PANEL, PANEL_PARTS)
+
+    @compiled
+    def take_intervals(p, panel):
+        """Keep the queries' intervals: firsts in one line, lengths in the next; and note which keys any query needs,
+        and which every one may see."""
+        count, intervals = panel.count, p.mask.intervals
+        first, end, full_first, full_end = p.M, 0, 0, p.M
+        at, token, _ = rows_from(head_of(p.mask.bounds, panel.batch, panel.head), panel.first_query)
+        for i in range(length):
+            source = at + min(i, count - 1) * token
+            for k in range(intervals):
+                begin, stop = load_i32(source + 8 * k), load_i32(source + 8 * k + 4)
+                target = panel.bounds + (2 * k * length + i) * 4
+                store_int(target, begin)
+                store_int(target + length * 4, stop - begin)
+                if begin < stop:
+                    first, end = min(first, begin), max(end, stop)
+                full_first, full_end = max(full_first, begin), min(full_end, stop)
+        panel.first_key, panel.end_key = first, end
+        panel.full_first, panel.full_end = full_first, full_first if intervals > 1 else full_end
+
+    @compiled
+    def prepare(p, work, slot, batch, head, first_query, count):
+        panel = open_panel(p.panel, work.panels + slot * p.panel.size)
+        vectors = 1 if count <= lanes else most_vectors
+        panel.batch, panel.head, panel.first_query, panel.count, panel.vectors = (
+            batch,
+            head,
+            first_query,
+            count,
+            vectors,
+        )
+        panel.row = (batch * p.H + head) * p.N + first_query
+        panel.visit_count = 0
+
+        queries = rows_from(head_of(p.q, batch, head), first_query)
+        if p.half != NOT:
+            widen(p.half, queries.at, queries.token, queries.column, count, p.D, work.rows, p.D * size)
+            queries = Matrix(work.rows, p.D * size, size)
+        turn(queries, count, vectors, p.D, dtype(p.q_factor), panel.q)
+        for w in range(vectors):
+            store(panel.m + w * step, splat(-infinity))
+            store(panel.l + w * step, splat(zero))
+        for w in range(p.E * most_vectors):
+            store(panel.acc + w * step, splat(zero))
+        if p.mask.bounds.address != 0:
+            take_intervals(p, panel)
+        else:
+            panel.first_key, panel.end_key, panel.full_first, panel.full_end = 0, p.M, 0, p.M
+        if p.dropout.threshold != 0:
+            draw_lots(p, panel)
+        return panel
+
+    @compiled
+    def add_sink(p, panel):
+        """Let the head's sink have its weight: it joins l, and gives no value."""
+        sink = splat(load_scalar(p.sinks + panel.head * size))
+        for w in range(panel.vectors):
+            m_old = load(panel.m + w * step)
+            m = maximum(sink, m_old)
+            shift = select(equal(m, splat(-infinity)), splat(zero), m)
+            alpha = exp2(m_old - shift)
+            store(panel.m + w * step, m)
+            store(panel.l + w * step, fma(load(panel.l + w * step), alpha, exp2(sink - shift)))
+            for e in range(p.E):
+                at = panel.acc + e * line + w * step
+                store(at, load(at) * alpha)
+
+    @compiled
+    def finish(p, work, panel):
+        if p.sinks != 0:
+            add_sink(p, panel)
+        E, half, row, count = p.E, p.half, panel.row, panel.count
+        target = p.output + row * E * size if half == NOT else work.rows
+        m, l, acc = panel.m, panel.l, panel.acc
+        whole = E - E % lanes
+        # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
+        unsound = splat(zero)
+        for w in range(panel.vectors):
+            total = load(l + w * step)
+            inverse = splat(one) / select(equal(total, splat(zero)), splat(one), total)
+            if p.dropout.threshold != 0:
+                inverse = inverse * splat(dtype(p.dropout.keep_factor))
+            for e in range(E):
+                x = load(acc + e * line + w * step)
+                unsound = unsound + (x - x)
+            for e in range(whole, E):
+                at = acc + e * line + w * step
+                store(at, load(at) * inverse)
+            if w * lanes < count:
+                to, rows_left = target + w * lanes * E * size, min(lanes, count - w * lanes)
+                for e in range(0, whole, lanes):
+                    transpose(acc + e * line + w * step, line, lanes, to + e * size, E * size, rows_left, inverse)
+        for i in range(count):
+            for e in range(whole, E):
+                store_scalar(target + (i * E + e) * size, load_scalar(acc + e * line + i * size))
+            store_scalar(p.m + (row + i) * size, load_scalar(m + i * size))
+            store_scalar(p.l + (row + i) * size, load_scalar(l + i * size))
+        if half != NOT:
+            narrow(half, target, E * size, count, E, p.output + row * E * 2)
+        return not any_nonfinite(unsound)
+
+    return Packing(prepare, finish)

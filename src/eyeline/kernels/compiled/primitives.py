@@ -1,0 +1,152 @@
+"""The primitives: what is read of a panel's weights once its rows' totals are known, from the scores that were kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eyeline.kernels.compiled.column_primitives import column_primitives
+from eyeline.kernels.compiled.elementary import exp2
+from eyeline.kernels.compiled.memory import load_i32, width
+from eyeline.kernels.compiled.params import VISIT
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import compiled, visit_at
+from eyeline.kernels.compiled.row_totals import row_totals
+from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
+from eyeline.kernels.compiled.topk import topk
+
+VISIT_BYTES = VISIT.itemsize
+
+
+class Primitives(NamedTuple):
+    """`begin_task(p, work)` and `end_task(p, work, batch, head)`, around a task; `read_panel(p, work, panel)`: all
+    primitives of one panel, from the blocks of keys it visited and the scores it kept of them."""
+
+    begin_task: object
+    read_panel: object
+    end_task: object
+
+
+def primitives(dtype, lanes, most_vectors):
+    """The primitives, for panels of `most_vectors` · `lanes` queries."""
+    W = width(dtype, lanes)
+    load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
+    least = dtype(-126 if dtype == np.float32 else -1022)
+    take_totals = row_totals(dtype, lanes, most_vectors)
+    begin_topk, take_best, write_topk = topk(dtype, lanes, most_vectors)
+    begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
+
+    @compiled
+    def blank(at, lines):
+        for at_line in range(at, at + lines * line, step):
+            store(at_line, splat(zero))
+
+    @compiled
+    def begin_panel(p, work, panel):
+        """The totals that weights are relative to, and empty sums."""
+        asked = p.primitives
+        if asked.m != 0:
+            offset = panel.row * size
+            take_totals(asked.m + offset, asked.l + offset, panel.count, work.shift, work.inverse_l)
+        else:
+            take_totals(panel.m, panel.l, panel.count, work.shift, work.inverse_l)
+        blank(work.row_log_weights, 1)
+        blank(work.row_distances, 1)
+        if asked.row_bins != 0:
+            blank(work.row_bins, asked.bins)
+        if asked.grid_sums != 0:
+            blank(work.grid_sums, asked.grid_columns)
+        if asked.grid_maxima != 0:
+            blank(work.grid_maxima, asked.grid_columns)
+
+    @compiled
+    def weigh_again(p, work, panel, S, a, e):
+        """The weights of the keys [a, e), and what they add to the rows' log-weights and distances."""
+        P = work.P
+        offset = panel.first_query + p.primitives.distance_offset - a
+        for w in range(panel.vectors):
+            shift, inverse = load(work.shift + w * step), load(work.inverse_l + w * step)
+            log_weights, distances = splat(zero), splat(zero)
+            spoiled = any_nonfinite(shift + inverse)
+            for i in range(lanes):
+                store_scalar(P + w * step + i * size, dtype(offset + w * lanes + i))
+            ahead = load(P + w * step)
+            for j in range(e - a):
+                score = load(S + j * line + w * step)
+                below = score - shift
+                weight = exp2(below) * inverse
+                if spoiled:  # hidden is 0 even in a row that is NaN
+                    weight = select(equal(score, splat(-infinity)), splat(zero), weight)
+                store(P + j * line + w * step, weight)
+                log_weights = fma(weight, maximum(splat(least), below), log_weights)
+                distances = fma(weight, magnitude(ahead), distances)
+                ahead = ahead - splat(one)
+            at = work.row_log_weights + w * step
+            store(at, load(at) + log_weights)
+            at = work.row_distances + w * step
+            store(at, load(at) + distances)
+
+    @compiled
+    def add_to_places(P, sums, places, vectors, a, e):
+        """Add the weights of the keys [a, e) to the sums of the places that these have."""
+        for j in range(a, e):
+            place = load_i32(places + j * 4)
+            if place >= 0:
+                for w in range(vectors):
+                    at = sums + place * line + w * step
+                    store(at, load(at) + load(P + (j - a) * line + w * step))
+
+    @compiled
+    def raise_places(P, maxima, places, vectors, a, e):
+        """As `add_to_places`, for the largest."""
+        for j in range(a, e):
+            place = load_i32(places + j * 4)
+            for w in range(vectors):
+                at = maxima + place * line + w * step
+                store(at, maximum(load(P + (j - a) * line + w * step), load(at)))
+
+    @compiled
+    def write_rows(p, work, panel):
+        """Write what is each row's own."""
+        asked, row = p.primitives, panel.row
+        for i in range(panel.count):
+            if asked.row_log_weights != 0:
+                store_scalar(asked.row_log_weights + (row + i) * size, load_scalar(work.row_log_weights + i * size))
+            if asked.row_distances != 0:
+                store_scalar(asked.row_distances + (row + i) * size, load_scalar(work.row_distances + i * size))
+            if asked.row_bins != 0:
+                for c in range(asked.bins):
+                    x = load_scalar(work.row_bins + c * line + i * size)
+                    store_scalar(asked.row_bins + ((row + i) * asked.bins + c) * size, x)
+
+    @compiled
+    def read_panel(p, work, panel):
+        asked, P, vectors = p.primitives, work.P, panel.vectors
+        begin_panel(p, work, panel)
+        if asked.select != 0:
+            begin_topk(p, work, panel)
+        for number in range(panel.visit_count):
+            visit = visit_at(panel.visits + number * VISIT_BYTES)
+            a, e = visit.a, visit.e
+            S = panel.scores + a * line
+            weigh_again(p, work, panel, S, a, e)
+            if asked.select != 0:
+                take_best(p, work, panel, S, a, e)
+            add_columns(p, work, panel, a, e)
+            if asked.row_bins != 0:
+                labels = asked.labels + panel.batch * asked.labels_batch
+                add_to_places(P, work.row_bins, labels, vectors, a, e)
+            if asked.grid_sums != 0:
+                add_to_places(P, work.grid_sums, asked.grid_column_places, vectors, a, e)
+            if asked.grid_maxima != 0:
+                raise_places(P, work.grid_maxima, asked.grid_column_places, vectors, a, e)
+        write_rows(p, work, panel)
+        if asked.select != 0:
+            write_topk(p, work, panel)
+        if asked.grid_sums != 0 or asked.grid_maxima != 0:
+            write_grid(p, work, panel)
+
+    return Primitives(begin_columns, read_panel, end_columns)

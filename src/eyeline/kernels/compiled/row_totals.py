@@ -1,0 +1,31 @@
+"""Rows' maxima m and sums l, as weights 2^(score - m) / l need them: what is subtracted, and what is multiplied by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eyeline.kernels.compiled.memory import width
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import compiled
+
+
+def row_totals(dtype, lanes, most_vectors):
+    """`take_totals`, for panels of `most_vectors` · `lanes` queries."""
+    W = width(dtype, lanes)
+    load_scalar, store_scalar = W.load_scalar, W.store_scalar
+    size, _, length, _ = sizes(dtype, lanes, most_vectors)
+    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
+
+    @compiled
+    def take_totals(m, l, count, shift, inverse_l):
+        """Of `count` rows, whose m and l begin at these addresses, write the shift, which is m, or 0 where that is
+        -inf; and the inverse of l, or 0 where that is 0 and in lanes beyond the last row, so that these weigh
+        nothing."""
+        for i in range(length):
+            at = min(i, count - 1) * size
+            highest, total = load_scalar(m + at), load_scalar(l + at)
+            store_scalar(shift + i * size, zero if highest == -infinity else highest)
+            nothing = total == zero or i >= count
+            store_scalar(inverse_l + i * size, zero if nothing else one / total)
+
+    return take_totals

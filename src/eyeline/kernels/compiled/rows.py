@@ -1,0 +1,90 @@
+"""Rows of numbers between arrays and a workspace: side by side, or turned so that rows lie in the lanes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eyeline.kernels.compiled.memory import width
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.simd import any_nonfinite
+from eyeline.kernels.compiled.transpose import transpose_tile
+
+
+class Rows(NamedTuple):
+    """`take_rows`, `copy_row`, `clear` and `turn`, which say themselves what they do."""
+
+    take_rows: object
+    copy_row: object
+    clear: object
+    turn: object
+
+
+def rows_of_numbers(dtype, lanes, most_vectors):
+    """Rows, for panels of `most_vectors` · `lanes` of them."""
+    W = width(dtype, lanes)
+    load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    zero = dtype(0)
+    transpose = transpose_tile(dtype, lanes)
+
+    @compiled
+    def clear(target, length_in_bytes):
+        """Set so many bytes, whole vectors of them, to 0."""
+        for at in range(target, target + length_in_bytes, step):
+            store(at, splat(zero))
+
+    @compiled
+    def copy_row(source, column, count, target):
+        """Copy `count` numbers that lie `column` bytes apart to where they lie side by side."""
+        whole = 0
+        if column == size:
+            whole = count - count % lanes
+            for d in range(0, whole * size, step):
+                store(target + d, load(source + d))
+        for d in range(whole, count):
+            store_scalar(target + d * size, load_scalar(source + d * column))
+
+    @compiled
+    def take_rows(matrix, count, factors, columns, target, target_line):
+        """Copy `count` rows of `columns` numbers into lines, the last vector of each filled up with zeros. Returns
+        whether all are finite.
+
+        Where `factors` isn't 0, it is the address of one number per row, and a row with a 0 there is taken as zeros.
+        """
+        # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
+        unsound = splat(zero)
+        filled = (columns + lanes - 1) // lanes * step
+        for i in range(count):
+            to = target + i * target_line
+            if factors != 0 and load_scalar(factors + i * size) == zero:
+                clear(to, filled)
+                continue
+            if columns % lanes != 0:
+                store(to + filled - step, splat(zero))
+            copy_row(matrix.at + i * matrix.token, matrix.column, columns, to)
+            for d in range(0, filled, step):
+                x = load(to + d)
+                unsound = unsound + (x - x)
+        return not any_nonfinite(unsound)
+
+    @compiled
+    def turn(matrix, count, vectors, columns, factor, target):
+        """Lay `count` rows of `columns` numbers, times a factor, into the lanes of so many vectors of a panel: number d
+        of row i at line d, lane i. Lanes beyond the last row repeat it."""
+        at, token, column = matrix
+        whole = 0
+        if column == size:
+            whole = columns - columns % lanes
+            for g in range(0, vectors * lanes, lanes):
+                last = max(min(lanes - 1, count - 1 - g), 0)
+                source = at + min(g, count - 1) * token
+                for d in range(0, whole, lanes):
+                    to = target + d * line + g * size
+                    transpose(source + d * size, token, last, to, line, lanes, splat(factor))
+        for d in range(whole, columns):
+            for i in range(vectors * lanes):
+                x = load_scalar(at + min(i, count - 1) * token + d * column)
+                store_scalar(target + d * line + i * size, x * factor)
+
+    return Rows(take_rows, copy_row, clear, turn)

@@ -1,0 +1,112 @@
+"""Steps that change scores, backward: from the gradient of the changed scores, that of the scores before, and of the
+arrays that were added."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eyeline.kernels.compiled.elementary import tanh
+from eyeline.kernels.compiled.memory import call, width
+from eyeline.kernels.compiled.params import STRIDED
+from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
+from eyeline.kernels.compiled.records import compiled, step_at, strided_at
+from eyeline.kernels.compiled.score_steps import ADDED, CALLED, CAPPED, RELATIVE, STEP_BYTES, score_steps
+from eyeline.kernels.compiled.simd import equal, fma, select
+
+STRIDED_BYTES = STRIDED.itemsize
+
+
+class ScoreGradients(NamedTuple):
+    """`apply_and_keep(p, work, panel, a, e)`: all steps on the scores of the keys [a, e); what goes into one that isn't
+    a sum is kept. `pull_back(p, work, panel, a, e)`: from the gradients of the changed scores, at dP, to those of the
+    scores before all steps, in place; and adds them to the gradients of the steps' arrays."""
+
+    apply_and_keep: object
+    pull_back: object
+
+
+def score_gradients(dtype, lanes, most_vectors):
+    """The steps and back, for panels of `most_vectors` · `lanes` queries."""
+    W = width(dtype, lanes)
+    load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    zero, one = dtype(0), dtype(1)
+    apply_step = score_steps(dtype, lanes, most_vectors).apply_step
+
+    @compiled
+    def apply_and_keep(p, work, panel, a, e):
+        S, inputs = work.P, work.step_inputs
+        for k in range(p.step_count):
+            kind = step_at(p.steps + k * STEP_BYTES).kind
+            if kind == CAPPED or kind == CALLED:  # noqa: SIM109  (Numba takes no tuple here)
+                for at in range(0, (e - a) * line, step):
+                    store(inputs + at, load(S + at))
+                inputs += KEY_BLOCK * line
+            apply_step(p, work, panel, k, S, a, e)
+
+    @compiled
+    def sloped(gradient, slope):
+        """A gradient times a slope; 0 stays 0 whatever the slope is: that of a hidden score may be NaN."""
+        return select(equal(gradient, splat(zero)), splat(zero), gradient * slope)
+
+    @compiled
+    def add_to_table(table, dS, panel, n):
+        """Add n keys' gradients to a table in which the first query and key meet at `table`, and keys go back."""
+        vectors, count = panel.vectors, panel.count
+        whole = vectors * lanes == count
+        for j in range(n):
+            if whole:
+                for w in range(vectors):
+                    at = table - j * size + w * step
+                    store(at, load(at) + load(dS + j * line + w * step))
+            else:
+                for i in range(count):
+                    at = table + (i - j) * size
+                    store_scalar(at, load_scalar(at) + load_scalar(dS + j * line + i * size))
+
+    @compiled
+    def add_to_bias(bias, token, column, dS, count, n):
+        """Add n keys' gradients to an array in which the first query and key meet at `bias`."""
+        for i in range(count):
+            for j in range(n):
+                at = bias + i * token + j * column
+                store_scalar(at, load_scalar(at) + load_scalar(dS + j * line + i * size))
+
+    @compiled
+    def add_to_array(p, panel, kind, target, dS, a, n):
+        """Add n keys' gradients, from key a on, to those of the array of a step of this kind."""
+        if kind == RELATIVE:
+            table = target.address + panel.head * target.head
+            add_to_table(table + (panel.first_query + p.M - 1 - a) * size, dS, panel, n)
+        elif kind == ADDED:
+            bias = target.address + panel.batch * target.batch + panel.head * target.head
+            bias += panel.first_query * target.token + a * target.column
+            add_to_bias(bias, target.token, target.column, dS, panel.count, n)
+
+    @compiled
+    def pull_back(p, work, panel, a, e):
+        dS, inputs, n = work.dP, work.step_inputs, e - a
+        for k in range(p.step_count):
+            kind = step_at(p.steps + k * STEP_BYTES).kind
+            if kind == CAPPED or kind == CALLED:  # noqa: SIM109  (Numba takes no tuple here)
+                inputs += KEY_BLOCK * line
+        for k in range(p.step_count - 1, -1, -1):
+            own, target = step_at(p.steps + k * STEP_BYTES), strided_at(p.step_gradients + k * STRIDED_BYTES)
+            if own.kind == CAPPED:
+                inputs -= KEY_BLOCK * line
+                inverse = splat(dtype(own.inverse_cap))
+                for at in range(0, n * line, step):
+                    height = tanh(load(inputs + at) * inverse)
+                    # The slope of cap · tanh(s / cap) is 1 - tanh².
+                    slope = fma(splat(-one) * height, height, splat(one))
+                    store(dS + at, sloped(load(dS + at), slope))
+            elif own.kind == CALLED:
+                inputs -= KEY_BLOCK * line
+                number = p.first_query + panel.first_query
+                call(target.address, inputs, length, panel.batch, panel.head, number, panel.count, a, e)
+                for at in range(0, n * line, step):
+                    store(dS + at, sloped(load(dS + at), load(inputs + at)))
+            elif target.address != 0:
+                add_to_array(p, panel, own.kind, target, dS, a, n)
+
+    return ScoreGradients(apply_and_keep, pull_back)

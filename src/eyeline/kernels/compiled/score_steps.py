@@ -1,0 +1,89 @@
+"""Steps that change a block's scores, in the order given, before the mask: see `scores.lowered` for what they are.
+
+Scores are in base 2 here, so what is added, and a cap, come multiplied by log2 e.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from eyeline.kernels.compiled.elementary import tanh
+from eyeline.kernels.compiled.memory import call, width
+from eyeline.kernels.compiled.params import STEP, StepKind
+from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.records import compiled, head_of, step_at
+from eyeline.kernels.compiled.transpose import transpose_tile
+
+RELATIVE, ADDED, CAPPED, CALLED = (int(kind) for kind in StepKind)
+STEP_BYTES = STEP.itemsize
+
+
+class ScoreSteps(NamedTuple):
+    """`apply_step(p, work, panel, k, S, a, e)`, step number k on the scores of the keys [a, e), which lie at S; and
+    `apply_steps`, all of them."""
+
+    apply_step: object
+    apply_steps: object
+
+
+def score_steps(dtype, lanes, most_vectors):
+    """The steps, for panels of `most_vectors` · `lanes` queries."""
+    W = width(dtype, lanes)
+    load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    transpose = transpose_tile(dtype, lanes)
+    log2_e = dtype(math.log2(math.e))
+
+    @compiled
+    def add_biases(work, panel, array, S, a, e):
+        """Add an array's block: queries are its rows, so it is turned on the way."""
+        bias, token, column = head_of(array, panel.batch, panel.head)
+        bias += panel.first_query * token + a * column
+        biases, n, count, vectors = work.biases, e - a, panel.count, panel.vectors
+        whole = n - n % lanes if column == size else 0
+        for w in range(vectors):
+            first = min(w * lanes, count - 1)
+            last = max(min(lanes - 1, count - 1 - w * lanes), 0)
+            for j in range(0, whole, lanes):
+                source = bias + first * token + j * column
+                transpose(source, token, last, biases + j * line + w * step, line, lanes, splat(log2_e))
+        for j in range(whole, n):
+            for i in range(vectors * lanes):
+                x = load_scalar(bias + min(i, count - 1) * token + j * column)
+                store_scalar(biases + j * line + i * size, x * log2_e)
+        for j in range(n):
+            for w in range(vectors):
+                at = S + j * line + w * step
+                store(at, load(at) + load(biases + j * line + w * step))
+
+    @compiled
+    def apply_step(p, work, panel, k, S, a, e):
+        own = step_at(p.steps + k * STEP_BYTES)
+        vectors = panel.vectors
+        if own.kind == RELATIVE:
+            # Queries follow one another in the table as they do in the lanes.
+            table = own.array.address + panel.head * own.array.head + (panel.first_query + p.M - 1) * size
+            for j in range(a, e):
+                for w in range(vectors):
+                    at = S + (j - a) * line + w * step
+                    store(at, load(at) + load(table - j * size + w * step))
+        elif own.kind == ADDED:
+            add_biases(work, panel, own.array, S, a, e)
+        elif own.kind == CAPPED:
+            cap = splat(dtype(own.cap))
+            inverse = splat(dtype(own.inverse_cap))
+            for j in range(e - a):
+                for w in range(vectors):
+                    at = S + j * line + w * step
+                    store(at, cap * tanh(load(at) * inverse))
+        elif own.kind == CALLED:
+            number = p.first_query + panel.first_query
+            call(own.array.address, S, line // size, panel.batch, panel.head, number, panel.count, a, e)
+
+    @compiled
+    def apply_steps(p, work, panel, S, a, e):
+        for k in range(p.step_count):
+            apply_step(p, work, panel, k, S, a, e)
+
+    return ScoreSteps(apply_step, apply_steps)

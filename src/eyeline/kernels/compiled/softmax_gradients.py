@@ -1,0 +1,128 @@
+"""A panel of queries against a block of keys: the weights P again, and the gradients dS of the scores.
+
+dS = P · (dP - delta), where delta is a row's Σ P dP (Dao et al. 2022, B.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eyeline.kernels.compiled.dropout import dropout
+from eyeline.kernels.compiled.elementary import exp2
+from eyeline.kernels.compiled.memory import width
+from eyeline.kernels.compiled.primitive_gradients import primitive_gradients
+from eyeline.kernels.compiled.programs import sizes, wide
+from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.score_gradients import score_gradients
+from eyeline.kernels.compiled.simd import equal, fma, select
+
+
+class SoftmaxGradients(NamedTuple):
+    """`differentiate(p, work, panel, to, delta, n, careful)`, from n keys' scores and dP to their P and dS, times the
+    scale; `differentiate_all(p, work, panel, to, delta, a, e, careful)`, the same for the keys [a, e) with dropout,
+    primitives and steps. They are written into the block's P and dS, `to` bytes on. What is hidden gets 0, or weight -1
+    if one is to be careful. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (what primitives say of P), over the
+    keys [a, e), to the panel's delta."""
+
+    differentiate: object
+    differentiate_all: object
+    add_delta: object
+
+
+def softmax_gradients(dtype, lanes, most_vectors):
+    """The softmax's gradients, for panels of `most_vectors` · `lanes` queries."""
+    W = width(dtype, lanes)
+    load, store, splat = W.load, W.store, W.splat
+    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    wide_line = wide(size)
+    zero, infinity = dtype(0), dtype(np.inf)
+    hidden = dtype(-1)
+    drop = dropout(dtype, lanes, most_vectors).drop
+    add_to_gradients = primitive_gradients(dtype, lanes, most_vectors)
+    pull_back = score_gradients(dtype, lanes, most_vectors).pull_back
+
+    @compiled
+    def differentiate(p, work, panel, to, delta, n, careful):
+        S, dP, P_to, dS_to = work.P, work.dP, work.block_P + to, work.block_dS + to
+        scale, nothing = splat(dtype(p.scale)), splat(zero)
+        mark = splat(hidden) if careful else nothing
+        for w in range(panel.vectors):
+            m, inverse = load(panel.m + w * step), load(panel.l + w * step)
+            own_delta = load(delta + w * step)
+            scaled_inverse = inverse * scale
+            for j in range(n):
+                score = load(S + j * line + w * step)
+                unseen = equal(score, splat(-infinity))
+                raised = exp2(score - m)
+                dS = (raised * scaled_inverse) * (load(dP + j * line + w * step) - own_delta)
+                store(P_to + j * wide_line + w * step, select(unseen, mark, raised * inverse))
+                store(dS_to + j * wide_line + w * step, select(unseen, nothing, dS))
+
+    @compiled
+    def weigh_again(work, panel, n):
+        """n keys' weights from their scores, -1 where hidden."""
+        S, P = work.P, work.P_undropped
+        for w in range(panel.vectors):
+            m, inverse = load(panel.m + w * step), load(panel.l + w * step)
+            for j in range(n):
+                score = load(S + j * line + w * step)
+                weight = exp2(score - m) * inverse
+                store(P + j * line + w * step, select(equal(score, splat(-infinity)), splat(hidden), weight))
+
+    @compiled
+    def drop_again(p, work, panel, a, e):
+        """The weights by which the forward pass took values, and dP as the part of those of all weights."""
+        P, dropped, dP = work.P_undropped, work.P_dropped, work.dP
+        for at in range(0, (e - a) * line, step):
+            store(dropped + at, load(P + at))
+        drop(p, panel, dropped, a, e)
+        factor = splat(dtype(p.dropout.keep_factor))
+        for at in range(0, (e - a) * line, step):
+            weight = load(dropped + at)
+            store(dP + at, select(equal(weight, splat(zero)), splat(zero), load(dP + at) * factor))
+            store(dropped + at, select(equal(weight, splat(hidden)), weight, weight * factor))
+
+    @compiled
+    def differentiate_all(p, work, panel, to, delta, a, e, careful):
+        n, P, dP = e - a, work.P_undropped, work.dP
+        weigh_again(work, panel, n)
+        P_given = P
+        if p.dropout.threshold != 0:
+            drop_again(p, work, panel, a, e)
+            P_given = work.P_dropped
+        if p.primitives.given != 0:
+            add_to_gradients(p, work, panel, a, e)
+        P_to, dS_to, vectors = work.block_P + to, work.block_dS + to, panel.vectors
+        mark = splat(hidden) if careful else splat(zero)
+        for w in range(vectors):
+            own_delta = load(delta + w * step)
+            for j in range(n):
+                at = j * line + w * step
+                weight, given = load(P + at), load(P_given + at)
+                unseen = equal(weight, splat(hidden))
+                store(P_to + j * wide_line + w * step, select(unseen, mark, given))
+                store(dP + at, select(unseen, splat(zero), weight * (load(dP + at) - own_delta)))
+        if p.step_count != 0:
+            pull_back(p, work, panel, a, e)
+        scale = splat(dtype(p.scale))
+        for j in range(n):
+            for w in range(vectors):
+                store(dS_to + j * wide_line + w * step, load(dP + j * line + w * step) * scale)
+
+    @compiled
+    def add_delta(p, work, panel, delta, a, e):
+        P, dP = work.P_undropped, work.dP
+        weigh_again(work, panel, e - a)
+        add_to_gradients(p, work, panel, a, e)
+        for w in range(panel.vectors):
+            total = splat(zero)
+            for j in range(e - a):
+                weight = load(P + j * line + w * step)
+                more = fma(weight, load(dP + j * line + w * step), total)
+                total = select(equal(weight, splat(hidden)), total, more)
+            at = delta + w * step
+            store(at, load(at) + total)
+
+    return SoftmaxGradients(differentiate, differentiate_all, add_delta)

@@ -1,0 +1,37 @@
+"""A ticket lock: threads that add to the same numbers in a fixed order, each waiting until its number is up."""
+
+from __future__ import annotations
+
+from numba.core import types
+from numba.extending import intrinsic
+
+from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.simd import I64, pointer
+
+
+@intrinsic
+def _serving(typingctx, lock):
+    """The number that is up; what those before have written can be read."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load_atomic(pointer(builder, args[0], I64), "acquire", 8)
+
+    return types.int64(types.intp), codegen
+
+
+@compiled
+def wait_for(lock, ticket):
+    """Return once this ticket's number is up at the lock, the address of an int64."""
+    while _serving(lock) != ticket:
+        pass
+
+
+@intrinsic
+def release(typingctx, lock):
+    """Call the next number, whose holder can then read all that was written."""
+
+    def codegen(context, builder, signature, args):
+        builder.atomic_rmw("add", pointer(builder, args[0], I64), I64(1), "release")
+        return context.get_dummy_value()
+
+    return types.void(types.intp), codegen

@@ -1,0 +1,191 @@
+"""The inner tiles of the matrix products, in LLVM's own language.
+
+Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that one row of it is a few
+vectors; keys and values are read where they are, one number at a time, each spread over the lanes:
+
+    scores[key][query] = Σ_d k[key][d] · q[d][query]          products: rows are keys, the sum runs over d
+    out[e][query]      = Σ_key v[key][e] · w[key][query]      products: rows are value columns, the sum runs over keys
+
+Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in
+order, with one rounding a step, and adds the two: half as many roundings on top of one another as in a single sum, at
+no cost, and a query's bits depend neither on the tile nor on the vector width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from eyeline.kernels.compiled.simd import ELEMENTS, I64, fma_value, maximum_value, pointer, splat_value
+
+
+def _row_addresses(builder, a, stride, rows, last_row=None):
+    """Where each row of A begins; rows beyond the last are the last."""
+    if last_row is None:
+        return [builder.add(a, builder.mul(I64(r), stride)) for r in range(rows)]
+    clamped = [builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row) for r in range(rows)]
+    return [builder.add(a, builder.mul(row, stride)) for row in clamped]
+
+
+def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_stride, n):
+    """A[rows][n] · B[n][vectors·lanes], row by row, as vectors: the sum of the even terms plus that of the odd ones."""
+    vector = ir.VectorType(llvm, lanes)
+    size = 4 if isinstance(llvm, ir.FloatType) else 8
+    zero = ir.Constant(vector, [0.0] * lanes)
+    places = [(r, w) for r in range(len(row_addresses)) for w in range(vectors)]
+
+    def step_on(offset, b_at, sums):
+        """One column of A times one line of B, added to the sums."""
+        bs = [builder.load(pointer(builder, b_at, vector, w * lanes * size), align=size) for w in range(vectors)]
+        spread = [
+            splat_value(builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes)
+            for at in row_addresses
+        ]
+        return [fma_value(builder, spread[r], bs[w], total) for (r, w), total in zip(places, sums, strict=True)]
+
+    def phis(values, block):
+        """Values that differ by where the loop comes from; `values` are those from `block`."""
+        found = []
+        for value in values:
+            phi = builder.phi(value.type)
+            phi.add_incoming(value, block)
+            found.append(phi)
+        return found
+
+    start = builder.block
+    names = ("product", "product.rest", "product.last", "product.done")
+    loop, rest, last, done = (builder.append_basic_block(name) for name in names)
+    pairs_end = builder.and_(n, I64(-2))
+    builder.cbranch(builder.icmp_signed(">", pairs_end, I64(0)), loop, rest)
+    builder.position_at_end(loop)
+    i, offset, b_at, *sums = phis([I64(0), I64(0), b, *[zero] * (2 * len(places))], start)
+    even = step_on(offset, b_at, sums[: len(places)])
+    offset_2, b_2 = builder.add(offset, column_stride), builder.add(b_at, b_stride)
+    odd = step_on(offset_2, b_2, sums[len(places) :])
+    after = builder.add(i, I64(2))
+    following = [after, builder.add(offset_2, column_stride), builder.add(b_2, b_stride), *even, *odd]
+    for phi, value in zip((i, offset, b_at, *sums), following, strict=True):
+        phi.add_incoming(value, loop)
+    builder.cbranch(builder.icmp_signed("<", after, pairs_end), loop, rest)
+    builder.position_at_end(rest)
+    merged = phis([I64(0), b, *[zero] * (2 * len(places))], start)
+    for phi, value in zip(merged, following[1:], strict=True):
+        phi.add_incoming(value, loop)
+    offset, b_at, *sums = merged
+    even, odd = sums[: len(places)], sums[len(places) :]
+    builder.cbranch(builder.icmp_signed("==", pairs_end, n), done, last)
+    builder.position_at_end(last)
+    one_more = step_on(offset, b_at, even)
+    builder.branch(done)
+    builder.position_at_end(done)
+    ends = phis(even, rest)
+    for phi, value in zip(ends, one_more, strict=True):
+        phi.add_incoming(value, last)
+    return [builder.fadd(x, y) for x, y in zip(ends, odd, strict=True)]
+
+
+def plain_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, added: bool):
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], or if `added` that more than it was, as an intrinsic.
+
+    Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the
+    address of B, the bytes between its lines, n, the address of C and the bytes between its lines. If not `added`, one
+    more: the last row that may be read (rows beyond it read it again).
+    """
+    element = types.float32 if dtype == np.float32 else types.float64
+    llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
+    vector = ir.VectorType(llvm, lanes)
+
+    def multiply(builder, a, row_stride, column_stride, b, b_stride, n, c, c_stride, last_row=None):
+        addresses = _row_addresses(builder, a, row_stride, rows, last_row)
+        products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, b_stride, n)
+        for r in range(rows):
+            for w in range(vectors):
+                line = builder.add(c, builder.mul(I64(r), c_stride))
+                at = pointer(builder, line, vector, w * lanes * size)
+                product = products[r * vectors + w]
+                if added:
+                    product = builder.fadd(builder.load(at, align=size), product)
+                builder.store(product, at, align=size)
+
+    @intrinsic
+    def tile(typingctx, a, row_stride, column_stride, b, b_stride, n, c, c_stride, last_row):
+        def codegen(context, builder, signature, args):
+            multiply(builder, *args)
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 9), codegen
+
+    @intrinsic
+    def adding_tile(typingctx, a, row_stride, column_stride, b, b_stride, n, c, c_stride):
+        def codegen(context, builder, signature, args):
+            multiply(builder, *args)
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 8), codegen
+
+    return adding_tile if added else tile
+
+
+def scores_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int):
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic, and its columns' maxima raised; lines
+    of B and C lie `line` vectors apart.
+
+    Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the last
+    row that may be read (rows beyond it read it again), the address of B, n, the address of C, and that of the maxima.
+    """
+    element = types.float32 if dtype == np.float32 else types.float64
+    llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
+    vector = ir.VectorType(llvm, lanes)
+    step = lanes * size
+
+    @intrinsic
+    def tile(typingctx, a, row_stride, column_stride, last_row, b, n, c, maxima):
+        def codegen(context, builder, signature, args):
+            a, row_stride, column_stride, last_row, b, n, c, maxima = args
+            addresses = _row_addresses(builder, a, row_stride, rows, last_row)
+            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * step), n)
+            lines = [pointer(builder, maxima, vector, w * step) for w in range(vectors)]
+            highest = [builder.load(at, align=size) for at in lines]
+            for number, product in enumerate(products):
+                r, w = divmod(number, vectors)
+                highest[w] = maximum_value(builder, highest[w], product)
+                builder.store(product, pointer(builder, c, vector, (r * line + w) * step), align=size)
+            for at, value in zip(lines, highest, strict=True):
+                builder.store(value, at, align=size)
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 8), codegen
+
+    return tile
+
+
+def rescaled_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int):
+    """C[rows][vectors·lanes] = C · alpha + A[rows][n] · B[n][vectors·lanes], as an intrinsic; lines of B and C lie
+    `line` vectors apart.
+
+    Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the
+    address of B, n, the address of C, and that of alpha, a line of factors.
+    """
+    element = types.float32 if dtype == np.float32 else types.float64
+    llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
+    vector = ir.VectorType(llvm, lanes)
+    step = lanes * size
+
+    @intrinsic
+    def tile(typingctx, a, row_stride, column_stride, b, n, c, alpha):
+        def codegen(context, builder, signature, args):
+            a, row_stride, column_stride, b, n, c, alpha = args
+            addresses = _row_addresses(builder, a, row_stride, rows)
+            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * step), n)
+            factors = [builder.load(pointer(builder, alpha, vector, w * step), align=size) for w in range(vectors)]
+            for number, product in enumerate(products):
+                r, w = divmod(number, vectors)
+                at = pointer(builder, c, vector, (r * line + w) * step)
+                builder.store(fma_value(builder, builder.load(at, align=size), factors[w], product), at, align=size)
+            return context.get_dummy_value()
+
+        return types.void(*[types.intp] * 7), codegen
+
+    return tile

@@ -1,0 +1,150 @@
+"""Machine code on disk and in memory: compiled once per machine, kept in the user's cache folder, loaded in every
+process.
+
+A file's name holds a hash of all that its code depends on (the processor, the vector width, the kernels' source, the
+compilers' versions), so code for another processor is never found, and its first line a hash of the code itself, so a
+damaged file is never run. Files are written beside their place and renamed into it: two processes may compile at
+once, and both find a whole file. Where no folder can be written, the code is compiled in every process, and a warning
+says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from eyeline.caches import cache_folder, write_whole
+from eyeline.kernels.compiled.programs import ENTRY, Program
+from eyeline.kernels.machine import DType, Target, target
+
+Kernel = Callable[[int, int, int], int]
+#: What a kernel's code depends on: all that is compiled, the sizes of its tiles, and the constants of dropout.
+_HERE = Path(__file__).parent
+_SOURCES = (*sorted((_HERE / "compiled").glob("*.py")), _HERE / "machine.py", _HERE.parent / "dropout.py")
+_MAGIC = b"eyeline kernel "
+_loaded: dict[tuple[Program, DType], Kernel] = {}
+_keep: list[Any] = []  # engines own the memory that kernels lie in
+_lock = threading.Lock()
+#: Held while LLVM or Numba is at work in this process: a fork waits for it, since a child would find them half done,
+#: and their own locks held for ever.
+native_code = threading.RLock()
+
+
+def kernels_folder() -> Path:
+    """Where compiled kernels lie."""
+    return cache_folder() / "kernels"
+
+
+def kernel(program: Program, dtype: DType) -> Kernel:
+    """A kernel: `kernel(params, workspace, most)`, addresses and a number of tasks, called without the GIL."""
+    found = _loaded.get((program, dtype))
+    if found is None:
+        with _lock:
+            found = _loaded.get((program, dtype))
+            if found is None:
+                found = _loaded[program, dtype] = _link(_code(program, dtype, target()))
+    return found
+
+
+def path(program: Program, dtype: DType, on: Target) -> Path:
+    """The file for this kernel on this processor."""
+    digest = hashlib.sha256(repr((on, dtype, _versions())).encode())
+    for file in _SOURCES:
+        digest.update(file.read_bytes())
+    return kernels_folder() / f"{program}-{dtype}-{on.cpu}-{on.bits}-{digest.hexdigest()[:20]}.o"
+
+
+def _versions() -> tuple[str, ...]:
+    found = []
+    for package in ("eyeline", "numba", "llvmlite"):
+        try:
+            found.append(version(package))
+        except PackageNotFoundError:
+            found.append("?")
+    return tuple(found)
+
+
+def _code(program: Program, dtype: DType, on: Target) -> bytes:
+    file = path(program, dtype, on)
+    code = _read(file)
+    if code is None:
+        what = f"the {program} kernel for {dtype}"
+        print(f"eyeline: compiling {what} (once per machine, a few seconds)", file=sys.stderr, flush=True)
+        code = _compile(program, dtype)
+        _write(file, code)
+    return code
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        head, _, code = file.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return code if head == _MAGIC + hashlib.sha256(code).hexdigest().encode() else None
+
+
+def _write(file: Path, code: bytes) -> None:
+    try:
+        write_whole(file, _MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+    except OSError as error:
+        warnings.warn(
+            f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles "
+            f"them again; set EYELINE_CACHE to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _compile(program: Program, dtype: DType) -> bytes:
+    # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile`
+    # does itself.
+    surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with contextlib.suppress(OSError, subprocess.CalledProcessError), tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel")
+        command = [sys.executable, "-P", "-m", "eyeline.kernels.compiled.compile", program, dtype, str(file)]
+        subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        return file.read_bytes()
+    # There is no Python to start, as in a program that embeds it, or it failed, and what it met is met here.
+    from eyeline.kernels.compiled import compile as compiler
+
+    here = target()
+    with native_code:
+        return compiler.to_object(compiler.to_llvm(program, dtype, here), here)
+
+
+def _link(code: bytes) -> Kernel:
+    import llvmlite.binding as llvm
+
+    with native_code:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        _keep.append(engine)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_int64)
+        return prototype(engine.get_function_address(ENTRY))
+
+
+def _forget() -> None:
+    """In a forked child nobody is left who would release what the parent's other threads held."""
+    global _lock, native_code
+    _lock, native_code = threading.Lock(), threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: native_code.acquire(), after_in_parent=lambda: native_code.release(), after_in_child=_forget
+    )

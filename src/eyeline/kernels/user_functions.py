@@ -1,0 +1,170 @@
+"""A user's own rules and score functions, compiled into loops that kernels call for a block at a time.
+
+Numba compiles the function into the loop, and LLVM vectorises it where it can. What a kernel passes: the address of the
+block, how many numbers lie between two keys, the batch, the head, the first query and how many, and the keys [a, e).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from eyeline.kernels import kernel_cache
+from eyeline.kernels.machine import DType
+from eyeline.masks.function_key import function_key
+
+_LOG2_E = math.log2(math.e)
+
+
+class Loop:
+    """A compiled loop: its address, and whatever keeps it there."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self.address = int(compiled.address)
+
+
+def rule_loop(function: Callable[..., Any]) -> Loop:
+    """A loop that clears the flags of keys which `function(b, h, i, j)` doesn't allow.
+
+    Raises:
+        ValueError: if Numba can't compile the function for whole numbers.
+    """
+    return _rule_loop(_Function(function))
+
+
+def score_loop(function: Callable[..., Any], dtype: DType) -> Loop:
+    """A loop that replaces scores, in base 2, by `function(score, b, h, i, j)` of scores in natural units.
+
+    Raises:
+        ValueError: if Numba can't compile the function for a number and four whole numbers.
+    """
+    return _score_loop(_Function(function), dtype)
+
+
+def slope_loop(function: Callable[..., Any], derivative: Callable[..., Any] | None, dtype: DType) -> Loop:
+    """A loop that replaces scores, in base 2, by the slope of `function(score, b, h, i, j)` in scores in natural units:
+    `derivative(score, b, h, i, j)`, or else a difference of the function's values beside the score.
+
+    Raises:
+        ValueError: if Numba can't compile the function for a number and four whole numbers.
+    """
+    return _slope_loop(_Function(function), _Function(derivative) if derivative is not None else None, dtype)
+
+
+class _Function:
+    """A function as a key: equal to any other that would return the same now (`masks.function_key`)."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._key = function_key(function)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Function) and self._key == other._key
+
+
+@functools.lru_cache(64)
+def _rule_loop(wrapped: _Function) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    function = _jitted(wrapped.function)
+
+    def loop(flags, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(flags, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                block[j, i] &= np.int8(bool(function(batch, head, first_query + i, a + j)))
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.int8
+    )
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, "(b, h, i, j) -> bool")
+
+
+@functools.lru_cache(64)
+def _score_loop(wrapped: _Function, dtype: DType) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    function, kind = _jitted(wrapped.function), np.dtype(dtype).type
+    to_natural, to_base_2 = kind(1 / _LOG2_E), kind(_LOG2_E)
+
+    def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(scores, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                score = function(block[j, i] * to_natural, batch, head, first_query + i, a + j)
+                block[j, i] = kind(score) * to_base_2
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.float32 if dtype == "float32" else types.float64
+    )
+    wants = "(score, b, h, i, j) -> float"
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, wants)
+
+
+@functools.lru_cache(64)
+def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Loop:
+    from numba import carray, types  # type: ignore[attr-defined]
+
+    kind = np.dtype(dtype).type
+    to_natural = 1 / _LOG2_E
+    if slope is not None:
+        derivative = _jitted(slope.function)
+    else:
+        function = _jitted(wrapped.function)
+
+        def difference(score, batch, head, i, j):  # type: ignore[no-untyped-def]
+            # The cube root of float64's precision: what rounding and curvature spoil is then about the same.
+            step = 6e-6 * max(1.0, abs(score))
+            up, down = score + step, score - step
+            return (function(up, batch, head, i, j) - function(down, batch, head, i, j)) / (up - down)
+
+        derivative = _jitted(difference)
+
+    def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
+        block = carray(scores, (e - a, line))
+        for j in range(e - a):
+            for i in range(count):
+                score = np.float64(block[j, i]) * to_natural
+                block[j, i] = kind(derivative(score, batch, head, first_query + i, a + j))
+        return 0
+
+    pointer = types.CPointer(  # type: ignore[no-untyped-call]
+        types.float32 if dtype == "float32" else types.float64
+    )
+    of = slope.function if slope is not None else wrapped.function
+    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), of, "(score, b, h, i, j) -> float")
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    from numba import njit
+    from numba.core.dispatcher import Dispatcher
+
+    if isinstance(function, Dispatcher):
+        return function
+    return njit(error_model="numpy", inline="never")(function)
+
+
+def _compiled(loop: Callable[..., Any], signature: Any, function: Callable[..., Any], wants: str) -> Loop:
+    from numba import cfunc
+    from numba.core.errors import NumbaError
+
+    try:
+        with kernel_cache.native_code:
+            return Loop(cfunc(signature, error_model="numpy")(loop))
+    except NumbaError as error:
+        # Its first lines only say at which of its stages Numba failed.
+        reasons = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
+        raise ValueError(
+            f"function must be one that Numba can compile, {wants}, on plain numbers, got "
+            f"{getattr(function, '__name__', function)!r}: {reasons[0] if reasons else error}"
+        ) from error
