@@ -201,8 +201,7 @@ def gathered(row: Array, layer: Layer, *, causal: bool, scale: float | None = No
         lse = layer.lse[:, :, first:last] - np.log(row[first:last])
     mask = Causal(align="end") if causal else None
     seen = observe(q, k, k[..., :0], mask=mask, scale=scale, read=Received(), lse=lse)
-    assert seen.received is not None
-    result[:keys] = seen.received[0].mean(axis=0, dtype=np.float64)
+    result[:keys] = seen[Received][0].mean(axis=0, dtype=np.float64)
     return result
 
 

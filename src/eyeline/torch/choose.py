@@ -85,7 +85,7 @@ def backward(
 ) -> list[Tensor | None]:
     """The gradients of q, k, v and the request's parameters, None where not needed."""
     d_output, d_lse, _, _, *d_read = gradients
-    if _has_kernels(q, request) and compiled.differentiates(request, d_read):
+    if _has_kernels(q, request) and compiled.differentiates(request, results[4:], d_read):
         return compiled.backward(q, k, v, request, results, gradients, needs)
     return portable_path.backward(q, k, v, request, d_output, d_lse, d_read, needs)
 

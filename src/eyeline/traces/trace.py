@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.readouts import Pooled, Weights
-from eyeline.readouts.rectangle import Which
+from eyeline.readouts.weights import Which
 from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
 from eyeline.traces.measures import Measures
@@ -185,8 +185,7 @@ class Trace:
             lse=part.lse[head][rows],
             read=Weights(keys=columns - first),
         )
-        assert seen.weights is not None
-        return seen.weights
+        return seen[Weights]
 
     def pooled(
         self,
@@ -229,8 +228,7 @@ class Trace:
             lse=part.lse[head, top:bottom],
             read=Pooled(rows, columns),
         )
-        assert seen.pooled is not None
-        return seen.pooled
+        return seen[Pooled]
 
     def layer(self, layer: int) -> LayerTrace:
         """What is kept of a layer, counted from 0.

@@ -165,7 +165,6 @@ def heads(
     found: list[dict[str, Array]] = []
     for layer in model.layers([tokens.ids], read=measures.readouts(kinds)):
         numbers = measures.measures(layer, kinds, causal=causal)
-        assert layer.seen.group_mass is not None
         numbers["sink"] = measures.sink(layer.seen.group_mass[..., 0])
         found.append(numbers)
         if layer_done is not None:
@@ -175,7 +174,6 @@ def heads(
         few = cut(tokens, measures.SINK_TOKENS)
         groups = kinds_of(few).groups
         for numbers, layer in zip(found, model.layers([few.ids], read=groups), strict=True):
-            assert layer.seen.group_mass is not None
             numbers["sink"] = measures.sink(layer.seen.group_mass[..., 0])
     repeated = _induction(model, tokens, causal, found)
     table = {name: np.concatenate([numbers[name] for numbers in found]) for name in found[0]}

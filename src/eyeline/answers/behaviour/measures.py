@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.answers.behaviour.kinds import FIRST, PUNCTUATION, SPECIAL, Kinds
-from eyeline.readouts import Entropy, MeanDistance, Readout
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Readout
 
 if TYPE_CHECKING:
     from eyeline.models import Layer
@@ -76,13 +76,10 @@ def measures(
         the `next` and the `same` token, to the `first` one, to the `special` ones, and, of those after the first, to
         special ones, `separator`, and `punctuation`. NaN where the text has no such token.
     """
-    assert layer.seen.entropy is not None
-    assert layer.seen.mean_distance is not None
-    assert layer.seen.group_mass is not None
-    mass = np.moveaxis(layer.seen.group_mass, -1, 0)
+    mass = np.moveaxis(layer.seen[GroupMass], -1, 0)
     found = {
-        "entropy": layer.seen.entropy,
-        "distance": layer.seen.mean_distance,
+        "entropy": layer.seen[Entropy],
+        "distance": layer.seen[MeanDistance],
         **{
             name: shifted(layer, offset, causal=causal, scale=scale, lengths=lengths)
             for name, offset in (("previous", -1), ("next", 1), ("same", 0))
