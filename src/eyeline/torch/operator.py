@@ -15,7 +15,6 @@ from torch import Tensor
 
 from eyeline.torch import choose, portable_path
 from eyeline.torch.portable_path import computed_in
-from eyeline.torch.reading import readings
 from eyeline.torch.spec import decode
 
 RESULTS = 4
@@ -41,7 +40,12 @@ def _blank(
     request = decode(spec, q, k, parameters, facts, sizes_only=True)
     dtype = computed_in(q.dtype)
     rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(RESULTS - 1)]
-    read = [x for reading in readings(request, dtype, q.device) for x in reading.blank()]
+    kinds = {"weights": dtype, "keys": torch.int64, "booleans": torch.bool}
+    read = [
+        q.new_empty(B, H, *result.sizes, dtype=kinds[result.kind])
+        for readout in request.read
+        for result in readout.results(request.problem)
+    ]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
 
 

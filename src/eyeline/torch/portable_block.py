@@ -65,7 +65,7 @@ def places(request: Request, like: Tensor) -> Iterator[Place]:
     B, H, N, M = request.problem.shape
     at_a_time = request.at_a_time or _AT_A_TIME.get(like.device.type, _AT_A_TIME_ELSEWHERE)
     n = max(1, at_a_time // max(1, B * H * M))
-    for first in range(0, N, n):
+    for first in range(0, max(N, 1), n):  # one block without queries, where there are none
         rows = slice(first, min(first + n, N))
         keys = visibility.keys(rows)
         kept = factors(request, rows, keys, like) if request.dropout else None
