@@ -36,8 +36,8 @@ _MAGIC = b"eyeline kernel "
 _loaded: dict[tuple[Program, DType], Kernel] = {}
 _keep: list[Any] = []  # engines own the memory that kernels lie in
 _lock = threading.Lock()
-#: Held while LLVM or Numba is at work in this process: a fork waits for it, since a child would find them half done, and
-#: their own locks held for ever.
+#: Held while LLVM or Numba is at work in this process: a fork waits for it, since a child would find them half done,
+#: and their own locks held for ever.
 native_code = threading.RLock()
 
 

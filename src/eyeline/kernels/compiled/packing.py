@@ -18,12 +18,17 @@ from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, se
 from eyeline.kernels.compiled.transpose import transpose_tile
 
 NOT = int(Half.NOT)
+#: How values are summed: by tiles; leaving out what is hidden, one by one; and so that no sum overflows, too.
+FAST, CAREFUL, SCALED_DOWN = range(3)
+#: The range that is gained where weights are scaled down by this, more than there are keys.
+SCALE_UP = 2.0**32
 
 
 class Packing(NamedTuple):
     """`prepare(p, work, slot, batch, head, first_query, count)`: packs queries, and the intervals of keys they may look
-    at, into the panel of this number, which it returns; `finish(p, work, panel)`: divides by l and writes the rows, and
-    returns whether all that was written is finite."""
+    at, into the panel of this number, which it returns; `finish(p, work, panel, care)`: divides by l and writes the
+    rows, or where these are scaled down, the numbers of them that weren't finite before; and returns whether all that
+    was written is finite."""
 
     prepare: object
     finish: object
@@ -113,11 +118,28 @@ def packing(dtype, lanes, most_vectors):
                 store(at, load(at) * alpha)
 
     @compiled
-    def finish(p, work, panel):
+    def keep_finite(p, rows, row, count, widened):
+        """Of rows that were written before, keep what was finite: put it among those that are to be written now, or
+        these where it wasn't."""
+        E, half = p.E, p.half
+        output = p.output + row * E * size
+        if half != NOT:
+            output = widened
+            widen(half, p.output + row * E * 2, E * 2, 2, count, E, widened, E * size)
+        for at in range(0, count * E * size, size):
+            before = load_scalar(output + at)
+            if before - before == zero:
+                store_scalar(rows + at, before)
+            elif half == NOT:
+                store_scalar(output + at, load_scalar(rows + at))
+
+    @compiled
+    def finish(p, work, panel, care):
         if p.sinks != 0:
             add_sink(p, panel)
         E, half, row, count = p.E, p.half, panel.row, panel.count
-        target = p.output + row * E * size if half == NOT else work.rows
+        in_place = half == NOT and care != SCALED_DOWN
+        target = p.output + row * E * size if in_place else work.rows
         m, l, acc = panel.m, panel.l, panel.acc
         whole = E - E % lanes
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
@@ -127,6 +149,8 @@ def packing(dtype, lanes, most_vectors):
             inverse = splat(one) / select(equal(total, splat(zero)), splat(one), total)
             if p.dropout.threshold != 0:
                 inverse = inverse * splat(dtype(p.dropout.keep_factor))
+            if care == SCALED_DOWN:
+                inverse = inverse * splat(dtype(SCALE_UP))
             for e in range(E):
                 x = load(acc + e * line + w * step)
                 unsound = unsound + (x - x)
@@ -142,6 +166,8 @@ def packing(dtype, lanes, most_vectors):
                 store_scalar(target + (i * E + e) * size, load_scalar(acc + e * line + i * size))
             store_scalar(p.m + (row + i) * size, load_scalar(m + i * size))
             store_scalar(p.l + (row + i) * size, load_scalar(l + i * size))
+        if care == SCALED_DOWN:
+            keep_finite(p, target, row, count, target + length * E * size)
         if half != NOT:
             narrow(half, target, E * size, count, E, p.output + row * E * 2)
         return not any_nonfinite(unsound)
