@@ -12,8 +12,8 @@ from hugging import SIZES, albert, bert, eager, llama, padded, text
 from transformers import AutoModel, BertConfig
 
 import eyeline as el
-from eyeline.huggingface import arrival
-from eyeline.models import attach
+from eyeline import attach
+from eyeline.huggingface import import_hook
 
 #: What a process of its own does: the difference from eager attention, of a model loaded with eyeline by name.
 LOADS = """
@@ -56,7 +56,7 @@ def test_importing_us_loads_neither_torch_nor_transformers():
 
 
 def test_waiting_for_transformers_disturbs_no_other_import():
-    finder = arrival._Arrival()
+    finder = import_hook._ImportHook()
     assert finder.find_spec("json", None) is None
     assert finder.find_spec("transformers.models", None) is None
     code = "import eyeline\ntry:\n    import transformers.masking_utils_of_ours\nexcept ImportError:\n    print('none')"
@@ -66,7 +66,7 @@ def test_waiting_for_transformers_disturbs_no_other_import():
 def test_an_old_transformers_is_left_alone():
     """One without the interfaces has nothing registered, and imports as ever."""
     module = type(sys)("transformers.modeling_utils")
-    arrival._register(module)
+    import_hook._register(module)
     assert vars(module).keys() <= {"__name__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 

@@ -44,7 +44,7 @@ def test_every_layer_of_every_kind_is_seen_once_in_order(family):
     assert {kind: len(layers) for kind, layers in eager.items() if layers} == {
         kind: count for kind, count in family.layers.items() if kind in eager
     }
-    found = {kind: [look.layer for look in seen if look.kind == kind] for kind in family.layers}
+    found = {kind: [call.layer for call in seen if call.kind == kind] for kind in family.layers}
     assert found == {kind: list(range(count)) for kind, count in family.layers.items()}
     assert len(seen) == sum(family.layers.values())
     assert not seen.missed
@@ -55,10 +55,10 @@ def test_what_is_read_is_what_eagers_weights_say(family):
     seen, eager, given = watched(family, whole(family))
     for kind, layers in eager.items():
         for layer, weights in enumerate(layers):
-            look = seen.of(kind=kind, layer=layer)[0]
+            call = seen.of(kind=kind, layer=layer)[0]
             real = given.real.get(kind)
             real = torch.ones(weights.shape[::2], dtype=torch.bool) if real is None else real
-            expect(look.seen, weights.double().numpy(), real.numpy())
+            expect(call.seen, weights.double().numpy(), real.numpy())
 
 
 def expect(seen: el.Observation, weights: np.ndarray, real: np.ndarray) -> None:

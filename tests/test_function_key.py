@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from eyeline.masks import function_key
+from eyeline.masks import function_key, snapshot
 
 SOURCE = "def rule(b, h, i, j):\n    return abs(i - j) <= REACH\n"
 
@@ -120,3 +120,22 @@ def test_other_values_and_other_callables_are_themselves():
     assert function_key(closed(held)) != function_key(closed(other))
     assert function_key(max) == function_key(max)
     assert function_key(max) != function_key(min)
+
+
+def test_a_snapshot_computes_what_the_function_computed_then():
+    cfg, table, helper = module(A=2), np.array([1, 2, 3]), made("def rule(i):\n    return K * i", K=10)
+    source = "def rule(b, h, i, j, more=table):\n    return sum(cfg.A + helper(k) + more[k] + REACH for k in (i, j))"
+    rule = made(source, cfg=cfg, helper=helper, REACH=100, table=table)
+    then, key = rule(0, 0, 1, 2), function_key(rule)
+    frozen = snapshot(rule)
+    assert function_key(frozen) == key
+    cfg.A, table[1], rule.__globals__["REACH"], helper.__globals__["K"] = 3, 5, 200, 20
+    assert frozen(0, 0, 1, 2) == then != rule(0, 0, 1, 2)
+    assert function_key(frozen) == key != function_key(rule)
+    cfg.A, table[1], rule.__globals__["REACH"], helper.__globals__["K"] = 2, 2, 100, 10
+    assert function_key(frozen) == key == function_key(rule)
+
+
+def test_a_snapshot_may_call_itself():
+    frozen = snapshot(made("def rule(n):\n    return 1 if n < 1 else rule(n - 1) + K\n", K=1))
+    assert frozen(3) == 4

@@ -9,9 +9,9 @@ from hugging import SIZES, bert, eager, llama, padded, text
 from transformers import MistralConfig, MistralForCausalLM
 
 import eyeline as el
-from eyeline.huggingface import function
+from eyeline import attach
+from eyeline.huggingface import attention_interface
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.models import attach
 
 
 def test_all_weights_of_one_call_are_given():
@@ -23,7 +23,7 @@ def test_all_weights_of_one_call_are_given():
 
 
 def test_all_weights_of_a_long_call_are_refused(monkeypatch):
-    monkeypatch.setattr(function, "_MOST", 2 * 4 * 12 * 12 * 4 - 1)
+    monkeypatch.setattr(attention_interface, "_LARGEST_WEIGHTS", 2 * 4 * 12 * 12 * 4 - 1)
     with pytest.raises(
         HuggingFaceError, match=r"output_attentions must be left out .*, got True for 12 queries and 12"
     ):
@@ -108,7 +108,7 @@ def test_beams_are_those_of_eager():
     want = model.generate(ids, **asked)
     with el.watch(model, el.TopK(2)) as seen:
         assert torch.equal(model.generate(ids, **asked), want)
-    assert {look.seen.lse.shape[0] for look in seen} == {6}
+    assert {call.seen.lse.shape[0] for call in seen} == {6}
 
 
 def test_compiled_whole():
@@ -146,8 +146,8 @@ def test_a_compiled_model_is_watched_as_it_is_written(compile_):
     with el.watch(compiled, el.Entropy()) as seen:
         compiled(ids)
     assert seen.modules == want.modules
-    for got, look in zip(seen, want, strict=True):
-        np.testing.assert_array_equal(got.seen.entropy, look.seen.entropy)
+    for got, call in zip(seen, want, strict=True):
+        np.testing.assert_array_equal(got.seen.entropy, call.seen.entropy)
 
 
 def test_compiled_steps_of_generation_are_seen():
@@ -156,7 +156,7 @@ def test_compiled_steps_of_generation_are_seen():
     model.forward = torch.compile(model.forward, backend="aot_eager")
     with el.watch(model, el.Entropy()) as seen:
         model.generate(ids, max_new_tokens=3, do_sample=False, cache_implementation="static")
-    assert [(look.forward, look.layer) for look in seen] == [(n, layer) for n in range(3) for layer in (0, 1)]
+    assert [(call.forward, call.layer) for call in seen] == [(n, layer) for n in range(3) for layer in (0, 1)]
 
 
 @pytest.mark.filterwarnings("ignore")

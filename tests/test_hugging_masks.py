@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from transformers import masking_utils as theirs
 
 import eyeline as el
-from eyeline.huggingface.masking import Masking, mask
-from eyeline.huggingface.structure import Place, UnreadableError, structure
+from eyeline.huggingface.mask_interface import StructuredMask, mask
+from eyeline.huggingface.mask_structure import Positions, UnreadableError, structure
 from eyeline.masks import Mask
 
 CAUSAL, BOTH = theirs.causal_mask_function, theirs.bidirectional_mask_function
@@ -30,14 +30,14 @@ def looked_up(b, h, q, k):
 
 
 def dense(made: object, shape: tuple[int, ...]) -> np.ndarray:
-    assert isinstance(made, Masking)
+    assert isinstance(made, StructuredMask)
     B, _, N, M = shape
     if made.mask is None:
         return np.ones((B, N, M), bool)
     return np.broadcast_to(made.mask.dense(N, M, batch=B), (B, 1, N, M) if B > 1 else (N, M)).reshape(B, N, M)
 
 
-def want(function, place: Place, tokens: torch.Tensor | None, batch: int, use_vmap: bool) -> np.ndarray:
+def want(function, place: Positions, tokens: torch.Tensor | None, batch: int, use_vmap: bool) -> np.ndarray:
     found = theirs.sdpa_mask(
         batch,
         place.queries,
@@ -60,7 +60,7 @@ def places(draw, batch: int):
     before = 0 if kind == "whole" else draw(st.integers(0, 7))
     gone = draw(st.integers(0, before)) if kind == "sliding" else 0
     room = draw(st.integers(0, 5)) if kind == "static" else 0
-    place = Place(N, before - gone + N + room, before, gone)
+    place = Positions(N, before - gone + N + room, before, gone)
     padding = draw(st.sampled_from(("none", "all there", "left", "right", "holes", "both sides")))
     if padding == "none":
         return place, None
@@ -78,7 +78,7 @@ def places(draw, batch: int):
     return place, tokens
 
 
-def functions(batch: int, place: Place, draw) -> tuple[object, bool]:
+def functions(batch: int, place: Positions, draw) -> tuple[object, bool]:
     """One of transformers' mask functions or of a user's, and whether it takes single positions."""
     size, ends = draw(st.integers(1, 5)), place.first_key + place.keys
     padding = torch.tensor(draw(st.lists(st.integers(0, 3), min_size=batch, max_size=batch)))
@@ -121,7 +121,7 @@ def test_packed_texts_are_documents(data):
     packed = theirs.find_packed_sequence_indices(positions)
     inner = data.draw(st.sampled_from((CAUSAL, theirs.sliding_window_causal_mask_function(2))))
     remapped = theirs.remap_positions_for_packed_sequence(inner, positions)
-    place, several = Place(sum(lengths), sum(lengths), 0, 0), packed is not None
+    place, several = Positions(sum(lengths), sum(lengths), 0, 0), packed is not None
     function = theirs.and_masks(remapped, theirs.packed_sequence_mask_function(packed)) if several else inner
     made = mask(1, place.queries, place.keys, 0, 0, function)
     np.testing.assert_array_equal(dense(made, made.shape), want(function, place, None, 1, False))
@@ -130,10 +130,10 @@ def test_packed_texts_are_documents(data):
 
 
 PLACES = {
-    "whole": Place(6, 6, 0, 0),
-    "chunk": Place(3, 8, 5, 0),
-    "sliding": Place(1, 4, 7, 4),
-    "static": Place(2, 16, 7, 0),
+    "whole": Positions(6, 6, 0, 0),
+    "chunk": Positions(3, 8, 5, 0),
+    "sliding": Positions(1, 4, 7, 4),
+    "static": Positions(2, 16, 7, 0),
 }
 
 
@@ -186,7 +186,7 @@ def test_room_to_come_needs_no_word():
 
 
 def test_what_cannot_be_read_is_asked_in_blocks_and_kept_as_intervals(monkeypatch):
-    from eyeline.huggingface import masking
+    from eyeline.huggingface import mask_interface
 
     asked = []
 
@@ -194,12 +194,12 @@ def test_what_cannot_be_read_is_asked_in_blocks_and_kept_as_intervals(monkeypatc
         asked.append(tuple(torch.broadcast_shapes(q.shape, k.shape)))
         return ((q - k) % 50 < 10) & (k <= q)
 
-    monkeypatch.setattr(masking, "_AT_A_TIME", 7 * 200)
+    monkeypatch.setattr(mask_interface, "_BLOCK_SIZE", 7 * 200)
     made = mask(1, 200, 200, 0, 0, bands)
     assert isinstance(made.mask, el.Intervals)
     assert len(asked) > 20
     assert max(np.prod(shape) for shape in asked) <= 7 * 200
-    np.testing.assert_array_equal(dense(made, made.shape), want(bands, Place(200, 200, 0, 0), None, 1, False))
+    np.testing.assert_array_equal(dense(made, made.shape), want(bands, Positions(200, 200, 0, 0), None, 1, False))
 
 
 def test_a_mask_is_made_of_structure_at_any_length():
@@ -225,7 +225,7 @@ def test_an_offset_that_moves_later_is_copied():
     made = mask(1, 1, 8, offset, 0, CAUSAL)
     offset += 1
     assert repr(made.mask) == "Causal(align=4)"
-    assert made.place.first_query == 4
+    assert made.positions.first_query == 4
 
 
 def test_functions_that_only_look_like_transformers_own_are_not_believed():
@@ -233,7 +233,7 @@ def test_functions_that_only_look_like_transformers_own_are_not_believed():
         return k > q
 
     with pytest.raises(UnreadableError, match="causal_mask_function"):
-        structure(causal_mask_function, Place(3, 3, 0, 0))
+        structure(causal_mask_function, Positions(3, 3, 0, 0))
     made = mask(1, 3, 3, 0, 0, causal_mask_function)
     np.testing.assert_array_equal(dense(made, made.shape)[0], ~np.tri(3, dtype=bool))
 
@@ -244,7 +244,7 @@ def test_restarting_positions_are_not_read_where_places_matter():
     packed = theirs.packed_sequence_mask_function(theirs.find_packed_sequence_indices(positions))
     chunks = theirs.chunked_causal_mask_function(2, torch.tensor([0]))
     function = theirs.and_masks(theirs.remap_positions_for_packed_sequence(chunks, positions), packed)
-    place = Place(8, 8, 0, 0)
+    place = Positions(8, 8, 0, 0)
     with pytest.raises(UnreadableError):
         structure(function, place)
     made = mask(1, 8, 8, 0, 0, function)
@@ -252,5 +252,5 @@ def test_restarting_positions_are_not_read_where_places_matter():
 
 
 def test_masking_prints_as_its_mask():
-    assert re.fullmatch(r"Masking\(Causal\(\), 1 × 1 × 3 × 3\)", repr(mask(1, 3, 3)))
+    assert re.fullmatch(r"StructuredMask\(Causal\(\), 1 × 1 × 3 × 3\)", repr(mask(1, 3, 3)))
     assert isinstance(mask(1, 3, 3).mask, Mask)

@@ -12,9 +12,9 @@ from transformers import PreTrainedModel
 
 import eyeline as el
 from docs.tiny_models import BART, BERT, VIT, WORDS, words
+from eyeline.huggingface.attention_interface import attend
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.function import attend
-from eyeline.huggingface.masking import mask
+from eyeline.huggingface.mask_interface import mask
 
 _GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": WORDS}
 _GPT_NEO = {
@@ -61,7 +61,7 @@ def test_attaching_is_refused_by_the_models_name(name):
     model = made(name)
     before = model.config._attn_implementation
     with pytest.raises(HuggingFaceError, match=says(name) + r".*output_attentions=True"):
-        el.models.attach(model)
+        el.attach(model)
     assert model.config._attn_implementation == before
 
 
@@ -98,8 +98,7 @@ def test_a_part_out_of_reach_is_warned_of_and_listed_as_missed():
     pixels = torch.randn(2, 3, 16, 16)
     before = model(pixel_values=pixels, decoder_input_ids=words(1)).logits
     with (
-        pytest.warns(UserWarning, match=r"TrOCRForCausalLM in VisionEncoderDecoderModel computes attention by itself"),
-        pytest.warns(UserWarning, match=r"decoder\.model\.decoder\.layers\.0\.self_attn.*nothing was read of it"),
+        pytest.warns(UserWarning, match=r"^decoder\.model\.decoder\.layers\.0\.self_attn.*nothing was read of it$"),
         el.watch(model, el.Entropy()) as seen,
     ):
         during = model(pixel_values=pixels, decoder_input_ids=words(1)).logits
@@ -108,8 +107,20 @@ def test_a_part_out_of_reach_is_warned_of_and_listed_as_missed():
         f"decoder.model.decoder.layers.{layer}.{part}" for layer in (0, 1) for part in ("self_attn", "encoder_attn")
     ]
     assert list(seen.missed) == parts
-    assert {look.module.split(".")[0] for look in seen} == {"encoder"}
+    assert {call.module.split(".")[0] for call in seen} == {"encoder"}
     assert len(seen) == 2
+
+
+def test_attaching_names_the_parts_that_stay_elsewhere():
+    model = reader("TrOCRConfig", **BART)
+    first = (
+        r"^decoder\.model\.decoder\.layers\.0\.self_attn, decoder.* and 1 more in VisionEncoderDecoderModel computes"
+    )
+    with pytest.warns(UserWarning, match=first):
+        el.attach(model)
+    model = transformers.SiglipVisionModel(transformers.SiglipVisionConfig(**VIT))
+    with pytest.warns(UserWarning, match=r"^head\.attention in SiglipVisionModel computes attention by itself"):
+        el.attach(model)
 
 
 def test_parts_that_are_all_within_reach_are_not_warned_of():
@@ -118,7 +129,7 @@ def test_parts_that_are_all_within_reach_are_not_warned_of():
         warnings.simplefilter("error")
         with el.watch(model, el.Entropy()) as seen:
             model(pixel_values=torch.randn(2, 3, 16, 16), decoder_input_ids=words(1))
-    assert [look.kind for look in seen] == ["encoder self"] * 2 + ["decoder self", "cross"] * 2
+    assert [call.kind for call in seen] == ["encoder self"] * 2 + ["decoder self", "cross"] * 2
     assert not seen.missed
 
 
@@ -162,7 +173,7 @@ def test_a_part_that_adds_the_mask_to_scores_of_its_own_runs_as_ever_and_is_miss
     torch.testing.assert_close(ours, eager, rtol=0, atol=1e-5)
     with pytest.warns(UserWarning, match="nothing was read of it"), el.watch(model, el.Entropy()) as seen:
         model(**padded())
-    assert [look.kind for look in seen] == ["decoder self", "cross"] * 2
+    assert [call.kind for call in seen] == ["decoder self", "cross"] * 2
     assert {path.split(".")[0] for path in seen.missed} == {"encoder"}
 
 
@@ -177,7 +188,7 @@ def test_masks_that_a_model_joins_are_tensors_joined():
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.long])
 def test_a_mask_of_three_axes_is_refused(dtype):
-    model = el.models.attach(transformers.BertModel(transformers.BertConfig(**BERT)))
+    model = el.attach(transformers.BertModel(transformers.BertConfig(**BERT)))
     three = torch.ones(2, 12, 12).tril().to(dtype)
     with pytest.raises(HuggingFaceError, match=r"attention_mask must be \(texts, tokens\).*, got 2 × 12 × 12"):
         model(words(1), attention_mask=three)

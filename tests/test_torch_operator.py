@@ -12,23 +12,23 @@ from tensors import HOLES, MASKS, READOUTS, bent, inputs, numbers, odd, paramete
 
 import eyeline as el
 from eyeline.torch.operator import attend
-from eyeline.torch.spec import Said, spec
+from eyeline.torch.spec import Telling, spec
 
 
 def arguments(mask: str, changes: str, *read: str, portable: bool = False, dropout: float = 0.0):
-    said = Said()
-    seed = said.seed(dropout, 2**64 - 3 if dropout else None)
+    telling = Telling()
+    seed = telling.seed(dropout, 2**64 - 3 if dropout else None)
     text = spec(
         lead=(2,),
         scale=None,
-        mask="null" if MASKS[mask] is None else said.mask(MASKS[mask]),
-        changes=[said.score(score) for score in scores()[changes]],
+        mask="null" if MASKS[mask] is None else telling.value(MASKS[mask]),
+        changes=[telling.value(score) for score in scores()[changes]],
         dropout=dropout,
         seed=seed,
-        read=[said.readout(READOUTS[name]) for name in read],
+        read=[telling.value(READOUTS[name]) for name in read],
         portable=portable,
     )
-    return *inputs(), said.parameters, said.facts, text
+    return *inputs(), telling.parameters, telling.facts, text
 
 
 @pytest.mark.parametrize("portable", [False, True])

@@ -30,18 +30,18 @@ def test_readouts_are_those_of_the_real_tokens_weights(make, side):
     real = tokens.bool().numpy()
     with el.watch(model, READ) as seen, torch.no_grad():
         model(ids, attention_mask=tokens)
-    assert [look.layer for look in seen] == [0, 1]
-    for look, w in zip(seen, weights, strict=True):
+    assert [call.layer for call in seen] == [0, 1]
+    for call, w in zip(seen, weights, strict=True):
         w = np.where(real[:, None, :, None] & real[:, None, None], w, 0)
-        np.testing.assert_array_equal(look.real, real)
-        np.testing.assert_array_equal(look.real_keys, real)
-        close(look.seen.weights, w)
-        close(look.seen.entropy, entropy(w))
-        close(look.seen.received, w.sum(2))
+        np.testing.assert_array_equal(call.real, real)
+        np.testing.assert_array_equal(call.real_keys, real)
+        close(call.seen.weights, w)
+        close(call.seen.entropy, entropy(w))
+        close(call.seen.received, w.sum(2))
         i, j = np.arange(12)[:, None], np.arange(12)
-        close(look.seen.mean_distance, (w * abs(i - j)).sum(-1))
-        close(look.seen.top_k.weights, -np.sort(-w, axis=-1)[..., :3])
-        close(look.mean("entropy"), entropy(w).sum(2) / real.sum(1)[:, None])
+        close(call.seen.mean_distance, (w * abs(i - j)).sum(-1))
+        close(call.seen.top_k.weights, -np.sort(-w, axis=-1)[..., :3])
+        close(call.mean("entropy"), entropy(w).sum(2) / real.sum(1)[:, None])
 
 
 def test_received_adds_up_to_the_real_queries():
@@ -77,12 +77,12 @@ def test_each_token_that_generation_makes_can_be_looked_at():
     assert made.shape == (2, 11)
     whole = eager(model, made, attention_mask=torch.cat([tokens, torch.ones(2, 5, dtype=tokens.dtype)], 1)).attentions
     steps = seen.of(layer=1)
-    assert [(look.forward, look.first_query, look.keys) for look in steps] == [(0, 0, 6)] + [
+    assert [(call.forward, call.first_query, call.keys) for call in steps] == [(0, 0, 6)] + [
         (step, 5 + step, 6 + step) for step in range(1, 5)
     ]
-    for look in steps[1:]:
-        assert look.kind == "decoder self"
-        close(look.seen.weights[:, :, 0], whole[1][:, :, look.first_query, : look.keys])
+    for call in steps[1:]:
+        assert call.kind == "decoder self"
+        close(call.seen.weights[:, :, 0], whole[1][:, :, call.first_query, : call.keys])
         assert set(seen.frame()["query"].unique()) == set(range(10))
 
 
@@ -116,12 +116,12 @@ def test_encoder_decoder_and_cross_attention_are_told_apart():
         "cross": (want.cross_attentions, real, source),
     }
     for kind, (attentions, queries, keys) in kinds.items():
-        looks = seen.of(kind=kind)
-        assert [look.layer for look in looks] == [0, 1]
-        for look, weights in zip(looks, attentions, strict=True):
-            close(look.seen.weights, weights * (queries[:, None, :, None] & keys[:, None, None]))
-            np.testing.assert_array_equal(look.real, queries.bool())
-            assert (look.seen.mean_distance is None) == (kind == "cross")
+        calls = seen.of(kind=kind)
+        assert [call.layer for call in calls] == [0, 1]
+        for call, weights in zip(calls, attentions, strict=True):
+            close(call.seen.weights, weights * (queries[:, None, :, None] & keys[:, None, None]))
+            np.testing.assert_array_equal(call.real, queries.bool())
+            assert (call.seen.mean_distance is None) == (kind == "cross")
     assert seen[0].module == "encoder.block.0.layer.0.SelfAttention"
 
 
@@ -129,7 +129,7 @@ def test_the_encoder_of_generation_is_a_pass_of_its_own():
     model = t5()
     with el.watch(model, el.Entropy()) as seen:
         model.generate(text(), max_new_tokens=3, min_new_tokens=3, do_sample=False)
-    found = [(look.forward, look.kind, look.layer, look.first_query) for look in seen]
+    found = [(call.forward, call.kind, call.layer, call.first_query) for call in seen]
     encoder = [(0, "encoder self", layer, 0) for layer in (0, 1)]
     steps = [(1 + n, kind, layer, n) for n in range(3) for layer in (0, 1) for kind in ("decoder self", "cross")]
     assert found == encoder + steps
@@ -146,11 +146,11 @@ def test_words_in_time_from_two_heads_of_cross_attention():
     want = eager(model, sound, decoder_input_ids=ids).cross_attentions[0]
     with el.watch(model, el.Weights(), layers="*.encoder_attn", heads=[4, 1]) as seen:
         model(sound, decoder_input_ids=ids)
-    (look,) = seen
-    assert (look.kind, look.heads) == ("cross", (4, 1))
-    assert look.seen.weights.shape == (1, 2, 20, 1500)
-    close(look.seen.weights, want[:, [4, 1]])
-    assert look.seen.output.size == 0
+    (call,) = seen
+    assert (call.kind, call.heads) == ("cross", (4, 1))
+    assert call.seen.weights.shape == (1, 2, 20, 1500)
+    close(call.seen.weights, want[:, [4, 1]])
+    assert call.seen.output.size == 0
 
 
 def test_heads_that_share_keys_are_chosen_rightly():
@@ -158,8 +158,8 @@ def test_heads_that_share_keys_are_chosen_rightly():
     want = eager(model, ids).attentions
     with el.watch(model, el.Weights(), heads=[3, 0, 2]) as seen:
         model(ids)
-    for look, weights in zip(seen, want, strict=True):
-        close(look.seen.weights, weights[:, [3, 0, 2]])
+    for call, weights in zip(seen, want, strict=True):
+        close(call.seen.weights, weights[:, [3, 0, 2]])
 
 
 def test_a_module_called_many_times_is_many_layers():
@@ -169,9 +169,9 @@ def test_a_module_called_many_times_is_many_layers():
         model(ids)
         model(ids)
     assert len(seen.modules) == 1
-    assert [(look.forward, look.layer) for look in seen] == [(n, layer) for n in (0, 1) for layer in range(5)]
-    for look in seen:
-        close(look.seen.weights, want[look.layer])
+    assert [(call.forward, call.layer) for call in seen] == [(n, layer) for n in (0, 1) for layer in range(5)]
+    for call in seen:
+        close(call.seen.weights, want[call.layer])
 
 
 def test_layers_by_number_or_path():
@@ -179,7 +179,7 @@ def test_layers_by_number_or_path():
     for layers, want in ((1, [1]), ([0, 1], [0, 1]), ("model.layers.0.*", [0]), (["*", 1], [0, 1])):
         with el.watch(model, el.Entropy(), layers=layers) as seen:
             model(ids)
-        assert [look.layer for look in seen] == want
+        assert [call.layer for call in seen] == want
 
 
 def test_long_texts_take_no_matrix():
@@ -201,9 +201,9 @@ def test_what_was_seen_can_be_chosen_from():
         model(ids)
     assert repr(seen) == "<Watched: 4 calls of 2 modules in 2 passes>"
     assert len(seen.of("model.layers.1.self_attn")) == 2
-    assert [look.forward for look in seen.of(layer=0)] == [0, 1]
+    assert [call.forward for call in seen.of(layer=0)] == [0, 1]
     assert seen.of(kind="decoder self", forward=1).modules == seen.modules
-    with pytest.raises(ValueError, match=r"there must be such a look, got layer=7; seen were model\.layers\.0"):
+    with pytest.raises(ValueError, match=r"there must be such a call, got layer=7; seen were model\.layers\.0"):
         seen.of(layer=7)
     with pytest.raises(ValueError, match="readout must be one number per query that was read"):
         seen[0].mean("received")

@@ -13,8 +13,8 @@ from hugging import SIZES, albert, bert, llama, padded, t5, text
 from transformers import CLIPConfig, CLIPModel, MPNetConfig, MPNetModel
 
 import eyeline as el
+from eyeline.huggingface.call_observer import _OBSERVERS
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.watcher import _WATCHED
 
 ALL = [el.TopK(2), el.Entropy(), el.Received(), el.MeanDistance(), el.Pooled(3, 3), el.Weights(queries=-1)]
 
@@ -24,7 +24,7 @@ def traces(model: torch.nn.Module) -> list[object]:
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_forward_hooks_always_called")
     kept = [{name: len(getattr(part, name)) for name in hooks} for part in model.modules()]
     configs = [part.config._attn_implementation for part in model.modules() if hasattr(part, "config")]
-    return [kept, configs, [sorted(vars(part)) for part in model.modules()], dict(_WATCHED)]
+    return [kept, configs, [sorted(vars(part)) for part in model.modules()], dict(_OBSERVERS)]
 
 
 def clip() -> CLIPModel:
@@ -38,7 +38,7 @@ def clip() -> CLIPModel:
 @pytest.mark.parametrize("side", [None, "left", "right"])
 @pytest.mark.parametrize("make", [bert, albert, llama])
 def test_the_output_is_the_same_to_the_bit(make, side):
-    model, ids = el.models.attach(make()), text()
+    model, ids = el.attach(make()), text()
     tokens = None if side is None else padded(ids, 3, side)
     before = model(ids, attention_mask=tokens)[0]
     for heads in (None, [2]):
@@ -51,7 +51,7 @@ def test_the_output_is_the_same_to_the_bit(make, side):
 def test_gradients_are_the_same_to_the_bit():
     found = []
     for watched in (False, True):
-        model, ids = el.models.attach(llama()).train(), text()
+        model, ids = el.attach(llama()).train(), text()
         if watched:
             with el.watch(model, ALL):
                 model(ids, labels=ids).loss.backward()
@@ -69,13 +69,13 @@ def test_layers_that_are_run_again_are_seen_once(reentrant):
         model, ids = llama(), text()
         for layer in model.model.layers:
             layer.self_attn.attention_dropout = 0.3
-        model = el.models.attach(model).train()
+        model = el.attach(model).train()
         if checkpointed:
             model.gradient_checkpointing_enable({"use_reentrant": reentrant})
         torch.manual_seed(3)
         with el.watch(model, el.Entropy()) as seen:
             model(ids, labels=ids, use_cache=False).loss.backward()
-        assert [look.layer for look in seen] == [0, 1]
+        assert [call.layer for call in seen] == [0, 1]
         found.append([parameter.grad for parameter in model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
 
@@ -105,7 +105,7 @@ def test_nothing_is_kept_after_an_error():
     assert traces(model) == before
     with el.watch(model, el.Entropy()) as seen:  # and the next block counts from the beginning
         model(text())
-    assert [(look.forward, look.layer) for look in seen] == [(0, 0), (0, 1)]
+    assert [(call.forward, call.layer) for call in seen] == [(0, 0), (0, 1)]
 
 
 def test_an_error_within_a_pass_does_not_count_in_the_next():
@@ -114,7 +114,7 @@ def test_an_error_within_a_pass_does_not_count_in_the_next():
         with pytest.raises(IndexError):
             model(torch.tensor([[10**6]]))
         model(text())
-    assert [(look.forward, look.layer) for look in seen] == [(1, 0), (1, 1)]
+    assert [(call.forward, call.layer) for call in seen] == [(1, 0), (1, 1)]
 
 
 def test_nothing_holds_the_model_afterwards():
@@ -134,7 +134,7 @@ def test_parts_of_a_model_keep_their_own_implementations():
     before = [part.config._attn_implementation for part in (model.vision_model, model.text_model)]
     with el.watch(model, el.Entropy()) as seen:
         model(input_ids=text(), pixel_values=torch.randn(2, 3, 16, 16))
-    assert {look.kind for look in seen} == {"encoder self", "decoder self"}
+    assert {call.kind for call in seen} == {"encoder self", "decoder self"}
     assert [part.config._attn_implementation for part in (model.vision_model, model.text_model)] == before
 
 
@@ -163,9 +163,9 @@ def test_two_threads_in_one_watched_model():
                 thread.start()
             for thread in threads:
                 thread.join()
-    assert sorted((look.forward, look.layer) for look in seen) == [(n, layer) for n in range(4) for layer in (0, 1)]
+    assert sorted((call.forward, call.layer) for call in seen) == [(n, layer) for n in range(4) for layer in (0, 1)]
     for want in alone:
-        (got,) = [look for look in seen if look.layer == want.layer and look.keys == want.keys]
+        (got,) = [call for call in seen if call.layer == want.layer and call.keys == want.keys]
         np.testing.assert_array_equal(got.seen.entropy, want.seen.entropy)
 
 
@@ -186,7 +186,7 @@ def test_a_module_that_looks_without_us_is_named():
     model = llama()
     model.model.layers[1].self_attn = OwnAttention()
     with (
-        pytest.warns(UserWarning, match=r"model\.layers\.1\.self_attn in LlamaForCausalLM looked at something without"),
+        pytest.warns(UserWarning, match=r"model\.layers\.1\.self_attn in LlamaForCausalLM ran without"),
         el.watch(model, el.Entropy()) as seen,
     ):
         model(text())

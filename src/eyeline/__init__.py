@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import eyeline.attention as _attention_room  # noqa: F401  # before the function of that name is bound below
 from eyeline.calls import attention, observe
-from eyeline.huggingface.import_hook import expect
+from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
@@ -21,7 +21,7 @@ from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout
-    from eyeline.huggingface import watch
+    from eyeline.huggingface import attach, watch
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -52,6 +52,7 @@ __all__ = [
     "Trace",
     "Weights",
     "Window",
+    "attach",
     "attention",
     "compare",
     "explain",
@@ -67,11 +68,12 @@ __all__ = [
 ]
 
 # `attn_implementation="eyeline"` works whichever of the two is imported first.
-expect()
+register_on_import()
 
 
 _LATER = {
     "Trace": "traces",
+    "attach": "huggingface",
     "compare": "answers",
     "explain": "answers",
     "heads": "answers",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.kernels.launch import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
-from eyeline.kernels.run import computed, forward, weights
+from eyeline.kernels.run import forward, weights
 from eyeline.masks import edges
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
 from eyeline.readouts.observation import Observation, TopKeys

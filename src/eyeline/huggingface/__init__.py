@@ -1,10 +1,12 @@
-"""Hugging Face models on Eyeline's attention: `attn_implementation="eyeline"`, `attach`, and `watch`, to look inside.
+"""Hugging Face models on Eyeline's attention: `attn_implementation="eyeline"`, `attach`, `watch` and recording.
 
-`arrival` tells transformers, whenever it is imported, of an attention function (`function`, which makes a `request`
-of each call) and of a mask function (`masking`, which finds the structure of transformers' masks with `structure`).
-While `watching`, a `watcher` follows the model's `passes`, and keeps what is read of each call, as `looks`. This room
-may import `eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need
-them, not with this package.
+`import_hook` registers two functions with transformers, whenever that is imported: the attention function
+(`attention_interface`, which makes an `attention_call` of each call) and the mask function (`mask_interface`, which
+finds the structure of transformers' masks with `mask_structure`). `implementations` sets which attention each part of
+a model runs on. While `watching`, a `call_observer` reads every call, `forward_passes` counts the passes, and
+`watched_calls` holds what was read; `recording` keeps what attention is computed from. This room may import
+`eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need them, not with
+this package.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eyeline.huggingface.attaching import attach
-    from eyeline.huggingface.watched import Watched, WatchedCall
+    from eyeline.huggingface.watched_calls import Watched, WatchedCall
     from eyeline.huggingface.watching import watch
 
 __all__ = ["Watched", "WatchedCall", "attach", "watch"]
-_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched", "Watched": "watched"}
+_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched_calls", "Watched": "watched_calls"}
 
 
 def __getattr__(name: str) -> Any:

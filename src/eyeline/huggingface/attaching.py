@@ -10,7 +10,8 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.import_hook import NAME, expect
+from eyeline.huggingface.implementations import out_of_reach, set_implementation
+from eyeline.huggingface.import_hook import register_on_import
 
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -31,6 +32,9 @@ def attach(model: Module) -> Module:
         HuggingFaceError: if the model computes attention by itself, out of Eyeline's reach, or is set to give all its
             attention weights (`config.output_attentions`); a ValueError.
 
+    Warns:
+        UserWarning: if some parts of the model compute attention by themselves; it names them.
+
     >>> import torch
     >>> from transformers import BertConfig, BertModel
     >>> _ = torch.manual_seed(0)
@@ -40,15 +44,32 @@ def attach(model: Module) -> Module:
     >>> torch.allclose(attach(model)(ids).last_hidden_state, before, atol=1e-6)
     True
     """
-    expect()
-    for root in models_in(model):
-        _check(root)
-        root.set_attn_implementation(NAME)
+    for root in set_on_eyeline(model):
+        if missed := out_of_reach(root):
+            warnings.warn(
+                f"{few(missed)} in {type(root).__name__} computes attention by itself; Eyeline can't reach it there",
+                stacklevel=2,
+            )
     return model
 
 
+def set_on_eyeline(model: nn.Module) -> list[PreTrainedModel]:
+    """Have a model's attention run on Eyeline wherever it can, as `attach` does, without its warning.
+
+    Returns:
+        The models of transformers that it is or holds.
+    """
+    register_on_import()
+    found = models_in(model)
+    for root in found:
+        _check(root)
+    for root in found:
+        set_implementation(root)
+    return found
+
+
 def models_in(module: Any) -> list[PreTrainedModel]:
-    """The models of transformers that a module is or holds, without the parts of those.
+    """The models of transformers that a module is or holds; a model within another isn't listed.
 
     Raises:
         TypeError: if there is none.
@@ -64,6 +85,11 @@ def models_in(module: Any) -> list[PreTrainedModel]:
     return found
 
 
+def few(names: list[str]) -> str:
+    """The first three names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def _outermost(module: nn.Module) -> Iterator[PreTrainedModel]:
     if isinstance(module, PreTrainedModel):
         yield module
@@ -73,20 +99,14 @@ def _outermost(module: nn.Module) -> Iterator[PreTrainedModel]:
 
 
 def _check(root: PreTrainedModel) -> None:
-    name = type(root).__name__
     if not root._can_set_attn_implementation():
         raise HuggingFaceError(
-            f"model must call transformers' attention interface, got {name}, which computes attention by itself or "
-            f"has none; Eyeline can't reach it (output_attentions=True, with attn_implementation='eager', may)"
+            f"model must call transformers' attention interface, got {type(root).__name__}, which computes attention "
+            f"by itself or has none; Eyeline can't reach it (output_attentions=True, with "
+            f"attn_implementation='eager', may)"
         )
     if getattr(root.config, "output_attentions", False):
         raise HuggingFaceError(
             "config.output_attentions must be False, got True, which transformers has for eager attention alone; ask a "
             "single call for output_attentions=True, or read what you want to know with eyeline.watch"
-        )
-    parts = (part for part in root.modules() if isinstance(part, PreTrainedModel))
-    apart = sorted({type(part).__name__ for part in parts if not part._can_set_attn_implementation()})
-    if apart:
-        warnings.warn(
-            f"{', '.join(apart)} in {name} computes attention by itself; Eyeline can't reach it there", stacklevel=3
         )

@@ -1,4 +1,4 @@
-"""What can be wrong with the user's installation or model, in one line that says what to do."""
+"""The error of this room, and the check that torch and transformers are installed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ _MAJOR = "5"
 
 
 class HuggingFaceError(ValueError):
-    """A model that can't be attached or watched: one line that says what was wrong, with what, and what to do."""
+    """A model that can't be attached, watched or recorded: one line that says why, and what to do."""
 
 
 def check_installed() -> None:
-    """
+    """Check that torch and transformers 5 are installed.
+
     Raises:
-        ImportError: unless torch and transformers 5 are here.
+        ImportError: if they aren't.
     """
     for package in ("torch", "transformers"):
         try:

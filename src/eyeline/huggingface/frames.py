@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.huggingface.watched import PER_QUERY
+from eyeline.huggingface.watched_calls import PER_QUERY
 from eyeline.readouts import Weights
 
 if TYPE_CHECKING:
     import pandas
 
-    from eyeline.huggingface.watched import Watched, WatchedCall
+    from eyeline.huggingface.watched_calls import Watched, WatchedCall
 
 _TABLES = ("queries", "keys", "heads", "weights")
 _FIRST = ("module", "kind", "layer", "forward", "batch", "head")

@@ -1,4 +1,4 @@
-"""Telling transformers of Eyeline, whichever is imported first: neither is loaded for the other's sake."""
+"""Registering Eyeline with transformers, whichever is imported first; neither loads the other."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: What `attn_implementation=` is given.
+#: The value of `attn_implementation=`.
 NAME = "eyeline"
 #: Where transformers keeps its attention functions, and its mask functions.
 _ATTENTION, _MASKS = "transformers.modeling_utils", "transformers.masking_utils"
 
 
-def expect() -> None:
-    """Register with transformers now if it is loaded, else when it will be."""
+def register_on_import() -> None:
+    """Register with transformers now if it is loaded, else when it is imported."""
     loaded = [name for name in (_ATTENTION, _MASKS) if name in sys.modules]
     for name in loaded:
         _register(sys.modules[name])
-    if len(loaded) < 2 and not any(isinstance(finder, _Arrival) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Arrival())
+    if len(loaded) < 2 and not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
 
 
 def _register(module: ModuleType) -> None:
-    """The two functions load what they need when they are called. Of another major version, nothing is registered."""
+    """Register the function of one module, unless it is of a transformers that has no such interface."""
     interface = getattr(
         module, "AttentionInterface" if module.__name__ == _ATTENTION else "AttentionMaskInterface", None
     )
@@ -33,19 +33,19 @@ def _register(module: ModuleType) -> None:
 
 
 def _attend(*args: Any, **kwargs: Any) -> Any:
-    from eyeline.huggingface.function import attend
+    from eyeline.huggingface.attention_interface import attend
 
     return attend(*args, **kwargs)
 
 
 def _mask(*args: Any, **kwargs: Any) -> Any:
-    from eyeline.huggingface.masking import mask
+    from eyeline.huggingface.mask_interface import mask
 
     return mask(*args, **kwargs)
 
 
-class _Arrival:
-    """Finds nothing itself: it lets the others find those two modules, and registers once they have run."""
+class _ImportHook:
+    """A finder that leaves the finding to the others, and registers once one of the two modules has run."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in (_ATTENTION, _MASKS):
@@ -62,7 +62,7 @@ class _Arrival:
 
 
 def _after(loader: Any) -> None:
-    """Have this loader register the module that it has run. It loads that module alone."""
+    """Have the loader of one module register it once it has run."""
     run = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:

@@ -1,11 +1,11 @@
-"""One pass of a model, and the queries, keys and values of every attention call in it."""
+"""One pass of a model, with the queries, keys and values of every attention call in it, and more if asked."""
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,135 +14,194 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eyeline.huggingface.attaching import models_in
+from eyeline.huggingface.attention_call import AttentionCall
+from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.request import Request
-from eyeline.huggingface.watched import Kind
-from eyeline.huggingface.watcher import Watcher
-from eyeline.huggingface.watching import following
+from eyeline.huggingface.implementations import looks_like_attention
+from eyeline.huggingface.watched_calls import Kind
+from eyeline.huggingface.watching import observed
 from eyeline.masks import Mask
 
-#: The most tokens of an answer where the model's own settings don't say.
-_ANSWER = 64
+Array = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Call:
+@dataclass(frozen=True, eq=False)
+class RecordedCall:
     """One call of one attention module, for one text.
 
     Attributes:
         module: its path in the model.
         kind: "encoder self", "decoder self" or "cross".
+        layer: its number among the calls of its kind, from 0.
         q, k, v: float32, (H, N, D), (G, M, D) and (G, M, E).
+        lse: (H, N), the natural log of each row's softmax denominator, sinks included; -inf where a query may look at
+            nothing.
         mask: where queries may look; everywhere if None.
         scale: what scores are multiplied by.
+        softcap: the cap of the scaled scores, if there is one (Gemma 2).
+        bias: float32, (1 or H, N, M), what is added to them then, if anything is (T5).
+        sinks: float32, (H,), the logits of attention sinks, if there are any (GPT-OSS).
+        state_before, state_after: (N, width), each token's vector as it enters and leaves the layer that the module is
+            in; None unless hidden states were asked for. A layer's self- and cross-attention have the same.
     """
 
     module: str
     kind: Kind
-    q: NDArray[np.float32]
-    k: NDArray[np.float32]
-    v: NDArray[np.float32]
+    layer: int
+    q: Array
+    k: Array
+    v: Array
+    lse: Array
     mask: Mask | None
     scale: float
+    softcap: float | None = None
+    bias: Array | None = None
+    sinks: Array | None = None
+    state_before: Array | None = None
+    state_after: Array | None = None
 
 
-class Recorder(Watcher):
-    """A watcher that keeps what attention is computed from."""
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One pass of a model over one text.
 
-    def __init__(self, model: nn.Module, before: Callable[[str], None]) -> None:
+    Attributes:
+        calls: every call of attention, in order.
+        logits: (N, vocabulary), the model's own for each token; None unless asked for, or where it has none.
+    """
+
+    calls: tuple[RecordedCall, ...]
+    logits: Array | None = None
+
+    def hidden_states(self, kind: Kind) -> tuple[Array, ...]:
+        """Each token's vector before the first layer and after each, layers + 1 arrays of (N, width).
+
+        The last is as the last layer left it, before the model's final norm.
+
+        Args:
+            kind: "encoder self" or "decoder self".
+
+        Raises:
+            ValueError: if hidden states weren't recorded, or there is no such layer.
+        """
+        states = [(call.state_before, call.state_after) for call in self.calls if call.kind == kind]
+        before = [first for first, _ in states[:1] if first is not None]
+        after = [last for _, last in states if last is not None]
+        if not before or len(after) < len(states):
+            raise ValueError(f"kind must be of layers whose hidden states were recorded, got {kind!r}")
+        return (*before, *after)
+
+
+class CallRecorder(CallObserver):
+    """An observer that keeps what attention is computed from."""
+
+    def __init__(self, model: nn.Module, before: Callable[[str], None], changed_scores: bool) -> None:
         super().__init__(model, type(models_in(model)[0]).__name__, (), None, None)
-        self.calls: list[Call] = []
-        self._before = before
+        self.calls: list[RecordedCall] = []
+        self._before, self._changed_scores = before, changed_scores
+        self._biases: dict[tuple[int, ...], tuple[Sequence[Tensor], Array | None]] = {}
+        self._entered: list[tuple[int, Any]] = []
 
-    def look(self, module: nn.Module, request: Request) -> Tensor:
-        """The output of a call, of which what it is computed from is kept."""
+    def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The output of a call; what it is computed from is kept."""
         self._before(self._paths[id(module)])
-        output = super().look(module, request)
-        look = self.seen.looks[-1]
-        changes = {
-            "biases added to them": request.biases,
-            "a cap": request.softcap is not None,
-            "sinks": request.sinks is not None,
-        }
-        for change, there in changes.items():
-            if there:
-                raise HuggingFaceError(
-                    f"scores must be q·k alone to be recorded, got {change} in {look.module}; read its weights with "
-                    f"eyeline.watch"
-                )
-        if len(request.q) != 1:
-            raise HuggingFaceError(f"text must be one at a time, got {len(request.q)} of them in {look.module}")
-        q, k, v = (x[0].detach().float().cpu().numpy() for x in (request.q, request.k, request.v))
-        scale = 1 / math.sqrt(q.shape[2]) if request.scale is None else float(request.scale)
-        self.calls.append(Call(look.module, look.kind, q, k, v, request.mask, scale))
+        output = super().observe(module, call)
+        kept = self.watched.calls[-1]
+        if not self._changed_scores:
+            _check_scores(call, kept.module)
+        if len(call.q) != 1:
+            raise HuggingFaceError(f"text must be one at a time, got {len(call.q)} of them in {kept.module}")
+        q, k, v = (_array(x) for x in (call.q, call.k, call.v))
+        scale = 1 / math.sqrt(q.shape[2]) if call.scale is None else float(call.scale)
+        lse = np.asarray(kept.seen.lse[0], np.float32)
+        sinks = None if call.sinks is None else call.sinks.detach().float().cpu().numpy()
+        made = RecordedCall(kept.module, kept.kind, kept.layer, q, k, v, lse, kept.mask, scale)
+        self.calls.append(replace(made, softcap=call.softcap, bias=self._bias(call.biases), sinks=sinks))
         return output
 
+    def keep_states(self, undo: ExitStack) -> None:
+        """Keep each token's vector as it enters and leaves a layer; until `undo` is closed."""
+        for layer in _layers(self._model):
+            undo.callback(layer.register_forward_pre_hook(self._enter_layer, with_kwargs=True).remove)
+            undo.callback(layer.register_forward_hook(self._leave_layer).remove)
 
-def calls(model: nn.Module, inputs: Mapping[str, Any], before: Callable[[str], None]) -> list[Call]:
+    def _enter_layer(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        given = args[0] if args else kwargs.get("hidden_states")
+        self._entered.append((len(self.calls), given))
+
+    def _leave_layer(self, layer: nn.Module, args: Any, output: Any) -> None:
+        first, given = self._entered.pop()
+        left = output[0] if isinstance(output, tuple) else output
+        before, after = (_array(x) if isinstance(x, Tensor) and x.ndim == 3 else None for x in (given, left))
+        for place in range(first, len(self.calls)):
+            self.calls[place] = replace(self.calls[place], state_before=before, state_after=after)
+
+    def _bias(self, biases: Sequence[Tensor]) -> Array | None:
+        """The sum of biases, (1 or H, N, M); None if it is 0. That of several layers (T5's) is kept once."""
+        key = tuple(map(id, biases))
+        if key not in self._biases:
+            bias = sum(map(_array, biases), np.zeros((1, 1, 1), np.float32))
+            self._biases[key] = biases, bias if bias.any() else None
+        return self._biases[key][1]
+
+
+def record_pass(
+    model: nn.Module,
+    inputs: Mapping[str, Any],
+    before: Callable[[str], None],
+    *,
+    changed_scores: bool = False,
+    hidden_states: bool = False,
+    logits: bool = False,
+) -> Recording:
     """Run a model once, and keep what each of its attention calls is computed from, in order.
 
     Args:
         model: a model of transformers, in evaluation mode.
         inputs: what it is called with, of one text.
         before: called with the path of each attention module before it runs.
+        changed_scores: whether to record models whose scores are more than q·k, scaled and masked: `softcap`, `bias`
+            and `sinks` say what they are.
+        hidden_states: whether to keep each token's vector before and after each layer.
+        logits: whether to keep the model's logits.
 
     Raises:
-        HuggingFaceError: if the model can't be watched (see `attach`), is in training mode, or changes its scores by
-            more than a scale and a mask; it names the module.
+        HuggingFaceError: if the model can't be watched (see `attach`), or is in training mode; without
+            `changed_scores`, if its scores are more than q·k, scaled and masked: it names the module.
     """
     if model.training:
         raise HuggingFaceError("model must be in evaluation mode, where nothing is dropped; call model.eval() first")
-    recorder = Recorder(model, before)
-    with following(model, recorder), torch.no_grad():
-        model(**inputs)
+    recorder = CallRecorder(model, before, changed_scores)
+    with observed(model, recorder), torch.no_grad(), ExitStack() as undo:
+        if hidden_states:
+            recorder.keep_states(undo)
+        output = model(**inputs)
     recorder.finish()
-    return recorder.calls
+    found = getattr(output, "logits", None) if logits else None
+    kept = _array(found) if isinstance(found, Tensor) and found.ndim == 3 else None
+    return Recording(tuple(recorder.calls), kept)
 
 
-def the_model(module: nn.Module) -> Any:
-    """The one model of transformers that a module is or holds.
-
-    Raises:
-        TypeError: if it holds none, or several.
-    """
-    found = models_in(module)
-    if len(found) > 1:
-        names = ", ".join(type(one).__name__ for one in found)
-        raise TypeError(f"model must be or hold one model of transformers, got {names}; record each by itself")
-    return found[0]
-
-
-def as_tensors(model: nn.Module, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tokenizer gives, as tensors of one text, where the model is; and of it what the model takes."""
-    device = next(model.parameters()).device
-    taken = inspect.signature(model.forward).parameters
-    whole = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
-    tensors = {}
-    for name, value in inputs.items():
-        if not whole and name not in taken:
-            continue
-        if isinstance(value, (list, np.ndarray)):
-            value = torch.as_tensor(np.asarray(value))
-        tensors[name] = value.to(device) if isinstance(value, Tensor) else value
-    return tensors
+def _check_scores(call: AttentionCall, path: str) -> None:
+    changes = {
+        "biases added to them": call.biases,
+        "a cap": call.softcap is not None,
+        "sinks": call.sinks is not None,
+    }
+    for change, there in changes.items():
+        if there:
+            raise HuggingFaceError(
+                f"scores must be q·k alone to be recorded, got {change} in {path}; read its weights with eyeline.watch"
+            )
 
 
-def answered(model: Any, inputs: Mapping[str, Any]) -> list[int]:
-    """The tokens of an encoder-decoder's own answer, its first one, which begins it, among them; not its last."""
-    settings = model.generation_config
-    unsaid = settings.max_length is None and settings.max_new_tokens is None
-    limit = {"max_new_tokens": _ANSWER} if unsaid else {}
-    with torch.no_grad():
-        made = model.generate(**inputs, do_sample=False, num_beams=1, **limit)
-    ids: list[int] = [int(id) for id in made[0]]
-    return ids[:-1] if len(ids) > 1 else ids
+def _layers(model: nn.Module) -> list[nn.Module]:
+    """The layers of a model: outermost elements of lists of modules, with attention in them."""
+    if isinstance(model, nn.ModuleList):
+        return [layer for layer in model if any(looks_like_attention(part) for part in layer.modules())]
+    return [layer for child in model.children() for layer in _layers(child)]
 
 
-def begun(model: Any, ids: list[int]) -> list[int]:
-    """Tokens of an answer, as a decoder is given them: behind the one that begins it, and without the last."""
-    start = getattr(model.config, "decoder_start_token_id", None)
-    if start is None:
-        raise HuggingFaceError(
-            "model.config.decoder_start_token_id must be set, got None; give decoder_input_ids in a dict of inputs"
-        )
-    return [int(start), *ids[:-1]]
+def _array(x: Tensor) -> Array:
+    """The one text of a batch, in float32."""
+    return np.asarray(x[0].detach().float().cpu().numpy())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
 
-from eyeline.huggingface.attaching import attach, models_in
+from eyeline.huggingface.attaching import models_in, set_on_eyeline
+from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.watched import Watched
-from eyeline.huggingface.watcher import Watcher
+from eyeline.huggingface.implementations import implementations, restore
+from eyeline.huggingface.watched_calls import Watched
 from eyeline.readouts import Readout, several
 
 Layers = int | str | Sequence[int | str] | None
@@ -29,29 +28,30 @@ def watch(
 ) -> Iterator[Watched]:
     """Look into a Hugging Face model while it runs, without changing what it computes.
 
-    Within the block the model's attention runs on Eyeline, and of every call of every attention module the readouts
-    are kept, never the weights: in memory that grows with the text. After it, also after an exception, the model is as
-    it was. Padding never counts: padded queries and keys are left out of all that is read. Calls that are made again in
-    a backward pass (gradient checkpointing) aren't counted again. What is compiled runs uncompiled within the block.
+    Within the block the model's attention runs on Eyeline, and the readouts of every call of every attention module are
+    kept, never the weights, in memory that grows with the text. After the block, also after an exception, the model is
+    as it was. Padding never counts: padded queries and keys are left out of every readout. Calls that a backward pass
+    makes again (gradient checkpointing) aren't counted again. A compiled model runs uncompiled within the block.
 
     Args:
         model: a model of transformers 5, or a module that holds one.
-        read: what to read of the weights, as for `eyeline.observe`. `MeanDistance` isn't read of cross-attention, whose
-            queries stand at no key.
-        layers: which layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
+        read: the readouts, as for `eyeline.observe`. `MeanDistance` isn't read of cross-attention, whose queries have
+            no position among the keys.
+        layers: the layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
             None.
-        heads: which heads, from 0; all if None. Nothing is kept, or read, of the others.
+        heads: the heads to read, from 0; all if None.
 
     Yields:
         `Watched`, which grows as the model runs.
 
     Raises:
-        TypeError: if the model, or what is to be read, is none.
-        HuggingFaceError: at once if the model can't be watched (see `attach`), or is being watched; at the end if it
-            ran and never called Eyeline, or if one of the layers isn't there. A ValueError.
+        TypeError: if `model` is no model, or `read` holds what is no readout.
+        HuggingFaceError: at once if the model can't be watched (see `attach`), or is being watched already; at the end
+            if it ran without ever calling Eyeline, or if one of the layers isn't there. A ValueError.
 
     Warns:
-        UserWarning: at the end, if some of its modules looked at something without calling Eyeline; `Watched.missed`.
+        UserWarning: at the end, if some of its attention modules ran without calling Eyeline; `Watched.missed` lists
+            them.
 
     >>> import torch
     >>> from eyeline import Entropy, TopK
@@ -65,25 +65,25 @@ def watch(
     ('encoder.layer.1.attention.self', (1, 2, 10, 3))
     """
     name = type(models_in(model)[0]).__name__
-    watcher = Watcher(model, name, several(read), _listed(layers), _heads(heads))
-    with following(model, watcher):
-        yield watcher.seen
-    watcher.finish()
+    observer = CallObserver(model, name, several(read), _checked_layers(layers), _checked_heads(heads))
+    with observed(model, observer):
+        yield observer.watched
+    observer.finish()
 
 
 @contextmanager
-def following(model: nn.Module, watcher: Watcher) -> Iterator[None]:
-    """Have a model's attention come by a watcher within the block; after it the model is as it was."""
+def observed(model: nn.Module, observer: CallObserver) -> Iterator[None]:
+    """Have an observer see every call of a model's attention within the block; after it the model is as it was."""
     with ExitStack() as undo:
-        # What is compiled runs as it is written, so that every call comes by.
+        # A compiled model runs as it is written, so that the observer sees every call.
         undo.enter_context(torch.compiler.set_stance("force_eager"))
-        undo.callback(_restore, _implementations(model))
-        attach(model)
-        watcher.install(undo)
+        undo.callback(restore, implementations(model))
+        set_on_eyeline(model)
+        observer.install(undo)
         yield
 
 
-def _listed(layers: Layers) -> tuple[int | str, ...] | None:
+def _checked_layers(layers: Layers) -> tuple[int | str, ...] | None:
     if layers is None:
         return None
     given = (layers,) if isinstance(layers, (int, str)) else tuple(layers)
@@ -93,7 +93,7 @@ def _listed(layers: Layers) -> tuple[int | str, ...] | None:
     return given
 
 
-def _heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
+def _checked_heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if heads is None:
         return None
     given = (heads,) if isinstance(heads, int) else tuple(heads)
@@ -103,24 +103,3 @@ def _heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if not given or len(set(given)) < len(given):
         raise HuggingFaceError(f"heads must be one or several, each once, got {heads!r}")
     return given
-
-
-def _configs(model: nn.Module) -> list[Any]:
-    """The configuration of every part that has its own."""
-    found: dict[int, Any] = {}
-    waiting: list[Any] = [part.config for part in model.modules() if isinstance(part, PreTrainedModel)]
-    while waiting:
-        config = waiting.pop()
-        if config is not None and id(config) not in found:
-            found[id(config)] = config
-            waiting += [getattr(config, name, None) for name in config.sub_configs]
-    return list(found.values())
-
-
-def _implementations(model: nn.Module) -> list[tuple[Any, Any]]:
-    return [(config, config._attn_implementation_internal) for config in _configs(model)]
-
-
-def _restore(before: list[tuple[Any, Any]]) -> None:
-    for config, implementation in before:
-        config._attn_implementation_internal = implementation

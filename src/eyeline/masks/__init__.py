@@ -6,17 +6,21 @@ positions (the specification), and `lower`, the same as intervals of keys per qu
 imports NumPy alone; Numba, when a function of the user's is to be asked.
 """
 
+from eyeline.masks.align import Align, check_align, standing
+from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
-from eyeline.masks.function_key import function_key, plain_function
+from eyeline.masks.function_key import check_function, function_key, plain_function, snapshot
 from eyeline.masks.intervals import Intervals
 from eyeline.masks.lowered import LoweredMask, Rule
 from eyeline.masks.mask import And, Mask, Not, Or
 from eyeline.masks.mask_function import MaskFunction
 from eyeline.masks.padding import Padding
+from eyeline.masks.parts import is_plain, parts
 from eyeline.masks.picture import edges
-from eyeline.masks.positions import Align, Causal, PrefixLM, Window, check_align, standing
+from eyeline.masks.prefix_lm import PrefixLM
 from eyeline.masks.shape import AttentionShape, Shard
+from eyeline.masks.window import Window
 
 __all__ = [
     "Align",
@@ -37,8 +41,12 @@ __all__ = [
     "Shard",
     "Window",
     "check_align",
+    "check_function",
     "edges",
     "function_key",
+    "is_plain",
+    "parts",
     "plain_function",
+    "snapshot",
     "standing",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
 
 
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Dense(Mask):
     """A mask given as booleans, True where query i may look at key j.
 
@@ -27,7 +29,7 @@ class Dense(Mask):
     Dense(2 × 2, 75% allowed)
     """
 
-    __slots__ = ("allowed",)
+    allowed: Any
 
     def __init__(self, allowed: Any) -> None:
         array = allowed if hasattr(allowed, "detach") else np.asarray(allowed)
@@ -40,7 +42,7 @@ class Dense(Mask):
             raise ValueError(
                 f"allowed must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}"
             )
-        self.allowed = array
+        object.__setattr__(self, "allowed", array)
 
     def __repr__(self) -> str:
         array = self._array()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eyeline.masks.align import Align, check_align, standing
 from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
-from eyeline.masks.positions import Align, check_align, standing
 from eyeline.masks.shape import AttentionShape
 
 Counts = tuple[tuple[int, ...], ...]
@@ -53,7 +53,7 @@ class Documents(Mask):
         keys: ArrayLike | Sequence[ArrayLike] | None = None,
         align: Align | None = None,
     ) -> None:
-        check_align(align)
+        align = check_align(align)
         counts = lists("lengths", lengths)
         theirs = None if keys is None else lists("keys", keys)
         if theirs is not None:

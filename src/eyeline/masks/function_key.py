@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import sys
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
+
+#: Modules whose attributes nobody changes, and which Numba knows by what they are.
+_FIXED = {*sys.stdlib_module_names, "numpy", "numba"}
 
 
 def function_key(function: Callable[..., Any]) -> Hashable:
@@ -32,12 +37,32 @@ def plain_function(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
-def names_read(code: types.CodeType) -> Iterator[str]:
+def check_function(name: str, given: Any, takes: str) -> None:
+    """Whether this is a function that Numba can be asked to compile.
+
+    Raises:
+        TypeError: if it isn't a Python function, or one that Numba has wrapped.
+    """
+    if isinstance(given, types.FunctionType) or isinstance(plain_function(given), types.FunctionType):
+        return
+    hint = ""
+    if callable(given):
+        hint = "; only a def or a lambda can be compiled: write one that has the values it needs beside it"
+    raise TypeError(f"{name} must be a function {takes}, got {given!r}{hint}")
+
+
+def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes for ever what this one would compute now, with the same key."""
+    function = plain_function(function)
+    return (
+        _copied(function, names_read(function.__code__), {}) if isinstance(function, types.FunctionType) else function
+    )
+
+
+def names_read(code: types.CodeType) -> tuple[str, ...]:
     """The names of globals and attributes in a function's code and in that of functions written inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_read(constant)
+    inside = [names_read(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return tuple(dict.fromkeys([*code.co_names, *itertools.chain.from_iterable(inside)]))
 
 
 class _Same:
@@ -54,14 +79,14 @@ class _Same:
 
 
 def _function(function: Any, inside: tuple[Any, ...]) -> Hashable:
-    """`inside` are the functions whose keys are being made, outermost first: a function may call itself."""
+    """`inside` are the functions and modules whose keys are being made, outermost first: a function may call itself."""
     function = plain_function(function)
     if not isinstance(function, types.FunctionType):
         return _Same(function)
-    if any(function is other for other in inside):
-        return "itself", [function is other for other in inside].index(True)
+    if id(function) in map(id, inside):
+        return "again", list(map(id, inside)).index(id(function))
     inside = (*inside, function)
-    names = tuple(dict.fromkeys(names_read(function.__code__)))
+    names = names_read(function.__code__)
     found = function.__globals__
     return (
         function.__code__,
@@ -93,11 +118,42 @@ def _value(value: Any, names: tuple[str, ...], inside: tuple[Any, ...]) -> Hasha
         return type(value), tuple(_value(part, names, inside) for part in value)
     if isinstance(value, types.ModuleType):
         held = vars(value)
-        # A module may hold itself, or one that holds it.
-        if any(value is other for other in inside):
-            return _Same(value)
+        if id(value) in map(id, inside):  # a module may hold itself
+            return "again", list(map(id, inside)).index(id(value))
         read = tuple((name, _value(held[name], names, (*inside, value))) for name in names if name in held)
-        return _Same(value), read
+        return "module", value.__name__, read
     if isinstance(plain_function(value), types.FunctionType):
         return _function(value, inside)
     return _Same(value)
+
+
+def _copied(value: Any, names: tuple[str, ...], done: dict[int, Any]) -> Any:
+    """A value that nobody else can change; `done` has the copies so far, by the identity of what they are of."""
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(_copied(part, names, done) for part in value)
+    if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in _FIXED:
+        copy: Any = types.ModuleType(value.__name__)
+        done[id(value)] = copy
+        vars(copy).update({name: _copied(vars(value)[name], names, done) for name in names if name in vars(value)})
+        return copy
+    if not isinstance(value, types.FunctionType):
+        return value
+    read, globals_ = names_read(value.__code__), dict[str, Any]()
+    cells = tuple(types.CellType() for _ in value.__closure__ or ())
+    copy = types.FunctionType(value.__code__, globals_, value.__name__, value.__defaults__, cells)
+    done[id(value)] = copy
+    copy.__defaults__ = _copied(value.__defaults__, read, done)
+    copy.__kwdefaults__ = value.__kwdefaults__ and {
+        name: _copied(one, read, done) for name, one in value.__kwdefaults__.items()
+    }
+    globals_.update({name: _copied(value.__globals__[name], read, done) for name in read if name in value.__globals__})
+    for cell, old in zip(cells, value.__closure__ or (), strict=True):
+        try:
+            cell.cell_contents = _copied(old.cell_contents, read, done)
+        except ValueError:  # nothing in it yet
+            continue
+    return copy

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache, reduce
+from collections.abc import Callable, Iterator
+from functools import lru_cache, reduce, wraps
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.masks.function_key import function_key, snapshot
 from eyeline.masks.lowered import LoweredMask, Rule
 from eyeline.masks.shape import AttentionShape
 
@@ -16,50 +17,79 @@ from eyeline.masks.shape import AttentionShape
 _AT_A_TIME = 1 << 24
 
 
-@lru_cache(maxsize=256)
+class _Kept:
+    """A user's functions as a cache's key: equal to others that would compute the same now."""
+
+    def __init__(self, functions: tuple[Rule, ...]) -> None:
+        self.functions, self._key = functions, tuple(map(function_key, functions))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kept) and self._key == other._key
+
+
+def kept(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what `make` makes of functions, or of tuples of functions, for others that would compute the same."""
+
+    @lru_cache(maxsize=256)
+    def once(*given: Any) -> Any:
+        return make(*(one.functions if many else one.functions[0] for one, many in given))
+
+    @wraps(make)
+    def found(*given: Any) -> Any:
+        several = [isinstance(one, tuple) for one in given]
+        keys = (_Kept(one if many else (one,)) for one, many in zip(given, several, strict=True))
+        return once(*zip(keys, several, strict=True))
+
+    return found
+
+
+@kept
 def compiled(function: Rule) -> Any:
     """The function as Numba compiles it; division by zero in it gives inf, as in the kernels, and raises nothing."""
     import numba
 
-    return numba.njit(function, error_model="numpy", nogil=True)
+    return numba.njit(snapshot(function), error_model="numpy", nogil=True)
 
 
-@lru_cache(maxsize=256)
+@kept
 def negation(functions: tuple[Rule, ...]) -> Rule:
     """The rule that holds where not all of the functions do."""
     function = compiled(reduce(_both, functions))
     return lambda b, h, i, j: not function(b, h, i, j)
 
 
-@lru_cache(maxsize=256)
+@kept
 def disjunction(left: tuple[Rule, ...], right: tuple[Rule, ...]) -> Rule:
     """The rule that holds where all functions of one side do, or all of the other."""
     this, that = compiled(reduce(_both, left)), compiled(reduce(_both, right))
     return lambda b, h, i, j: bool(this(b, h, i, j)) or bool(that(b, h, i, j))
 
 
-@lru_cache(maxsize=256)
+@kept
 def _both(left: Rule, right: Rule) -> Rule:
     this, that = compiled(left), compiled(right)
     return lambda b, h, i, j: bool(this(b, h, i, j)) and bool(that(b, h, i, j))
 
 
-@lru_cache(maxsize=256)
+@kept
 def narrowing(function: Rule) -> Any:
-    """A compiled loop that takes from booleans (B, H, n, M), the first row being query `first`, what the function
-    doesn't allow."""
+    """A compiled loop that takes from booleans (B, H, n, m) what the function doesn't allow; their first query and key
+    have the numbers `query` and `key`."""
     import numba
 
     holds = compiled(function)
 
     @numba.njit(error_model="numpy", nogil=True)
-    def narrow(allowed: NDArray[np.bool_], first: int) -> None:
+    def narrow(allowed: NDArray[np.bool_], query: int, key: int) -> None:
         B, H, N, M = allowed.shape
         for b in range(B):
             for h in range(H):
                 for i in range(N):
                     for j in range(M):
-                        if allowed[b, h, i, j] and not holds(b, h, first + i, j):
+                        if allowed[b, h, i, j] and not holds(b, h, query + i, key + j):
                             allowed[b, h, i, j] = False
 
     return narrow
@@ -83,7 +113,7 @@ def blocks(lowered: LoweredMask, problem: AttentionShape) -> Iterator[tuple[int,
         if allowed is not None:
             block &= allowed if allowed.shape[2] == 1 else allowed[:, :, rows]
         for function in lowered.functions:
-            narrowing(function)(block, first)
+            narrowing(function)(block, first, 0)
         yield first, block
 
 

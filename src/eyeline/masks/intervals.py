@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,6 +12,7 @@ from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
 
 
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Intervals(Mask):
     """A mask given as intervals: what takes n × n booleans otherwise, wherever rows have few edges.
 
@@ -27,7 +30,7 @@ class Intervals(Mask):
            [0, 1, 1]])
     """
 
-    __slots__ = ("bounds",)
+    bounds: NDArray[np.integer]
 
     def __init__(self, bounds: ArrayLike) -> None:
         array = np.asarray(bounds)
@@ -36,7 +39,7 @@ class Intervals(Mask):
                 f"bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got {array.dtype} array of shape "
                 f"{array.shape}"
             )
-        self.bounds = array if array.ndim == 4 else array[None]
+        object.__setattr__(self, "bounds", array if array.ndim == 4 else array[None])
 
     def __repr__(self) -> str:
         B, N, K, _ = self.bounds.shape
@@ -50,7 +53,7 @@ class Intervals(Mask):
                 f"bounds must have one row per query ({problem.queries}), for each batch element ({problem.batch}) or "
                 f"for all, got shape {self.bounds.shape}"
             )
-        fitting: NDArray[np.int64] = np.clip(self.bounds, 0, problem.keys)[:, None]
+        fitting: NDArray[np.int64] = np.clip(self.bounds.astype(np.int64, copy=False), 0, problem.keys)[:, None]
         return fitting
 
     def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:

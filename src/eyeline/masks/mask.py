@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.functions import booleans, disjunction, negation
 from eyeline.masks.lowered import LoweredMask, everywhere, from_booleans, ordered
+from eyeline.masks.parts import is_plain, parts
 from eyeline.masks.picture import draw, share
 from eyeline.masks.shape import AttentionShape
 
@@ -96,7 +98,8 @@ class Mask:
         """The mask drawn in characters, to be printed: queries go down, keys go across.
 
         `█` is allowed, `·` isn't, and `░▒▓` are in part, by a quarter each, where a character stands for several
-        queries and keys. It takes memory that grows with N + M where the mask is intervals, else some megabytes.
+        queries and keys (on a terminal without them, `#`, `.` and `-=%`). It takes memory that grows with N + M where
+        the mask is intervals, else some megabytes.
 
         Args:
             queries, keys, batch, heads: as for `dense`.
@@ -125,6 +128,15 @@ class Mask:
             raise ValueError(f"rows and columns must be 1 or more, got {rows} and {columns}")
         problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         return draw(self.lower(problem), problem, at, rows, columns)
+
+    def parts(self) -> dict[str, Any]:
+        """All that this mask is made of, by the names of its fields; `type(mask)(**mask.parts())` is equal to it."""
+        return parts(self)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is made of numbers and words alone: then it is hashable, and what it lowers to can be kept."""
+        return all(is_plain(part) for part in self.parts().values())
 
     def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         """The mask's definition, as booleans that broadcast to (B, H, N, M)."""

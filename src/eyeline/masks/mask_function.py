@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.masks.function_key import check_function, plain_function
 from eyeline.masks.lowered import LoweredMask, Rule, everywhere
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
@@ -23,11 +24,11 @@ class MaskFunction(Mask):
 
     Args:
         function: `function(b, h, i, j)`, whole numbers from 0: whether in batch element b (the leading axes, flattened)
-            and head h, query i may look at key j. It should depend on nothing else that changes: what it has read of
-            variables around it stays as it was when it was compiled.
+            and head h, query i may look at key j. What it reads of variables around it and of modules is taken as it
+            is at the call.
 
     Raises:
-        TypeError: if the function can't be called.
+        TypeError: if it isn't a Python function (a def or a lambda), or one that Numba has wrapped.
 
     >>> MaskFunction(lambda b, h, i, j: (i + j) % 2 == 0).dense(3).astype(int)
     array([[1, 0, 1],
@@ -38,24 +39,16 @@ class MaskFunction(Mask):
     function: Rule
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise TypeError(
-                f"function must be a function (b, h, i, j) that says whether query i may look at key j, got "
-                f"{self.function!r}"
-            )
+        check_function("function", self.function, "(b, h, i, j) that says whether query i may look at key j")
 
     def __repr__(self) -> str:
         return f"MaskFunction({getattr(self.function, '__name__', repr(self.function))})"
 
     def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
         """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
-        answers = np.fromiter((bool(self._python()(*at)) for at in np.ndindex(problem.shape)), bool)
+        function = plain_function(self.function)
+        answers = np.fromiter((bool(function(*at)) for at in np.ndindex(problem.shape)), bool)
         return answers.reshape(problem.shape)
 
     def lower(self, problem: AttentionShape) -> LoweredMask:
-        return LoweredMask(everywhere(problem.keys), functions=(self._python(),))
-
-    def _python(self) -> Rule:
-        """The function as it was before Numba wrapped it, if it did: how it is compiled is the kernels' business."""
-        function: Rule = getattr(self.function, "py_func", self.function)
-        return function
+        return LoweredMask(everywhere(problem.keys), functions=(plain_function(self.function),))

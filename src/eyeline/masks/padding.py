@@ -14,7 +14,7 @@ from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@dataclass(frozen=True, slots=True, init=False)
 class Padding(Mask):
     """The real lengths of a padded batch: padded keys aren't looked at, and padded queries don't look.
 
@@ -58,16 +58,6 @@ class Padding(Mask):
         object.__setattr__(self, "queries", counts.get("lengths", counts.get("queries")))
         object.__setattr__(self, "keys", counts.get("lengths", counts.get("keys")))
         object.__setattr__(self, "side", side)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Padding) and (self.queries, self.keys, self.side) == (
-            other.queries,
-            other.keys,
-            other.side,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.queries, self.keys, self.side))
 
     def __repr__(self) -> str:
         side = "" if self.side == "right" else f", side={self.side!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,8 @@ from eyeline.masks.lowered import LoweredMask
 from eyeline.masks.shape import AttentionShape
 
 _SHADES = "·░▒▓█"
+#: For a terminal that has none of these.
+_ASCII_SHADES = ".-=%#"
 
 
 def share(lowered: LoweredMask, problem: AttentionShape) -> float:
@@ -40,7 +43,17 @@ def draw(lowered: LoweredMask, problem: AttentionShape, at: tuple[int, int], row
     shares = counts / (np.diff(down)[:, None] * np.diff(across))
     # What is partly allowed never looks wholly allowed, or not at all.
     shades = np.where(shares == 0, 0, np.where(shares == 1, 4, np.clip(np.round(shares * 4), 1, 3))).astype(int)
-    return "\n".join("".join(_SHADES[shade] * wide for shade in row) for row in shades)
+    characters = _SHADES if _can_print(_SHADES) else _ASCII_SHADES
+    return "\n".join("".join(characters[shade] * wide for shade in row) for row in shades)
+
+
+def _can_print(text: str) -> bool:
+    """Whether standard output has these characters."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def edges(n: int, most: int) -> NDArray[np.int64]:

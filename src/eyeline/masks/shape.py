@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ class AttentionShape:
     def spread(self, array: NDArray[Any], name: str) -> NDArray[Any]:
         """An array that broadcasts to (..., H, N, M), seen as (B or 1, H or 1, N or 1, M or 1).
 
-        It is not copied, unless its leading axes can't be one axis otherwise.
+        It is an array or a torch tensor, and is not copied, unless its leading axes can't be one axis otherwise.
         """
         target = (*self.lead, self.heads, self.queries, self.keys)
         try:
@@ -44,7 +45,9 @@ class AttentionShape:
             return array.reshape((1,) * (4 - len(own)) + own)
         if array.ndim == 4 and len(self.lead) == 1:
             return array
-        return np.broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
+        library = np if isinstance(array, np.ndarray) else sys.modules["torch"]
+        whole: NDArray[Any] = library.broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
+        return whole
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ transformers never. Nothing is unpickled and no code that comes with a model is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from eyeline.models.errors import ModelError
 from eyeline.models.generating import Step
 from eyeline.models.loading import load
@@ -17,15 +15,4 @@ from eyeline.models.model import Model
 from eyeline.models.run import Layer, Run
 from eyeline.models.tokens import Tokens
 
-if TYPE_CHECKING:
-    from eyeline.huggingface import attach
-
-__all__ = ["Layer", "Model", "ModelError", "Run", "Step", "Tokens", "attach", "load"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "attach":
-        from eyeline.huggingface import attach
-
-        return attach
-    raise AttributeError(f"module 'eyeline.models' has no attribute {name!r}")
+__all__ = ["Layer", "Model", "ModelError", "Run", "Step", "Tokens", "load"]

@@ -180,6 +180,7 @@ def steps(
         whole = np.zeros(problem.shape)
         whole[here] = times.reshape(whole[here].shape)
         for modifier in modifiers:
+            modifier.check(problem)
             whole = modifier.apply(whole, problem)
         changed = whole[here].reshape(shape)
         allowed = None if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)[here].reshape(shape)

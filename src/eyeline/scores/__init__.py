@@ -1,16 +1,18 @@
 """How scores change between q·k and the softmax: biases, caps, sinks, a function of the user's own.
 
-Each change has two faces: `apply`, its definition on the whole matrix (the specification), and `lower`, the same as a
-step that the kernels read; `pull_back` takes the gradient of such a step to that of the change's own parameters. This
-room may import `masks`.
+Each change has two faces: `apply`, its definition on the scores themselves (the specification, for NumPy and torch
+alike), and `lower`, the same as a step that the kernels read; `pull_back` takes the gradient of such a step to that of
+the change's own parameters. This room may import `masks`.
 """
 
+from eyeline.scores.alibi import Alibi
 from eyeline.scores.bias import Bias
 from eyeline.scores.lowered import Added, Called, Capped, LoweredScores, Relative, Step
-from eyeline.scores.pointwise import Function, ScoreFunction, Softcap
-from eyeline.scores.positional import Alibi, RelativeBias
+from eyeline.scores.relative_bias import RelativeBias
 from eyeline.scores.score import Score
+from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
+from eyeline.scores.softcap import Softcap
 from eyeline.scores.stack import Scores, lower, stacked
 
 __all__ = [

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
+from eyeline.scores.arrays import Parameter, array_of, beside, held
 from eyeline.scores.lowered import Added
-from eyeline.scores.score import Array, Parameter, Score, array_of, held
+from eyeline.scores.score import ALL, Score
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,16 +42,22 @@ class Bias(Score):
     def __repr__(self) -> str:
         return f"Bias({' × '.join(map(str, self.array.shape))})"
 
-    def apply(self, s: Array, problem: AttentionShape) -> Array:
-        return s + self.lower(problem).bias.astype(np.float64)
+    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        here = replace(problem, queries=s.shape[2], keys=s.shape[3])
+        return s + here.spread(beside(s, self.array), "array")
+
+    def part(self, queries: slice, keys: slice) -> Bias:
+        array = self.array
+        array = array if array.shape[-2] == 1 else array[..., queries, :]
+        return Bias(array if array.shape[-1] == 1 else array[..., keys])
+
+    def check(self, problem: AttentionShape) -> None:
+        problem.spread(np.broadcast_to(np.int8(0), tuple(self.array.shape)), "array")
 
     def lower(self, problem: AttentionShape) -> Added:
         return Added(problem.spread(array_of(self.array), "array"))
 
-    def parameters(self) -> dict[str, Parameter]:
-        return {"array": self.array}
-
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, NDArray[np.float64]]:
         shape = tuple(self.array.shape)
         found = np.asarray(gradient, np.float64)
         if found.size != np.prod(shape, dtype=np.int64):

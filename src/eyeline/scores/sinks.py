@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
-from eyeline.scores.score import Array, Parameter, Score, check_heads, finite, held
+from eyeline.scores.arrays import Parameter, check_heads, finite, held
+from eyeline.scores.score import ALL, Score
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,12 +47,12 @@ class Sinks(Score):
         check_heads("logits", len(self.logits), problem)
         return finite("logits", self.logits)
 
-    def apply(self, s: Array, problem: AttentionShape) -> Array:
+    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """The scores as they are: a sink changes their softmax alone."""
         return s
 
-    def parameters(self) -> dict[str, Parameter]:
-        return {"logits": self.logits}
+    def check(self, problem: AttentionShape) -> None:
+        self.of(problem)
 
     def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
         return {"logits": np.asarray(gradient, np.float64)}

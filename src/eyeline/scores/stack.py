@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from eyeline.masks import AttentionShape, Mask
 from eyeline.scores.lowered import LoweredScores
-from eyeline.scores.pointwise import Function, ScoreFunction
 from eyeline.scores.score import Score
+from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
 
 #: What may be given as `scores=`: one change or several; a plain function is a `ScoreFunction`.

@@ -17,7 +17,8 @@ from eyeline.readouts.observation import Observation, TopKeys
 from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
-from eyeline.torch.spec import Said, spec
+from eyeline.torch.spec import Telling, spec
+from eyeline.torch.transforms import attended, is_transformed
 
 _TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -35,9 +36,11 @@ def attention(
 ) -> Tensor:
     """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
 
-    It is differentiable once, in q, k, v and the parameters of `scores`, on any device; CPU tensors are computed by the
-    compiled kernels. It may stand inside `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts
-    may be made there too, but for `~` and `GroupMass`, which have to be made outside.
+    It is differentiable once, in q, k, v and the parameters of `scores`, on any device, backward and forward, and in
+    `torch.func`'s transforms (`vmap` goes element by element); CPU tensors are computed by the compiled kernels. Within
+    `torch.autocast`, q, k and v of several types are cast to its type. It may stand inside
+    `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts may be made there too, but for `~`
+    and `GroupMass`, which have to be made outside.
 
     Args:
         seed: a whole number, or a tensor of one, which may change between runs of a compiled function.
@@ -49,6 +52,7 @@ def attention(
     (True, tensor([[0.7311, 0.2689],
             [0.2689, 0.7311]]))
     """
+    q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
@@ -87,6 +91,7 @@ def observe(
             "shard and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy "
             "arrays"
         )
+    q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     readouts = _readouts(read, q, k)
@@ -128,19 +133,22 @@ def _attended(
     check_mask(mask)
     if scale is not None and not torch.compiler.is_compiling():
         scale = check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32))
-    said = Said()
+    telling = Telling()
     text = spec(
         lead=tuple(q.shape[:-3]) or (1,),
         scale=scale,
-        mask="null" if mask is None else said.mask(mask),
-        changes=[said.score(score) for score in changes],
+        mask="null" if mask is None else telling.value(mask),
+        changes=[telling.value(score) for score in changes],
         dropout=float(dropout),
-        seed=said.seed(dropout, seed),
-        read=[said.readout(readout) for readout in read],
+        seed=telling.seed(dropout, seed),
+        read=[telling.value(readout) for readout in read],
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
-    output, lse, _, _, *found = attend(*four, said.parameters, said.facts, text)
+    run = attend
+    if not torch.compiler.is_compiling() and is_transformed([*four, *telling.parameters, *telling.facts]):
+        run = attended
+    output, lse, _, _, *found = run(*four, telling.parameters, telling.facts, text)
     kept = [output, lse, *found]
     return kept if q.ndim == 4 else [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]
 
@@ -165,6 +173,19 @@ def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[
     )
 
 
+def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Tensors of several types, within autocast, in autocast's type, as `scaled_dot_product_attention` casts them."""
+    given = q, k, v
+    if not all(isinstance(x, Tensor) for x in given) or q.dtype == k.dtype == v.dtype:
+        return given
+    device = q.device.type
+    if not torch.is_autocast_enabled(device):
+        return given
+    narrow = torch.get_autocast_dtype(device)
+    q, k, v = (x.to(narrow) if x.is_floating_point() and x.dtype != torch.float64 else x for x in given)
+    return q, k, v
+
+
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, Tensor):
@@ -178,7 +199,9 @@ def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
                 f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {tuple(x.shape)}"
             )
         if x.dtype != q.dtype:
-            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
+            raise ValueError(
+                f"{name} must be of q's type, {q.dtype}, got {x.dtype}; convert one, or use torch.autocast"
+            )
         if x.device != q.device:
             raise ValueError(f"{name} must be on q's device, {q.device}, got {x.device}")
         if x.ndim != q.ndim:

@@ -8,26 +8,30 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from eyeline.scores import Score
-from eyeline.torch import compiled, passes
+from eyeline.torch import compiled, portable_path
 from eyeline.torch.request import Request
 
 _PLAIN = (Tensor, torch.nn.Parameter)
-_portable = False
+_portable: bool | int = False
 
 
-def wants_portable() -> bool:
-    """Whether this is within `portable`."""
+def wants_portable() -> bool | int:
+    """Whether this is within `portable`, or how many scores it was told to hold at a time."""
     return _portable
 
 
 @contextmanager
-def portable() -> Iterator[None]:
+def portable(at_a_time: int | None = None) -> Iterator[None]:
     """Within it, CPU tensors are computed as those of any device are, by PyTorch's own operations, not by kernels.
 
     It holds for the whole process: it is there for tests and comparisons.
+
+    Args:
+        at_a_time: how many scores to hold at a time, at least those of one query; as the device allows if not given.
 
     >>> import torch
     >>> import eyeline.torch as et
@@ -38,7 +42,7 @@ def portable() -> Iterator[None]:
             [0.2689, 0.7311]])
     """
     global _portable
-    before, _portable = _portable, True
+    before, _portable = _portable, True if at_a_time is None else int(at_a_time)
     try:
         yield
     finally:
@@ -47,7 +51,13 @@ def portable() -> Iterator[None]:
 
 def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
     """Whether these are CPU tensors of which nobody wants gradients or a trace: then arrays will do, at once."""
-    if torch.compiler.is_compiling() or _portable or is_in_torch_dispatch_mode() or torch._C._get_tracing_state():
+    if (
+        torch.compiler.is_compiling()
+        or _portable is not False
+        or forward_ad._current_level >= 0
+        or is_in_torch_dispatch_mode()
+        or torch._C._get_tracing_state()
+    ):
         return False
     wanted = torch.is_grad_enabled()
     parameters = [x for score in scores for x in score.parameters().values() if isinstance(x, Tensor)]
@@ -61,7 +71,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """Output, lse, maxima in base 2, sums, then all that is read."""
     if _has_kernels(q, request):
         return compiled.forward(q, k, v, request)
-    return passes.forward(q, k, v, request)
+    return portable_path.forward(q, k, v, request)
 
 
 def backward(
@@ -77,7 +87,7 @@ def backward(
     d_output, d_lse, _, _, *d_read = gradients
     if _has_kernels(q, request) and compiled.differentiates(request, d_read):
         return compiled.backward(q, k, v, request, results, gradients, needs)
-    return passes.backward(q, k, v, request, d_output, d_lse, d_read, needs)
+    return portable_path.backward(q, k, v, request, d_output, d_lse, d_read, needs)
 
 
 def _has_kernels(q: Tensor, request: Request) -> bool:

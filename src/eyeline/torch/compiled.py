@@ -90,10 +90,11 @@ def backward(
         own += [pulled.get(name) for name in score.parameters()]
     sinks = call.setting.scores.sinks
     if sinks is not None:
-        share = np.exp(sinks[None, :, None] - lse)
-        # Where the sink has all the weight, no key was looked at: the kernel leaves such a row's total at 0.
-        alone = 0 if d_lse is None else -d_lse
-        own.append(-(share * np.where(share == 1, alone, found.totals)).sum(axis=(0, 2)))
+        # A row that sees no key has the sink's weight alone, exactly 1, and the kernel leaves its total at 0.
+        alone = (sums == 1) & (found.totals == 0)
+        share = np.where(alone, 1, np.exp(sinks[None, :, None] - lse))
+        totals = np.where(alone, 0 if d_lse is None else -d_lse, found.totals)
+        own.append(-(share * totals).sum(axis=(0, 2)))
     inputs = [q, k, v, *request.parameters()]
     return [
         torch.from_numpy(np.ascontiguousarray(gradient)).to(x) if need and gradient is not None else None

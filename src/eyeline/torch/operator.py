@@ -13,12 +13,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eyeline.torch import choose
-from eyeline.torch.passes import computed_in
+from eyeline.torch import choose, portable_path
+from eyeline.torch.portable_path import computed_in
 from eyeline.torch.reading import readings
 from eyeline.torch.spec import decode
 
-_RESULTS = 4
+RESULTS = 4
+ONCE = (
+    "Eyeline's attention can be differentiated once, not twice; for second derivatives use "
+    "torch.nn.functional.scaled_dot_product_attention with its math backend"
+)
 
 
 @torch.library.custom_op("eyeline::attend", mutates_args=())
@@ -30,13 +34,14 @@ def attend(
 
 
 @attend.register_fake
-def _(
+def _blank(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
+    """Tensors of the results' shapes."""
     B, H, N, _ = q.shape
     request = decode(spec, q, k, parameters, facts, sizes_only=True)
     dtype = computed_in(q.dtype)
-    rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(_RESULTS - 1)]
+    rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(RESULTS - 1)]
     read = [x for reading in readings(request, dtype, q.device) for x in reading.blank()]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
 
@@ -112,4 +117,40 @@ def _differentiate(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, .
     return dq, dk, dv, own, [None] * facts, None
 
 
+@torch.library.custom_op("eyeline::attend_tangent", mutates_args=())
+def attend_tangent(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    parameters: Sequence[Tensor],
+    facts: Sequence[Tensor],
+    spec: str,
+    tangents: Sequence[Tensor],
+    which: Sequence[int],
+) -> list[Tensor]:
+    """The tangents of the results, by those of q, k, v and the parameters of the numbers in `which`; of results that
+    are whole numbers or booleans, zeros."""
+    request = decode(spec, q, k, parameters, facts)
+    return portable_path.tangents(q, k, v, request, tangents, which)
+
+
+@attend_tangent.register_fake
+def _(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    parameters: Sequence[Tensor],
+    facts: Sequence[Tensor],
+    spec: str,
+    tangents: Sequence[Tensor],
+    which: Sequence[int],
+) -> list[Tensor]:
+    return _blank(q, k, v, parameters, facts, spec)
+
+
+def _refuse(ctx: Any, *_: Any) -> Any:
+    raise NotImplementedError(ONCE)
+
+
+attend_backward.register_autograd(_refuse)
 attend.register_autograd(_differentiate, setup_context=_remember)

@@ -1,30 +1,148 @@
-"""Products of weights and tokens, in which a weight of exactly 0 takes nothing, and heads share keys."""
+"""The two products of attention, with their derivatives, in which what is hidden takes no part.
+
+PyTorch's own would make NaN of 0 · NaN: of a hidden key or value that holds anything. Here hidden pairs are left out of
+each sum, forward and backward. Heads share keys: H query heads, G key heads.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 
-def against(x: Tensor, y: Tensor) -> Tensor:
+@dataclass
+class Hidden:
+    """Which pairs of a block are hidden, (B, H, n, m): by a mask, or by a score of -inf. It is known once all changes
+    of the scores are applied; derivatives are computed after that."""
+
+    pairs: Tensor | None = None
+
+
+class QueryKeyProduct(torch.autograd.Function):
+    """q·kᵀ: q (B, H, n, D), k (B, G, m, D) → (B, H, n, m)."""
+
+    @staticmethod
+    def forward(q: Tensor, k: Tensor, hidden: Hidden) -> Tensor:
+        return _against(q, k)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        q, k, ctx.hidden = inputs
+        ctx.save_for_backward(q, k)
+        ctx.save_for_forward(q, k)
+
+    @staticmethod
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        q, k = ctx.saved_tensors
+        seen = ~ctx.hidden.pairs
+        dq = _gathered(d, k, seen) if ctx.needs_input_grad[0] else None
+        dk = _spread(d, q, seen, k.shape[1]) if ctx.needs_input_grad[1] else None
+        return dq, dk, None
+
+    @staticmethod
+    def jvp(ctx: Any, tq: Tensor | None, tk: Tensor | None, _: None) -> Tensor:  # type: ignore[override]
+        q, k = ctx.saved_tensors
+        return _sum(tq is not None and _against(tq, k), tk is not None and _against(q, tk))
+
+
+class WeightedSum(torch.autograd.Function):
+    """Σ w·v: weights (B, H, n, m), values (B, G, m, E) → (B, H, n, E), over the pairs that are `taken`."""
+
+    @staticmethod
+    def forward(weights: Tensor, values: Tensor, taken: Tensor) -> Tensor:
+        return _gathered(weights, values, taken)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        weights, values, taken = ctx.saved_tensors
+        d_weights = _against(d, values).masked_fill(~taken, 0.0) if ctx.needs_input_grad[0] else None
+        d_values = _spread(weights, d, taken, values.shape[1]) if ctx.needs_input_grad[1] else None
+        return d_weights, d_values, None
+
+    @staticmethod
+    def jvp(ctx: Any, t_weights: Tensor | None, t_values: Tensor | None, _: None) -> Tensor:  # type: ignore[override]
+        weights, values, taken = ctx.saved_tensors
+        return _sum(
+            t_weights is not None and _gathered(t_weights, values, taken),
+            t_values is not None and _gathered(weights, t_values, taken),
+        )
+
+
+class Shielded(torch.autograd.Function):
+    """Scores as they are; but no gradient passes to those that are hidden in the end, whatever slopes are there."""
+
+    @staticmethod
+    def forward(s: Tensor, hidden: Hidden) -> Tensor:
+        return s.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.hidden = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return d.masked_fill(ctx.hidden.pairs, 0.0), None
+
+    @staticmethod
+    def jvp(ctx: Any, t: Tensor, _: None) -> Tensor:  # type: ignore[override]
+        return t.clone()
+
+
+class Masked(torch.autograd.Function):
+    """Scores with -inf where a query may not look; says in `hidden` what is -inf now. (B, H, n, m)"""
+
+    @staticmethod
+    def forward(s: Tensor, visible: Tensor | None, hidden: Hidden) -> Tensor:
+        masked = s.clone() if visible is None else s.masked_fill(~visible, -torch.inf)
+        hidden.pairs = masked == -torch.inf
+        return masked
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.hidden = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+        return d.masked_fill(ctx.hidden.pairs, 0.0), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:  # type: ignore[override]
+        return t.masked_fill(ctx.hidden.pairs, 0.0)
+
+
+def _sum(one: Tensor | bool, other: Tensor | bool) -> Tensor:
+    """Of those of the two that there are."""
+    return one + other if isinstance(one, Tensor) and isinstance(other, Tensor) else one or other
+
+
+def _against(x: Tensor, y: Tensor) -> Tensor:
     """Every token of x (B, H, n, D) with every token of y (B, G, M, D), x·yᵀ: (B, H, n, M)."""
     B, H, n, D = x.shape
     G, M = y.shape[1:3]
     return (x.reshape(B, G, _served(H, G) * n, D) @ y.mT).reshape(B, H, n, M)
 
 
-def gathered(weights: Tensor, y: Tensor) -> Tensor:
+def _gathered(weights: Tensor, y: Tensor, taken: Tensor) -> Tensor:
     """What each query takes of y (B, G, M, E) by its weights (B, H, n, M): (B, H, n, E)."""
     B, H, n, M = weights.shape
     G, E = y.shape[1], y.shape[3]
-    return _product(weights.reshape(B, G, _served(H, G) * n, M), y).reshape(B, H, n, E)
+    together = B, G, _served(H, G) * n, M
+    return _product(weights.reshape(together), y, taken.reshape(together)).reshape(B, H, n, E)
 
 
-def spread(weights: Tensor, x: Tensor, G: int) -> Tensor:
+def _spread(weights: Tensor, x: Tensor, taken: Tensor, G: int) -> Tensor:
     """What each key is given of x (B, H, n, E) by the queries' weights (B, H, n, M): (B, G, M, E)."""
     B, H, n, M = weights.shape
-    together = _served(H, G) * n
-    return _product(weights.reshape(B, G, together, M).mT, x.reshape(B, G, together, x.shape[3]))
+    together = B, G, _served(H, G) * n
+    return _product(weights.reshape(*together, M).mT, x.reshape(*together, x.shape[3]), taken.reshape(*together, M).mT)
 
 
 def _served(H: int, G: int) -> int:
@@ -32,14 +150,14 @@ def _served(H: int, G: int) -> int:
     return H // G if G else 0
 
 
-def _product(a: Tensor, b: Tensor) -> Tensor:
-    """a·b, but 0 · NaN and 0 · inf are 0: what isn't seen can't be NaN."""
+def _product(a: Tensor, b: Tensor, taken: Tensor) -> Tensor:
+    """a·b without the pairs that aren't `taken`, where a is 0: 0 · NaN and 0 · inf are 0 there."""
     plain = a @ b
-    if bool(plain.isfinite().all()):
+    if plain.is_meta or bool(plain.isfinite().all()):
         return plain
     total = a @ b.nan_to_num(0.0, 0.0, 0.0)
-    up, down, rise, fall = (x.to(a.dtype) for x in (a > 0, a < 0, b == torch.inf, b == -torch.inf))
+    up, down, rise, fall, unknown = (x.to(a.dtype) for x in (a > 0, a < 0, b == torch.inf, b == -torch.inf, b.isnan()))
     for sign, count in ((torch.inf, up @ rise + down @ fall), (-torch.inf, up @ fall + down @ rise)):
         total = total + torch.where(count > 0, sign, 0.0)
-    unknown = (a != 0).to(a.dtype) @ b.isnan().to(a.dtype)
-    return total.masked_fill(unknown > 0, torch.nan)
+    spoiled = taken.to(a.dtype) @ unknown + (taken & (a == 0)).to(a.dtype) @ (rise + fall)
+    return total.masked_fill(spoiled > 0, torch.nan)

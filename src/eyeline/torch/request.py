@@ -25,6 +25,7 @@ class Request:
         seed: which ones.
         read: what to read of the weights.
         portable: take PyTorch's own operations even where there are kernels.
+        at_a_time: how many scores these hold at a time; as the device allows if None.
     """
 
     problem: AttentionShape
@@ -35,6 +36,7 @@ class Request:
     seed: int
     read: tuple[Readout, ...]
     portable: bool
+    at_a_time: int | None = None
 
     @property
     def sinks(self) -> Tensor | None:

@@ -17,7 +17,7 @@ from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
 
 if TYPE_CHECKING:
-    from eyeline.huggingface.recording import Call
+    from eyeline.huggingface.recording import RecordedCall
 
 _KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
 
@@ -35,7 +35,8 @@ def record_hugging(
     from eyeline.huggingface.errors import check_installed
 
     check_installed()
-    from eyeline.huggingface.recording import answered, as_tensors, begun, calls, the_model
+    from eyeline.huggingface.model_inputs import answer_ids, as_tensors, target_ids, the_model
+    from eyeline.huggingface.recording import record_pass
 
     model = the_model(model)
     both = bool(getattr(model.config, "is_encoder_decoder", False))
@@ -46,11 +47,11 @@ def record_hugging(
         if target is not None:
             if tokenizer is None:
                 raise TraceError("tokenizer must be given with a target that is text")
-            ids = begun(model, tokenizer(text_target=target)["input_ids"])
+            ids = target_ids(model, tokenizer(text_target=target)["input_ids"])
         elif "decoder_input_ids" in inputs:
             ids = [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
         else:
-            ids = answered(model, inputs)
+            ids = answer_ids(model, inputs)
         answer = line_of_ids(ids, tokenizer)
         inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     elif target is not None:
@@ -62,8 +63,8 @@ def record_hugging(
         if progress is not None:
             progress(module)
 
-    by_kind: dict[str, list[Call]] = {}
-    for call in calls(model, inputs, before):
+    by_kind: dict[str, list[RecordedCall]] = {}
+    for call in record_pass(model, inputs, before).calls:
         by_kind.setdefault(call.kind, []).append(call)
     name = getattr(model.config, "name_or_path", "") or type(model).__name__
     traces = []
@@ -75,7 +76,7 @@ def record_hugging(
 
 
 def _trace(
-    calls: Sequence[Call],
+    calls: Sequence[RecordedCall],
     kind: str,
     queries: TokenizedText | None,
     keys: TokenizedText | None,
@@ -126,25 +127,24 @@ def _given(text: str | Mapping[str, Any], tokenizer: Any) -> tuple[Mapping[str, 
         )
     if not text.strip():
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
-    fast = bool(getattr(tokenizer, "is_fast", False))
-    made = dict(tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True))
-    special, offsets = made.pop("special_tokens_mask"), made.pop("offset_mapping", None)
-    ids = made["input_ids"]
-    inputs = {name: [values] for name, values in made.items()}
-    if offsets is None:
-        return inputs, line_of_ids(ids, tokenizer)
-    pieces = list(tokenizer.convert_ids_to_tokens(ids))
-    spans = [(int(first), int(last)) for first, last in offsets]
-    return inputs, of_tokens(Tokens(text, list(ids), pieces, spans, list(map(bool, special))), causal=False)
+    from eyeline.huggingface.model_inputs import tokenized
+
+    made = tokenized(text, tokenizer)
+    if made.offsets is None:
+        return made.inputs, _numbered(made.ids, made.pieces)
+    tokens = Tokens(text, made.ids, made.pieces, made.offsets, made.special)
+    return made.inputs, of_tokens(tokens, causal=False)
 
 
 def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText:
     """The line of tokens whose text isn't known: as a tokenizer reads them; without one, their numbers."""
     if tokenizer is None:
         return _numbered(ids, [str(id) for id in ids])
+    from eyeline.huggingface.model_inputs import pieces_of
+
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        return _numbered(ids, list(tokenizer.convert_ids_to_tokens(list(ids))))
+        return _numbered(ids, pieces_of(ids, tokenizer))
     reading = Continuation(backend, Tokens("", [], [], [], []))
     for id in ids:
         reading.add(id)

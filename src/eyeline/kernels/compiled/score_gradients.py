@@ -11,7 +11,7 @@ from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
 from eyeline.kernels.compiled.records import compiled, step_at, strided_at
 from eyeline.kernels.compiled.score_steps import ADDED, CALLED, CAPPED, RELATIVE, STEP_BYTES, score_steps
-from eyeline.kernels.compiled.simd import fma
+from eyeline.kernels.compiled.simd import equal, fma, select
 
 STRIDED_BYTES = STRIDED.itemsize
 
@@ -30,7 +30,7 @@ def score_gradients(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, step, length, line = sizes(dtype, lanes, most_vectors)
-    one = dtype(1)
+    zero, one = dtype(0), dtype(1)
     apply_step = score_steps(dtype, lanes, most_vectors).apply_step
 
     @compiled
@@ -43,6 +43,11 @@ def score_gradients(dtype, lanes, most_vectors):
                     store(inputs + at, load(S + at))
                 inputs += KEY_BLOCK * line
             apply_step(p, work, panel, k, S, a, e)
+
+    @compiled
+    def sloped(gradient, slope):
+        """A gradient times a slope; 0 stays 0 whatever the slope is: that of a hidden score may be NaN."""
+        return select(equal(gradient, splat(zero)), splat(zero), gradient * slope)
 
     @compiled
     def add_to_table(table, dS, panel, n):
@@ -94,13 +99,13 @@ def score_gradients(dtype, lanes, most_vectors):
                     height = tanh(load(inputs + at) * inverse)
                     # The slope of cap · tanh(s / cap) is 1 - tanh².
                     slope = fma(splat(-one) * height, height, splat(one))
-                    store(dS + at, load(dS + at) * slope)
+                    store(dS + at, sloped(load(dS + at), slope))
             elif own.kind == CALLED:
                 inputs -= KEY_BLOCK * line
                 number = p.first_query + panel.first_query
                 call(target.address, inputs, length, panel.batch, panel.head, number, panel.count, a, e)
                 for at in range(0, n * line, step):
-                    store(dS + at, load(dS + at) * load(inputs + at))
+                    store(dS + at, sloped(load(dS + at), load(inputs + at)))
             elif target.address != 0:
                 add_to_array(p, panel, own.kind, target, dS, a, n)
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eyeline.torch.block import Block
+from eyeline.torch.portable_block import Block
 from eyeline.torch.request import Request
 
 

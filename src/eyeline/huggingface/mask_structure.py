@@ -1,4 +1,4 @@
-"""The structure of the masks that transformers describes by functions of positions, read from what those are made of.
+"""The structure of transformers' masks, which it describes by functions of positions: read from their closures.
 
 A mask function of transformers' own is a closure, or several joined; what it closes over says what it means. Positions
 are those of the whole sequence, so that queries begin at `first_query` and keys at `first_key`.
@@ -24,7 +24,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class Positions:
     """Where a call's queries and keys stand in the whole sequence."""
 
     queries: int
@@ -39,8 +39,8 @@ class Place:
         return None if offset == 0 and self.queries == self.keys else offset
 
 
-def structure(function: Function, place: Place) -> Mask | None:
-    """The mask that a function of transformers' means; None where it hides nothing.
+def structure(function: Function, positions: Positions) -> Mask | None:
+    """The mask that one of transformers' functions describes; None where it hides nothing.
 
     Raises:
         UnreadableError: if it can't be read.
@@ -49,31 +49,31 @@ def structure(function: Function, place: Place) -> Mask | None:
         case "bidirectional_mask_function":
             return None
         case "causal_mask_function":
-            return Causal(place.align)
+            return Causal(positions.align)
         case "and_masks":
-            return _joined_by_and(closed_over(function)["mask_functions"], place)
+            return _joined_by_and(closed_over(function)["mask_functions"], positions)
         case "or_masks":
-            return _joined_by_or(closed_over(function)["mask_functions"], place)
+            return _joined_by_or(closed_over(function)["mask_functions"], positions)
         case "sliding_window_overlay":
-            return Window(_whole(function, "sliding_window") - 1, place.keys, place.align)
+            return Window(_whole(function, "sliding_window") - 1, positions.keys, positions.align)
         case "sliding_window_bidirectional_overlay":
-            return Window(_whole(function, "sliding_window"), align=place.align)
+            return Window(_whole(function, "sliding_window"), align=positions.align)
         case "chunked_overlay":
-            return _chunks(function, place)
+            return _chunks(function, positions)
         case "packed_sequence_mask_function":
-            return _runs(_positions(closed_over(function)["packed_sequence_mask"], place), place)
+            return _runs(_positions(closed_over(function)["packed_sequence_mask"], positions), positions)
     raise UnreadableError(getattr(function, "__qualname__", repr(function)))
 
 
 def name(function: Function) -> str:
-    """Which of transformers' own functions this is, or which made it; "" if none."""
+    """The name of transformers' own function that this is, or that made it; "" if it isn't transformers'."""
     if getattr(function, "__module__", "") != "transformers.masking_utils":
         return ""
     return str(getattr(function, "__qualname__", "")).split(".")[0]
 
 
 def closed_over(function: Function) -> dict[str, Any]:
-    """What a function made inside another keeps of it, by name."""
+    """The variables that a function closes over, by name."""
     cells = getattr(function, "__closure__", None) or ()
     return dict(zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True))
 
@@ -85,24 +85,24 @@ def _whole(function: Function, variable: str) -> int:
     return value
 
 
-def _joined_by_and(functions: tuple[Function, ...], place: Place) -> Mask | None:
+def _joined_by_and(functions: tuple[Function, ...], positions: Positions) -> Mask | None:
     names = [name(function) for function in functions]
     if "packed_sequence_mask_function" in names:
-        # Within one document of a pack, positions that restart differ as places do.
+        # Within one document of a pack, positions that restart differ as their places do.
         functions = tuple(_without_restarts(function) for function in functions)
     masks = []
     for function in functions:
-        mask = structure(function, place)
-        if isinstance(mask, Window) and "causal_mask_function" in names and mask.after == place.keys:
-            mask = Window(mask.before, 0, place.align)
+        mask = structure(function, positions)
+        if isinstance(mask, Window) and "causal_mask_function" in names and mask.after == positions.keys:
+            mask = Window(mask.before, 0, positions.align)
         if mask is not None:
             masks.append(mask)
-    # The past before the window, as it is spoken of.
+    # `Causal` comes first, as masks are usually written.
     masks.sort(key=lambda mask: not isinstance(mask, Causal))
     return reduce(lambda a, b: a & b, masks) if masks else None
 
 
-#: What depends on the difference of two positions alone.
+#: Functions that depend on the difference of two positions only.
 _RELATIVE = (
     "bidirectional_mask_function",
     "causal_mask_function",
@@ -111,15 +111,15 @@ _RELATIVE = (
 )
 
 
-def _joined_by_or(functions: tuple[Function, ...], place: Place) -> Mask | None:
+def _joined_by_or(functions: tuple[Function, ...], positions: Positions) -> Mask | None:
     blocks = [function for function in functions if name(function) == "blockwise_overlay"]
-    masks = [structure(function, place) for function in functions if function not in blocks]
+    masks = [structure(function, positions) for function in functions if function not in blocks]
     known = [mask for mask in masks if mask is not None]
     if len(known) < len(masks):
         return None
     if blocks and not any(hides_future(mask) for mask in known):
         raise UnreadableError("blocks without the past")
-    return reduce(lambda a, b: a | b, known + [_blocks(function, place) for function in blocks])
+    return reduce(lambda a, b: a | b, known + [_blocks(function, positions) for function in blocks])
 
 
 def _without_restarts(function: Function) -> Function:
@@ -138,45 +138,49 @@ def hides_future(mask: Mask | None) -> bool:
 
 
 def looks_back(mask: Mask | None) -> bool:
-    """Whether a mask is a decoder's: it hides what comes after, but for what another part of it shows all the same."""
+    """Whether a mask is a decoder's: it hides the future, but for what another part of it shows all the same."""
     if isinstance(mask, (And, Or)):
         return looks_back(mask.left) or looks_back(mask.right)
     return isinstance(mask, Causal)
 
 
-def _chunks(function: Function, place: Place) -> Mask:
+def _chunks(function: Function, positions: Positions) -> Mask:
     """Chunks are counted from each text's first token, after its padding on the left."""
     size = _whole(function, "chunk_size")
     padding = np.asarray(closed_over(function)["left_padding"].cpu()).reshape(-1)
     lengths = []
     for first in (padding[:1] if (padding == padding[0]).all() else padding).tolist():
-        ends = np.arange(place.first_key - (place.first_key - first) % size + size, place.first_key + place.keys, size)
-        edges = [place.first_key, *ends.tolist(), place.first_key + place.keys]
+        ends = np.arange(
+            positions.first_key - (positions.first_key - first) % size + size,
+            positions.first_key + positions.keys,
+            size,
+        )
+        edges = [positions.first_key, *ends.tolist(), positions.first_key + positions.keys]
         lengths.append(np.diff(edges).tolist())
-    return Documents(lengths, align=place.align)
+    return Documents(lengths, align=positions.align)
 
 
-def _positions(array: Any, place: Place) -> NDArray[Any]:
+def _positions(array: Any, positions: Positions) -> NDArray[Any]:
     """Numbers by position, (B, longer), as numbers by key, (B, M)."""
     numbers = np.asarray(array.cpu())
-    keys = numbers[:, place.first_key : place.first_key + place.keys]
-    if keys.shape[1] != place.keys:
-        raise UnreadableError(f"{keys.shape[1]} numbers for {place.keys} keys")
+    keys = numbers[:, positions.first_key : positions.first_key + positions.keys]
+    if keys.shape[1] != positions.keys:
+        raise UnreadableError(f"{keys.shape[1]} numbers for {positions.keys} keys")
     return keys[:1] if (keys == keys[:1]).all() else keys
 
 
-def _runs(labels: NDArray[Any], place: Place) -> Mask:
-    """Documents of keys that have one label, which must stand together."""
+def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
+    """Each run of keys with one label as a document; a label has one run."""
     lengths = []
     for row in labels:
         starts = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
         if len(np.unique(row)) != len(starts):
             raise UnreadableError("a label that comes back after another")
         lengths.append(np.diff([*starts, len(row)]).tolist())
-    return Documents(lengths, align=place.align)
+    return Documents(lengths, align=positions.align)
 
 
-def _blocks(function: Function, place: Place) -> Mask:
-    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as masks of the past let it."""
-    labels = _positions(closed_over(function)["block_sequence_ids"], place).astype(np.int64)
-    return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), place)
+def _blocks(function: Function, positions: Positions) -> Mask:
+    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as causal masks let it."""
+    labels = _positions(closed_over(function)["block_sequence_ids"], positions).astype(np.int64)
+    return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), positions)

@@ -1,7 +1,7 @@
-"""The mask function that transformers calls, once per forward pass and kind of layer, and what it gives.
+"""The mask function that transformers calls, once per forward pass and layer type.
 
-Models hand its result to the attention function as it is. So no n × n tensor is made: a `Masking` holds a mask of
-Eyeline's, and which tokens are padding.
+Models pass its result on to the attention function as it is. So no n × n tensor is made: a `StructuredMask` holds a
+mask of Eyeline's, and which tokens are padding.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from torch.utils._pytree import tree_map
 from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.structure import Function, Place, UnreadableError, hides_future, name, structure
+from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
 from eyeline.masks import Dense, Intervals, Mask, Padding
 
-#: Booleans that are asked for at a time of a function that can't be read.
-_AT_A_TIME = 1 << 24
+#: How many booleans are asked for at a time of a function that can't be read.
+_BLOCK_SIZE = 1 << 24
 
 
-class Masking:
-    """A mask, as models carry it from where it is made to every layer.
+class StructuredMask:
+    """What models pass on to every layer in place of a 4-D mask tensor.
 
     Attributes:
         mask: where queries may look; everywhere if None.
-        place: where queries and keys stand in the whole sequence; None where `torch.compile` follows a cache's tensor.
+        positions: where queries and keys stand in the whole sequence; None where `torch.compile` traces a cache's
+            tensor.
         tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
-        shape: (B, 1, N, M), as of the tensor that it stands for: generation looks at it.
+        shape: (B, 1, N, M), the shape of the tensor in whose place it stands: generation looks at it.
 
-    Some models look into their masks, or add them to scores of their own. They get that tensor, made when it is asked
-    for: 0 where a query may look, and the least number where it may not.
+    Some models look into their masks, or add them to scores of their own. They get the tensor, made when it is asked
+    for: 0 where a query may look, and the least number of the type where it may not.
     """
 
     ndim = 4
@@ -43,54 +44,56 @@ class Masking:
     def __init__(
         self,
         mask: Mask | None,
-        place: Place | None,
+        positions: Positions | None,
         tokens: Tensor | None,
         shape: tuple[int, ...],
         dense: Callable[[], Tensor] | None = None,
     ) -> None:
-        self.mask, self.place, self.tokens, self.shape, self._dense = mask, place, tokens, shape, dense
+        self.mask, self.positions, self.tokens, self.shape, self._dense = mask, positions, tokens, shape, dense
 
     def dense(self) -> Tensor:
-        """That tensor."""
+        """The tensor, (B, 1, N, M)."""
         if self._dense is None:
             raise HuggingFaceError(
-                "attention masks must go to Eyeline as they are while torch.compile follows, got a model that looks "
-                "into its own; run it uncompiled"
+                "attention masks must be passed on as they are under torch.compile, got a model that looks into its "
+                "own; run it uncompiled"
             )
         return self._dense()
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("_"):
-            raise AttributeError(f"'Masking' object has no attribute {attribute!r}")
+            raise AttributeError(f"'StructuredMask' object has no attribute {attribute!r}")
         return getattr(self.dense(), attribute)
 
     def __getitem__(self, index: Any) -> Any:
         return self.dense()[index]
 
     def __eq__(self, other: object) -> Any:
-        return self is other if isinstance(other, Masking) else self.dense() == other
+        return self is other if isinstance(other, StructuredMask) else self.dense() == other
 
     __hash__ = object.__hash__
 
-    def to(self, *_: Any, **__: Any) -> Masking:
+    def to(self, *_: Any, **__: Any) -> StructuredMask:
         """Itself: it is on every device, and of every type."""
         return self
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-        given, named = tree_map(lambda one: one.dense() if isinstance(one, Masking) else one, (given, named or {}))
+        given, named = tree_map(
+            lambda one: one.dense() if isinstance(one, StructuredMask) else one, (given, named or {})
+        )
         return function(*given, **named)
 
     def __repr__(self) -> str:
-        return f"Masking({self.mask!r}, {' × '.join(map(str, self.shape))})"
+        return f"StructuredMask({self.mask!r}, {' × '.join(map(str, self.shape))})"
 
     def real_queries(self) -> Tensor | None:
         """Which queries are tokens and not padding, bool, (B, N), where queries and keys are of one sequence; None if
         all are."""
-        if self.tokens is None or self.place is None:
+        if self.tokens is None or self.positions is None:
             return None
-        first = self.place.first_query
-        return self.tokens[:, first : first + self.place.queries]
+        first = self.positions.first_query
+        return self.tokens[:, first : first + self.positions.queries]
 
 
 def mask(
@@ -105,18 +108,21 @@ def mask(
     device: torch.device | str = "cpu",
     **kwargs: Any,
 ) -> Any:
-    """What transformers describes, as a `Masking`. The arguments are those that it calls a mask function with.
+    """The mask that transformers describes, as a `StructuredMask`; the arguments are those of its mask functions.
 
     Args:
         batch_size: B.
         q_length, kv_length: N and M.
         q_offset, kv_offset: where they begin in the whole sequence; a cache of a fixed size has a tensor.
         mask_function: of (batch element, head, query, key), positions of the whole sequence.
-        attention_mask: (B, positions), False where there is padding; or what this gave before.
-        use_vmap: whether the function takes single positions alone.
+        attention_mask: (B, positions), False where there is padding; or a `StructuredMask` that was made earlier.
+        use_vmap: whether the function takes single positions only.
         device: where the model is.
+
+    Raises:
+        HuggingFaceError: if `attention_mask` has neither 2 nor 4 axes.
     """
-    if isinstance(attention_mask, Masking):
+    if isinstance(attention_mask, StructuredMask):
         return attention_mask
     if isinstance(attention_mask, Tensor) and attention_mask.ndim != 2:
         raise HuggingFaceError(
@@ -126,19 +132,19 @@ def mask(
     mask_function = mask_function or causal_mask_function
     shape = (batch_size, 1, q_length, kv_length)
     if torch.compiler.is_compiling():
-        return _followed(shape, q_offset, kv_offset, mask_function, attention_mask, device)
-    place = Place(q_length, kv_length, int(q_offset), int(kv_offset))
+        return _traced(shape, q_offset, kv_offset, mask_function, attention_mask, device)
+    positions = Positions(q_length, kv_length, int(q_offset), int(kv_offset))
     try:
-        seen = structure(mask_function, place)
+        found = structure(mask_function, positions)
     except UnreadableError:
-        seen = _asked(mask_function, shape, place, use_vmap, device)
+        found = _evaluated_mask(mask_function, shape, positions, use_vmap, device)
     dense = partial(
         eager_mask,
         batch_size=batch_size,
         q_length=q_length,
         kv_length=kv_length,
-        q_offset=place.first_query,
-        kv_offset=place.first_key,
+        q_offset=positions.first_query,
+        kv_offset=positions.first_key,
         mask_function=mask_function,
         attention_mask=attention_mask,
         use_vmap=use_vmap,
@@ -146,26 +152,26 @@ def mask(
         dtype=kwargs.get("dtype", torch.float32),
     )
     if attention_mask is None:
-        return Masking(seen, place, None, shape, dense)
-    padding = _padding(attention_mask, place, hides_future(seen))
-    seen = padding if seen is None else seen if padding is None else seen & padding
-    return Masking(seen, place, None if bool(attention_mask.all()) else attention_mask, shape, dense)
+        return StructuredMask(found, positions, None, shape, dense)
+    padding = _padding(attention_mask, positions, hides_future(found))
+    found = padding if found is None else found if padding is None else found & padding
+    return StructuredMask(found, positions, None if bool(attention_mask.all()) else attention_mask, shape, dense)
 
 
-def _padding(tokens: Tensor, place: Place, future_hidden: bool) -> Mask | None:
-    """Keys that are tokens and not padding. Those beyond what is said are room that isn't filled yet."""
-    keys = np.asarray(tokens[:, place.first_key : place.first_key + place.keys].cpu())
-    # Where the future is hidden anyway, that room needs no word.
-    shown = future_hidden and place.first_query + place.queries <= tokens.shape[1]
-    real = np.concatenate([keys, np.full((len(keys), place.keys - keys.shape[1]), shown)], axis=1)
+def _padding(tokens: Tensor, positions: Positions, future_hidden: bool) -> Mask | None:
+    """Keys that aren't padding. Those beyond `tokens` are room in a cache that isn't filled yet."""
+    keys = np.asarray(tokens[:, positions.first_key : positions.first_key + positions.keys].cpu())
+    # Where the future is hidden anyway, that room needn't be.
+    shown = future_hidden and positions.first_query + positions.queries <= tokens.shape[1]
+    real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
     if real.all():
         return None
     counts = real.sum(axis=1)
     first = np.where(counts > 0, real.argmax(axis=1), 0)
-    if not place.keys or (real == _between(first, first + counts, place.keys)).all():
+    if not positions.keys or (real == _between(first, first + counts, positions.keys)).all():
         if (first[counts > 0] == 0).all():
             return Padding(keys=counts)
-        if (first + counts == place.keys)[counts > 0].all():
+        if (first + counts == positions.keys)[counts > 0].all():
             return Padding(keys=counts, side="left")
         return Intervals(np.stack([first, first + counts], axis=-1)[:, None, None])
     return Dense(real[:, None, None])
@@ -176,17 +182,17 @@ def _between(first: NDArray[Any], last: NDArray[Any], size: int) -> NDArray[np.b
     return np.asarray((first[:, None] <= j) & (j < last[:, None]))
 
 
-def _asked(
-    function: Function, shape: tuple[int, ...], place: Place, use_vmap: bool, device: torch.device | str
+def _evaluated_mask(
+    function: Function, shape: tuple[int, ...], positions: Positions, use_vmap: bool, device: torch.device | str
 ) -> Mask:
-    """A mask whose function can't be read: it is asked about some rows at a time, and its answers kept as intervals."""
+    """A mask whose function can't be read: it is evaluated some rows at a time, and kept as intervals."""
     B, _, N, M = shape
-    rows = list(_rows(function, shape, place, use_vmap, device))
+    rows = list(_rows(function, shape, positions, use_vmap, device))
     if not rows:
         return Intervals(np.zeros((1, 1, 0, 2), np.int64))
     edges = [_edges(block) for block in rows]
     most = max(found.shape[2] for found in edges)
-    if 8 * most > M:  # more edges than keys: booleans are smaller
+    if 8 * most > M:  # an interval takes 8 bytes, a boolean 1
         return Dense(np.concatenate(rows, axis=1)[:, None])
     whole = np.zeros((B, N, most, 2), np.int32)
     first = 0
@@ -197,22 +203,22 @@ def _asked(
 
 
 def _rows(
-    function: Function, shape: tuple[int, ...], place: Place, use_vmap: bool, device: torch.device | str
+    function: Function, shape: tuple[int, ...], positions: Positions, use_vmap: bool, device: torch.device | str
 ) -> Iterator[NDArray[np.bool_]]:
     """Some rows at a time, (B, n, M)."""
     B, _, N, M = shape
-    n = max(1, _AT_A_TIME // max(B * M, 1))
+    n = max(1, _BLOCK_SIZE // max(B * M, 1))
     batch, head = torch.arange(B, device=device), torch.zeros(1, dtype=torch.long, device=device)
-    keys = torch.arange(place.first_key, place.first_key + M, device=device)
+    keys = torch.arange(positions.first_key, positions.first_key + M, device=device)
     for first in range(0, N, n):
-        queries = torch.arange(first, min(first + n, N), device=device) + place.first_query
+        queries = torch.arange(first, min(first + n, N), device=device) + positions.first_query
         yield np.asarray(evaluated(function, batch, head, queries, keys, use_vmap).expand(B, 1, -1, M)[:, 0].cpu())
 
 
 def evaluated(
     function: Function, batch: Tensor, head: Tensor, queries: Tensor, keys: Tensor, use_vmap: bool = False
 ) -> Tensor:
-    """The function of all combinations, (B, H, N, M), or what broadcasts to it."""
+    """The function of all combinations, of a shape that broadcasts to (B, H, N, M)."""
     if not use_vmap:
         result: Tensor = function(
             batch[:, None, None, None], head[None, :, None, None], queries[None, None, :, None], keys
@@ -222,13 +228,13 @@ def evaluated(
 
     for axes in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
         function = torch.vmap(function, in_dims=axes)
-    # A user's function may look things up at the position it is given, which is a tensor here.
+    # A user's function may index with the position that it is given, which is a tensor here.
     with TransformGetItemToIndex():
         return function(batch, head, queries, keys)  # type: ignore[no-any-return]
 
 
 def _edges(allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Rows of booleans, (B, n, M), as intervals, (B, n, K, 2), with as few columns as the fullest row needs."""
+    """Rows of booleans, (B, n, M), as intervals, (B, n, K, 2), where K is the most intervals of a row."""
     change = np.diff(allowed.astype(np.int8), axis=2, prepend=0, append=0)
     b, i, starts = np.nonzero(change == 1)
     stops = np.nonzero(change == -1)[2]
@@ -240,28 +246,28 @@ def _edges(allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
     return found
 
 
-def _followed(
+def _traced(
     shape: tuple[int, ...],
     q_offset: int | Tensor,
     kv_offset: int,
     function: Function,
     tokens: Tensor | None,
     device: torch.device | str,
-) -> Masking:
-    """While `torch.compile` follows: what depends on numbers in tensors is left to tensors."""
+) -> StructuredMask:
+    """Under `torch.compile`: whatever depends on numbers in tensors stays in tensors."""
     B, _, N, M = shape
     padding = None
     if tokens is not None:
         keys = tokens[:, kv_offset : kv_offset + M]
         padding = Dense(torch.nn.functional.pad(keys, (0, M - keys.shape[1]))[:, None, None])
-    place = None if isinstance(q_offset, Tensor) else Place(N, M, q_offset, kv_offset)
-    seen: Mask | None
-    if place is not None and name(function) in ("bidirectional_mask_function", "causal_mask_function"):
-        seen = structure(function, place)
+    positions = None if isinstance(q_offset, Tensor) else Positions(N, M, q_offset, kv_offset)
+    found: Mask | None
+    if positions is not None and name(function) in ("bidirectional_mask_function", "causal_mask_function"):
+        found = structure(function, positions)
     else:
         batch, head = torch.arange(B, device=device), torch.zeros(1, dtype=torch.long, device=device)
         queries = torch.arange(N, device=device) + q_offset
         keys = torch.arange(M, device=device) + kv_offset
-        seen = Dense(evaluated(function, batch, head, queries, keys).expand(-1, -1, N, M))
-    seen = padding if seen is None else seen if padding is None else seen & padding
-    return Masking(seen, place, None, shape)
+        found = Dense(evaluated(function, batch, head, queries, keys).expand(-1, -1, N, M))
+    found = padding if found is None else found if padding is None else found & padding
+    return StructuredMask(found, positions, None, shape)

@@ -1,15 +1,14 @@
-"""One call of a model's attention, said in Eyeline's words."""
+"""One call of a model's attention, in Eyeline's terms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from eyeline.huggingface.masking import Masking
+from eyeline.huggingface.mask_interface import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
@@ -18,12 +17,12 @@ from eyeline.torch import attention, observe
 
 
 @dataclass(frozen=True)
-class Request:
+class AttentionCall:
     """One call.
 
     Attributes:
         q, k, v: (B, H, N, D), (B, G, M, D), (B, G, M, E).
-        masking: what the mask function made; None if the model brought a mask of its own, or none.
+        structured: the mask as the mask function made it; None if the model brought a mask of its own, or none.
         mask: where queries may look.
         scale: what scores are multiplied by; 1/√D if None.
         softcap: the cap of the scaled scores.
@@ -35,7 +34,7 @@ class Request:
     q: Tensor
     k: Tensor
     v: Tensor
-    masking: Masking | None
+    structured: StructuredMask | None
     mask: Mask | None
     scale: float | None
     softcap: float | None
@@ -44,32 +43,52 @@ class Request:
     dropout: float
     seed: Tensor | None
 
-    def _asked(self) -> dict[str, Any]:
-        scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
-        scores += [Bias(bias) for bias in self.biases]
-        scores += [] if self.sinks is None else [Sinks(self.sinks)]
-        return {"mask": self.mask, "scale": self.scale, "scores": tuple(scores)}
+    def scores(self) -> tuple[Score, ...]:
+        """How scores change between q·k and the softmax."""
+        changes: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
+        changes += [Bias(bias) for bias in self.biases]
+        changes += [] if self.sinks is None else [Sinks(self.sinks)]
+        return tuple(changes)
 
     def output(self) -> Tensor:
         """(B, H, N, E)."""
-        return attention(self.q, self.k, self.v, **self._asked(), dropout=self.dropout, seed=self.seed)
+        return attention(
+            self.q,
+            self.k,
+            self.v,
+            mask=self.mask,
+            scale=self.scale,
+            scores=self.scores(),
+            dropout=self.dropout,
+            seed=self.seed,
+        )
 
     def observe(self, read: Sequence[Readout]) -> Observation:
         """The output, and what is read of the weights."""
-        return observe(self.q, self.k, self.v, **self._asked(), dropout=self.dropout, seed=self.seed, read=read)
+        return observe(
+            self.q,
+            self.k,
+            self.v,
+            mask=self.mask,
+            scale=self.scale,
+            scores=self.scores(),
+            dropout=self.dropout,
+            seed=self.seed,
+            read=read,
+        )
 
-    def of_heads(self, heads: Sequence[int]) -> Request:
-        """These heads alone."""
+    def of_heads(self, heads: Sequence[int]) -> AttentionCall:
+        """These heads alone, without dropout."""
         chosen = torch.as_tensor(heads, device=self.q.device)
-        theirs = chosen // (self.q.shape[1] // max(self.k.shape[1], 1))
+        key_heads = chosen // (self.q.shape[1] // max(self.k.shape[1], 1))
         mask = self.mask
         if isinstance(mask, Dense) and mask.allowed.ndim == 4 and mask.allowed.shape[1] > 1:
             mask = Dense(mask.allowed[:, chosen])
         return replace(
             self,
             q=self.q[:, chosen],
-            k=self.k[:, theirs],
-            v=self.v[:, theirs],
+            k=self.k[:, key_heads],
+            v=self.v[:, key_heads],
             mask=mask,
             biases=[bias if bias.shape[1] == 1 else bias[:, chosen] for bias in self.biases],
             sinks=None if self.sinks is None else self.sinks[chosen],
@@ -77,7 +96,7 @@ class Request:
             seed=None,
         )
 
-    def of_queries(self, real: Tensor) -> Request:
+    def of_queries(self, real: Tensor) -> AttentionCall:
         """With the queries that aren't real, in (B, N), looking at nothing."""
         looking = Dense(real[:, None, :, None])
         return replace(self, mask=looking if self.mask is None else self.mask & looking)

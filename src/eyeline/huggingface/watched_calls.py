@@ -55,7 +55,9 @@ class WatchedCall:
 
     def __repr__(self) -> str:
         B, _, N = self.seen.lse.shape
-        return f"<Look at {self.module} ({self.kind}, layer {self.layer}), forward {self.forward}: {B} × {N} queries>"
+        return (
+            f"<WatchedCall of {self.module} ({self.kind}, layer {self.layer}, pass {self.forward}): {B} × {N} queries>"
+        )
 
     def mean(self, readout: str) -> NDArray[Any]:
         """The mean of a number per query over the queries that are no padding, for each text and head, (B, heads).
@@ -90,32 +92,32 @@ class Watched(Sequence[WatchedCall]):
     """All that `watch` saw, in the order in which it happened.
 
     Attributes:
-        looks: one for each call of each module.
+        calls: one for each call of each module.
         missed: the paths of modules that looked at something without calling Eyeline, if any did.
     """
 
-    looks: list[WatchedCall] = field(default_factory=list)
+    calls: list[WatchedCall] = field(default_factory=list)
     missed: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.looks)
+        return len(self.calls)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.looks[index]
+        return self.calls[index]
 
     def __iter__(self) -> Iterator[WatchedCall]:
-        return iter(self.looks)
+        return iter(self.calls)
 
     def __repr__(self) -> str:
-        passes = len({look.forward for look in self.looks})
-        counts = ((len(self.looks), "call"), (len(self.modules), "module"), (passes, "pass"))
+        passes = len({call.forward for call in self.calls})
+        counts = ((len(self.calls), "call"), (len(self.modules), "module"), (passes, "pass"))
         calls, modules, passed = (f"{n} {word}{_plural(word) if n != 1 else ''}" for n, word in counts)
         return f"<Watched: {calls} of {modules} in {passed}>"
 
     @property
     def modules(self) -> list[str]:
         """The paths of the modules that were seen, in the order in which they were first called."""
-        return list(dict.fromkeys(look.module for look in self.looks))
+        return list(dict.fromkeys(call.module for call in self.calls))
 
     def of(
         self,
@@ -136,21 +138,21 @@ class Watched(Sequence[WatchedCall]):
         """
         asked = {"kind": kind, "layer": layer, "forward": forward}
         found = [
-            look
-            for look in self.looks
-            if (module is None or fnmatchcase(look.module, module))
-            and all(value is None or getattr(look, name) == value for name, value in asked.items())
+            call
+            for call in self.calls
+            if (module is None or fnmatchcase(call.module, module))
+            and all(value is None or getattr(call, name) == value for name, value in asked.items())
         ]
         if not found:
             given = {"module": module, **asked}
             wanted = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
-            raise ValueError(f"there must be such a look, got {wanted or 'nothing seen at all'}; {self._there_are()}")
+            raise ValueError(f"there must be such a call, got {wanted or 'nothing seen at all'}; {self._there_are()}")
         return Watched(found, self.missed)
 
     def _there_are(self) -> str:
         modules = self.modules
         names = ", ".join(modules[:4]) + (f" and {len(modules) - 4} more" if len(modules) > 4 else "")
-        kinds = ", ".join(sorted({look.kind for look in self.looks}))
+        kinds = ", ".join(sorted({call.kind for call in self.calls}))
         return f"seen were {names or 'no modules'} ({kinds or 'of no kind'})"
 
     def frame(self, of: Literal["queries", "keys", "heads", "weights"] | None = None) -> pandas.DataFrame:

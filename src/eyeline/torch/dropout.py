@@ -7,17 +7,18 @@ import torch
 from torch import Tensor
 
 from eyeline.dropout import KEY_MIXERS, KEY_STEP, mix64, threshold
+from eyeline.torch.request import Request
 
 _LOW = 0xFFFFFFFF
 
 
-def factors(p: float, seed: int, rows: slice, keys: slice, like: Tensor) -> Tensor:
-    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for these queries and keys, of `like`'s (B, H, n, m).
+def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
+    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
 
     The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
     """
-    B, H = like.shape[:2]
-    row = np.full((1, 1, 1), seed % 2**64, np.uint64)
+    p, (B, H) = request.dropout, request.problem.shape[:2]
+    row = np.full((1, 1, 1), request.seed % 2**64, np.uint64)
     for axis, numbers in enumerate((np.arange(B), np.arange(H), np.arange(rows.start, rows.stop))):
         place = [1, 1, 1]
         place[axis] = -1

@@ -1,0 +1,227 @@
+"""What is read of every call of a watched model's attention, and kept."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from contextlib import ExitStack
+from dataclasses import fields, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from eyeline.huggingface.attaching import few
+from eyeline.huggingface.attention_call import AttentionCall
+from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.forward_passes import ForwardPass, ForwardPasses, in_backward
+from eyeline.huggingface.mask_structure import looks_back
+from eyeline.huggingface.watched_calls import Kind, Watched, WatchedCall
+from eyeline.masks import Align
+from eyeline.readouts import MeanDistance, Readout
+from eyeline.readouts.observation import Observation, TopKeys
+
+#: Who observes a module, by the module's id; an observer holds its model.
+_OBSERVERS: dict[int, CallObserver] = {}
+
+
+def observer_of(module: nn.Module) -> CallObserver | None:
+    """The observer of a module's calls, if it is watched."""
+    return _OBSERVERS.get(id(module))
+
+
+class CallObserver:
+    """One block of `watch`: the model, the readouts, and the layers and heads that they are of.
+
+    Attributes:
+        watched: what was kept.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        name: str,
+        read: tuple[Readout, ...],
+        layers: tuple[int | str, ...] | None,
+        heads: tuple[int, ...] | None,
+    ) -> None:
+        self.watched = Watched()
+        self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
+        # torch.compile wraps a model in a module of its own.
+        model = getattr(model, "_orig_mod", model)
+        self._paths = {id(part): path for path, part in model.named_modules()}
+        if any(number in _OBSERVERS for number in self._paths):
+            raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
+        self._checkpointed = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
+        self._passes = ForwardPasses()
+        self._called: dict[str, int] = {}
+        self._matched: set[int | str] = set()
+        self._lock = threading.Lock()
+
+    def install(self, undo: ExitStack) -> None:
+        """Observe the model's calls from now on, until `undo` is closed."""
+        for number in self._paths:
+            _OBSERVERS[number] = self
+            undo.callback(_OBSERVERS.pop, number)
+        self._passes.follow(self._model, undo)
+
+    def finish(self) -> None:
+        """At the end: report calls that never came, modules that were missed, and layers that aren't there.
+
+        Raises:
+            HuggingFaceError: if the model ran without calling Eyeline, or never called one of the layers asked for.
+
+        Warns:
+            UserWarning: if some modules ran without calling Eyeline.
+        """
+        if self._passes.count and not self._called:
+            raise HuggingFaceError(
+                f"model must call transformers' attention interface, got {self._name}, which ran "
+                f"({self._passes.count} × here) and never did; it computes attention by itself or has none, and "
+                f"Eyeline can't reach it"
+            )
+        missed = [self._paths[id(part)] for part in self._passes.silent]
+        self.watched.missed = tuple(missed)
+        if missed:
+            warnings.warn(
+                f"{few(missed)} in {self._name} ran without calling Eyeline: nothing was read of it", stacklevel=4
+            )
+        absent = [layer for layer in self._layers or () if layer not in self._matched]
+        if self._called and absent:
+            path, layer = max(self._called.items(), key=lambda called: called[1])
+            raise HuggingFaceError(
+                f"layers must be of this model, got {absent[0]!r}, which was never called; called were numbers up to "
+                f"{layer} and modules such as {path!r}"
+            )
+
+    def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The output of a call; what is to be read of it is kept."""
+        if in_backward():
+            return call.output()
+        current = self._passes.attention_called(module, call.structured)
+        path = self._paths[id(module)]
+        kind = self._kind(module, path, call)
+        layer = current.layers[kind]
+        current.layers[kind] += 1
+        positions = None if call.structured is None else call.structured.positions
+        if positions is not None and kind != "cross":
+            current.first_query = positions.first_query
+        with self._lock:
+            self._called[path] = layer
+        if not self._wanted(layer, path):
+            return call.output()
+        real = _real_queries(kind, call, current)
+        heads = self._heads_of(path, call)
+        output, seen = self._observed(call, self._readouts_of(kind, call), heads, real)
+        kept = WatchedCall(
+            module=path,
+            kind=kind,
+            layer=layer,
+            forward=current.number,
+            heads=heads,
+            first_query=current.first_query,
+            first_key=0 if positions is None else positions.first_key,
+            mask=call.mask,
+            keys=call.k.shape[2],
+            real=None if real is None else real.cpu().numpy(),
+            real_keys=_real_keys(call),
+            seen=_as_arrays(seen),
+        )
+        with self._lock:
+            self.watched.calls.append(kept)
+        return output
+
+    def _observed(
+        self, call: AttentionCall, read: list[Readout], heads: tuple[int, ...], real: Tensor | None
+    ) -> tuple[Tensor, Observation]:
+        """The output of all heads, and what is read of some heads, of real queries.
+
+        Where layers are run again in the backward pass, readouts have no part in the graph, so that the graph is as it
+        was.
+        """
+        if self._heads is None and real is None and not self._checkpointed:
+            seen = call.observe(read)
+            output: Any = seen.output
+            return output, seen
+        with torch.no_grad():
+            part = call if self._heads is None else call.of_heads(heads)
+            seen = (part if real is None else part.of_queries(real)).observe(read)
+        return call.output(), seen
+
+    def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
+        running = self._passes.current.running
+        named = f"{type(module).__name__}.{path.rpartition('.')[2]}".lower()
+        cross = any(part in named for part in ("cross", "encdec", "encoder_attn"))
+        if cross or getattr(module, "is_cross_attention", False) or (running and running[-1].cross):
+            return "cross"
+        decodes = looks_back(call.mask) or bool(getattr(module, "is_causal", False))
+        return "decoder self" if decodes else "encoder self"
+
+    def _wanted(self, layer: int, path: str) -> bool:
+        if self._layers is None:
+            return True
+        found = {one for one in self._layers if (fnmatchcase(path, one) if isinstance(one, str) else one == layer)}
+        with self._lock:
+            self._matched |= found
+        return bool(found)
+
+    def _heads_of(self, path: str, call: AttentionCall) -> tuple[int, ...]:
+        count = call.q.shape[1]
+        heads = tuple(range(count)) if self._heads is None else self._heads
+        if max(heads, default=0) >= max(count, 1):
+            raise HuggingFaceError(f"heads must be from 0 to {count - 1} in {path}, got {max(heads)}")
+        return heads
+
+    def _readouts_of(self, kind: Kind, call: AttentionCall) -> list[Readout]:
+        """The readouts of this call: distances are measured from where its queries stand."""
+        positions = None if call.structured is None else call.structured.positions
+        unequal = call.q.shape[2] != call.k.shape[2]
+        align: Align | None = positions.align if positions is not None else "end" if unequal else None
+        found: list[Readout] = []
+        for readout in self._read:
+            if not isinstance(readout, MeanDistance) or readout.align is not None:
+                found.append(readout)
+            elif kind != "cross":
+                found.append(MeanDistance(align))
+        return found
+
+
+def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
+    """Which queries are no padding, (B, N); None if all are."""
+    B, _, N, _ = call.q.shape
+    if kind != "cross":
+        real = None if call.structured is None else call.structured.real_queries()
+    else:
+        first = current.first_query
+        real = None if current.tokens is None else current.tokens[:, first : first + N]
+    if real is None or real.shape != (B, N) or bool(real.all()):
+        return None
+    return real.to(call.q.device)
+
+
+def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
+    """Which keys are no padding, (B, M); None if all are."""
+    structured = call.structured
+    if structured is None or structured.tokens is None or structured.positions is None:
+        return None
+    first, M = structured.positions.first_key, call.k.shape[2]
+    keys = structured.tokens[:, first : first + M].cpu().numpy()
+    return np.pad(keys, ((0, 0), (0, M - keys.shape[1])))
+
+
+def _as_arrays(seen: Observation) -> Observation:
+    """As NumPy arrays, without the output."""
+    tensors = {one.name: getattr(seen, one.name) for one in fields(seen) if isinstance(getattr(seen, one.name), Tensor)}
+    tensors["output"] = seen.output[:, :, :0]
+    changed: dict[str, Any] = {name: _array(tensor) for name, tensor in tensors.items()}
+    if seen.top_k is not None:
+        changed["top_k"] = TopKeys(_array(seen.top_k.keys), _array(seen.top_k.weights))
+    return replace(seen, **changed)
+
+
+def _array(x: Any) -> NDArray[Any]:
+    x = x.detach().cpu()
+    return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)

@@ -1,0 +1,191 @@
+"""Which pass through a model a call of attention belongs to, and what that pass was given.
+
+Every model and attention module within has its `forward` wrapped while it is followed, rather than a hook, since hooks
+don't run when `forward` is called directly, as sentence-transformers does.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from eyeline.huggingface.implementations import looks_like_attention
+from eyeline.huggingface.mask_interface import StructuredMask
+from eyeline.huggingface.watched_calls import Kind
+
+Enter = Callable[[nn.Module, dict[str, Any]], None]
+Leave = Callable[[nn.Module], None]
+
+
+class FollowedForward:
+    """A module's `forward`, which says when it begins and ends."""
+
+    def __init__(self, part: nn.Module, enter: Enter, leave: Leave) -> None:
+        self._part, self._enter, self._leave = part, enter, leave
+        self._own = part.__dict__.get("forward")
+        self._active = True
+        # Generation and training look at the signature of a model's `forward`.
+        self.__wrapped__ = part.forward
+        self._signature = inspect.signature(part.forward)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._active or in_backward():
+            return self.__wrapped__(*args, **kwargs)
+        self._enter(self._part, self._arguments(args, kwargs))
+        try:
+            return self.__wrapped__(*args, **kwargs)
+        finally:
+            self._leave(self._part)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """The copied module's own `forward`, which isn't followed."""
+        if self._own is not None:
+            return copy.deepcopy(self._own, memo)
+        copied = memo.get(id(self._part), self._part)
+        return type(copied).forward.__get__(copied)
+
+    def release(self) -> None:
+        """Follow no longer. What was wrapped around this meanwhile stays, and so does what it wraps."""
+        self._active = False
+        if self._part.__dict__.get("forward") is not self:
+            return
+        if self._own is None:
+            del self._part.__dict__["forward"]
+        else:
+            self._part.__dict__["forward"] = self._own
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by name, those beyond the named ones too."""
+        try:
+            given = self._signature.bind_partial(*args, **kwargs).arguments
+        except TypeError:
+            given = kwargs
+        return {**given, **given.get("kwargs", {})}
+
+
+@dataclass
+class RunningModule:
+    """An attention module that is running: whether it was given keys of its own, and how often Eyeline was called."""
+
+    module: nn.Module
+    cross: bool
+    calls: int = 0
+
+
+@dataclass
+class ForwardPass(threading.local):
+    """Where one thread is in its pass through the model.
+
+    Attributes:
+        number: of the pass, from 0.
+        first_query: the position of the first query in the sequence that looks.
+        tokens: bool, (B, positions), which of its positions aren't padding, where the model was told.
+        layers: how many calls there were of each kind.
+        running: the attention modules that are running, the innermost last.
+        depth: how many models are running, one in another.
+        alone: in a pass in which parts of the model are called by themselves, the mask that each was last given.
+    """
+
+    number: int = 0
+    first_query: int = 0
+    tokens: Tensor | None = None
+    layers: Counter[Kind] = field(default_factory=Counter)
+    running: list[RunningModule] = field(default_factory=list)
+    depth: int = 0
+    alone: dict[nn.Module, StructuredMask | None] | None = None
+
+
+class ForwardPasses:
+    """Follows a model through its passes.
+
+    Attributes:
+        current: the pass of this thread.
+        count: how many passes began.
+        silent: modules that look like attention, ran, and never called Eyeline, in order.
+    """
+
+    def __init__(self) -> None:
+        self.current = ForwardPass()
+        self.count = 0
+        self.silent: dict[nn.Module, None] = {}
+        self._numbers = itertools.count()
+
+    def follow(self, model: nn.Module, undo: ExitStack) -> None:
+        """Wrap `forward` of the models and attention modules within; `undo` unwraps them."""
+        for part in model.modules():
+            if isinstance(part, PreTrainedModel):
+                self._wrap(part, self._enter_model, self._leave_model, undo)
+            elif looks_like_attention(part):
+                self._wrap(part, self._enter_attention, self._leave_attention, undo)
+
+    def attention_called(self, module: nn.Module, mask: StructuredMask | None) -> ForwardPass:
+        """The pass that a call of attention belongs to.
+
+        Where no model is running, a part of one was called by itself, and what was called before shows where a pass
+        ends: a module that is called again begins another pass, unless it is given the mask that it was given last
+        time. A pass makes each of its masks once, and ALBERT calls one module for all its layers.
+        """
+        current = self.current
+        if current.depth == 0:
+            if current.alone is None or self._again(current.alone, module, mask):
+                self._begin()
+                current.alone = {}
+            assert current.alone is not None
+            current.alone[module] = mask
+        for running in current.running:
+            running.calls += 1
+        return current
+
+    @staticmethod
+    def _again(called: dict[nn.Module, StructuredMask | None], module: nn.Module, mask: StructuredMask | None) -> bool:
+        return module in called and (mask is None or called[module] is not mask)
+
+    def _begin(self) -> None:
+        current = self.current
+        current.number, current.first_query, current.tokens, current.alone = next(self._numbers), 0, None, None
+        current.layers.clear()
+        self.count = max(self.count, current.number + 1)
+
+    def _wrap(self, part: nn.Module, enter: Enter, leave: Leave, undo: ExitStack) -> None:
+        if isinstance(part, torch.jit.ScriptModule):  # of code that can't be wrapped, nor call Eyeline
+            return
+        followed = FollowedForward(part, enter, leave)
+        part.__dict__["forward"] = followed
+        undo.callback(followed.release)
+
+    def _enter_model(self, part: nn.Module, given: dict[str, Any]) -> None:
+        current = self.current
+        if current.depth == 0:
+            self._begin()
+            current.running.clear()
+        tokens = given.get("decoder_attention_mask")
+        if isinstance(tokens, Tensor) and tokens.ndim == 2:
+            current.tokens = tokens.bool()
+        current.depth += 1
+
+    def _leave_model(self, part: nn.Module) -> None:
+        self.current.depth -= 1
+
+    def _enter_attention(self, part: nn.Module, given: dict[str, Any]) -> None:
+        cross = any(given.get(name) is not None for name in ("key_value_states", "encoder_hidden_states"))
+        self.current.running.append(RunningModule(part, cross))
+
+    def _leave_attention(self, part: nn.Module) -> None:
+        if not self.current.running.pop().calls:
+            self.silent[part] = None
+
+
+def in_backward() -> bool:
+    """Whether autograd is running the current code: what was called before is being called again."""
+    return torch._C._current_graph_task_id() != -1

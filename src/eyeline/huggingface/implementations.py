@@ -1,0 +1,87 @@
+"""Which attention each part of a model runs on: set for every part, and put back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from eyeline.huggingface.import_hook import NAME
+
+#: What the source of a module has in it where it calls transformers' attention interface.
+_INTERFACE = "ALL_ATTENTION_FUNCTIONS"
+
+
+def set_implementation(root: PreTrainedModel) -> None:
+    """Have every part of a model that calls transformers' attention interface call Eyeline.
+
+    Transformers sets the configuration of each `PreTrainedModel` in it. A model that was put together of others in
+    memory (`EncoderDecoderModel`) gives those a new configuration, while the modules inside them hold on to the old
+    one, which nobody sets: so all modules are gone through.
+    """
+    root.set_attn_implementation(NAME)
+    for module, owner in _owned(root, root):
+        config = getattr(module, "config", None)
+        if isinstance(config, PreTrainedConfig) and owner._can_set_attn_implementation():
+            config._attn_implementation_internal = NAME
+
+
+def implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, Any]]:
+    """Every configuration in a model, and the attention that it names."""
+    found: dict[int, PreTrainedConfig] = {}
+    waiting: list[Any] = [getattr(module, "config", None) for module in model.modules()]
+    while waiting:
+        config = waiting.pop()
+        if isinstance(config, PreTrainedConfig) and id(config) not in found:
+            found[id(config)] = config
+            waiting += [getattr(config, name, None) for name in config.sub_configs]
+    return [(config, config._attn_implementation_internal) for config in found.values()]
+
+
+def restore(before: list[tuple[PreTrainedConfig, Any]]) -> None:
+    """Put back what `implementations` gave."""
+    for config, implementation in before:
+        config._attn_implementation_internal = implementation
+
+
+def looks_like_attention(module: nn.Module) -> bool:
+    """Whether a module is attention by the name of its class."""
+    return "attention" in type(module).__name__.lower()
+
+
+def out_of_reach(root: PreTrainedModel) -> list[str]:
+    """The paths of modules that compute attention without calling transformers' attention interface.
+
+    Those of a class whose name has "attention" in it and whose source doesn't call the interface, nor does that of a
+    module within. A class whose source isn't to be had is taken to call it: `watch` notices when it runs.
+    """
+    calls = {kind: _calls_interface(kind) for kind in {type(module) for module in root.modules()}}
+    return [
+        path
+        for path, module in root.named_modules()
+        if looks_like_attention(module)
+        and not any(calls[type(part)] for part in module.modules())
+        and not any(looks_like_attention(part) for part in module.modules() if part is not module)
+    ]
+
+
+def _calls_interface(kind: type[nn.Module]) -> bool:
+    try:
+        return any(
+            _INTERFACE in inspect.getsource(one)
+            for one in kind.__mro__
+            if one is not nn.Module and issubclass(one, nn.Module)
+        )
+    except (OSError, TypeError):
+        return True
+
+
+def _owned(module: nn.Module, owner: PreTrainedModel) -> Iterator[tuple[nn.Module, PreTrainedModel]]:
+    """All modules, each with the innermost `PreTrainedModel` that it is or is part of."""
+    owner = module if isinstance(module, PreTrainedModel) else owner
+    yield module, owner
+    for child in module.children():
+        yield from _owned(child, owner)

@@ -1,0 +1,141 @@
+"""What a model is called with: a text's tokens from its tokenizer, and an encoder-decoder's answer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from eyeline.huggingface.attaching import models_in
+from eyeline.huggingface.errors import HuggingFaceError
+
+#: The most tokens of an answer where the model's own settings don't say.
+_ANSWER_TOKENS = 64
+
+
+@dataclass(frozen=True)
+class TokenizedInput:
+    """A text as a tokenizer cuts it.
+
+    Attributes:
+        inputs: what the model is called with, each a batch of one text, as lists.
+        ids: the tokens, numbers of the vocabulary.
+        pieces: how the tokenizer spells each token.
+        offsets: [first, last) of each token in the text, in characters; None where the tokenizer doesn't say.
+        special: whether the tokenizer added each token, as [CLS] and [SEP].
+    """
+
+    inputs: dict[str, Any]
+    ids: list[int]
+    pieces: list[str]
+    offsets: list[tuple[int, int]] | None
+    special: list[bool]
+
+
+def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
+    """A text's tokens, by any tokenizer that is called with a text and gives `input_ids`.
+
+    Args:
+        text: of one text.
+        tokenizer: of transformers; or a function of a text that gives a mapping with `input_ids`. Only fast tokenizers
+            of transformers say where in the text each token is.
+
+    Raises:
+        HuggingFaceError: if it gives no `input_ids`, or those of several texts.
+    """
+    fast = bool(getattr(tokenizer, "is_fast", False))
+    try:
+        made = tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True)
+    except (TypeError, ValueError, NotImplementedError):  # one that takes no such options
+        made = tokenizer(text)
+    if not isinstance(made, Mapping) or "input_ids" not in made:
+        raise HuggingFaceError(
+            f"tokenizer must give a mapping with input_ids, got {type(made).__name__}; AutoTokenizer.from_pretrained("
+            f"...) loads one that does"
+        )
+    lists = {name: _one_text(values) for name, values in made.items()}
+    ids = [int(id) for id in lists["input_ids"]]
+    offsets, special = lists.pop("offset_mapping", None), lists.pop("special_tokens_mask", None)
+    if special is None:
+        special = np.isin(ids, list(getattr(tokenizer, "all_special_ids", ()))).tolist()
+    return TokenizedInput(
+        {name: [values] for name, values in lists.items()},
+        ids,
+        pieces_of(ids, tokenizer),
+        None if offsets is None else [(int(first), int(last)) for first, last in offsets],
+        [bool(one) for one in special],
+    )
+
+
+def pieces_of(ids: Sequence[int], tokenizer: Any) -> list[str]:
+    """How a tokenizer spells tokens; their numbers where it doesn't say."""
+    spell = getattr(tokenizer, "convert_ids_to_tokens", None)
+    return [str(piece) for piece in (ids if spell is None else spell(list(ids)))]
+
+
+def _one_text(values: Any) -> list[Any]:
+    """The numbers of one text, whether the tokenizer gave a batch of one or not, lists or tensors."""
+    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    if found and isinstance(found[0], (list, np.ndarray, Tensor)):
+        if len(found) != 1:
+            raise HuggingFaceError(f"text must be one at a time, got {len(found)} of them from the tokenizer")
+        return list(found[0])
+    return found
+
+
+def the_model(module: nn.Module) -> Any:
+    """The one model of transformers that a module is or holds.
+
+    Raises:
+        TypeError: if it holds none, or several.
+    """
+    found = models_in(module)
+    if len(found) > 1:
+        names = ", ".join(type(one).__name__ for one in found)
+        raise TypeError(f"model must be or hold one model of transformers, got {names}; record each by itself")
+    return found[0]
+
+
+def as_tensors(model: nn.Module, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs as tensors where the model is; those that the model doesn't take are left out."""
+    device = next(model.parameters()).device
+    parameters = inspect.signature(model.forward).parameters
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    tensors = {}
+    for name, value in inputs.items():
+        if not takes_any and name not in parameters:
+            continue
+        if isinstance(value, (list, np.ndarray)):
+            value = torch.as_tensor(np.asarray(value))
+        tensors[name] = value.to(device) if isinstance(value, Tensor) else value
+    return tensors
+
+
+def answer_ids(model: Any, inputs: Mapping[str, Any]) -> list[int]:
+    """The tokens that an encoder-decoder answers with, as its decoder is given them: without the last."""
+    settings = model.generation_config
+    unsaid = settings.max_length is None and settings.max_new_tokens is None
+    limit = {"max_new_tokens": _ANSWER_TOKENS} if unsaid else {}
+    with torch.no_grad():
+        made = model.generate(**inputs, do_sample=False, num_beams=1, **limit)
+    ids: list[int] = [int(id) for id in made[0]]
+    return ids[:-1] if len(ids) > 1 else ids
+
+
+def target_ids(model: Any, ids: Sequence[int]) -> list[int]:
+    """A target's tokens, as a decoder is given them: behind the one that begins it, and without the last.
+
+    Raises:
+        HuggingFaceError: if the model doesn't say which token begins it.
+    """
+    start = getattr(model.config, "decoder_start_token_id", None)
+    if start is None:
+        raise HuggingFaceError(
+            "model.config.decoder_start_token_id must be set, got None; give decoder_input_ids in a dict of inputs"
+        )
+    return [int(start), *ids[:-1]]

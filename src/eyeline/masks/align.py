@@ -1,0 +1,45 @@
+"""Where queries stand among keys, where the two differ in number."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks.shape import AttentionShape
+
+#: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
+Align = Literal["start", "end"] | int
+#: Positions beside it are whole numbers of 64 bits too.
+_FARTHEST = 1 << 62
+
+
+def standing(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
+    """The key position at which each query stands, (N, 1); `name` is what asks, for the error."""
+    N, M = problem.queries, problem.keys
+    if N != M and align is None:
+        raise ValueError(
+            f"align must be given where queries and keys differ in number, got {name} for {N} queries and {M} keys; "
+            f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
+            f"the first query stands at the first key"
+        )
+    first = M - N if align == "end" else 0 if align is None or align == "start" else align
+    return np.arange(N)[:, None] + first
+
+
+def check_align(align: Any) -> Align | None:
+    """An alignment, checked; a whole number of any kind becomes an int.
+
+    Raises:
+        ValueError: if it is neither "start", "end", a whole number nor None.
+    """
+    if isinstance(align, np.integer):
+        return int(align)
+    number = isinstance(align, int) and not isinstance(align, bool)
+    if number and not -_FARTHEST <= align <= _FARTHEST:
+        raise ValueError(f"align must be a key's number from -2^62 to 2^62, got {align}")
+    if not number and align not in (None, "start", "end"):
+        raise ValueError(f'align must be "start", "end", a key\'s number or None, got {align!r}')
+    checked: Align | None = align
+    return checked

@@ -1,0 +1,31 @@
+"""The parts of a mask, a change of scores or a readout: all that it is made of, by the names of its fields.
+
+`type(value)(**parts(value))` makes an equal one. Whatever writes one down (an operator of PyTorch's, a cache's key)
+does it by these, and knows none by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+
+def parts(value: Any) -> dict[str, Any]:
+    """The parts of a dataclass's instance, by name: numbers, words, tuples of these, arrays, functions, or masks.
+
+    >>> from eyeline import Window
+    >>> parts(Window(2))
+    {'before': 2, 'after': 2, 'align': None}
+    """
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def is_plain(part: Any) -> bool:
+    """Whether a part is a value that can't change: neither an array nor a function, nor made of one.
+
+    >>> is_plain((1, "end", None)), is_plain(len)
+    (True, False)
+    """
+    if isinstance(part, tuple):
+        return all(is_plain(one) for one in part)
+    return part is None or isinstance(part, (bool, int, float, str)) or getattr(part, "is_plain", False) is True

@@ -1,0 +1,63 @@
+"""A user's own function of each score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eyeline.masks import AttentionShape, check_function, plain_function
+from eyeline.scores.lowered import Called
+from eyeline.scores.score import ALL, Score
+
+#: function(score, b, h, i, j) gives the changed score.
+Function = Callable[[float, int, int, int, int], float]
+
+
+@dataclass(frozen=True)
+class ScoreFunction(Score):
+    """A function of the user's own: any Python that Numba can compile.
+
+    Args:
+        function: `function(score, b, h, i, j)`, the scaled score of query i and key j (whole numbers from 0) in batch
+            element b (the leading axes, flattened) and head h: gives the changed score; -inf hides the key. What it
+            reads of variables around it and of modules is taken as it is at the call.
+        derivative: `derivative(score, b, h, i, j)`, that of the function in its score; by differences if not given.
+
+    Raises:
+        TypeError: if either isn't a Python function (a def or a lambda), or one that Numba has wrapped.
+
+    >>> from eyeline.masks import AttentionShape
+    >>> nearer = ScoreFunction(lambda score, b, h, i, j: score - 0.1 * abs(i - j))
+    >>> nearer.apply(np.zeros((1, 1, 1, 3)), AttentionShape((1,), 1, 1, 3))
+    array([[[[ 0. , -0.1, -0.2]]]])
+    """
+
+    function: Function
+    derivative: Function | None = None
+
+    def __post_init__(self) -> None:
+        takes = "(score, b, h, i, j) that gives a score"
+        check_function("function", self.function, takes)
+        if self.derivative is not None:
+            check_function("derivative", self.derivative, takes)
+
+    def __repr__(self) -> str:
+        given = [self.function] + ([] if self.derivative is None else [self.derivative])
+        return f"ScoreFunction({', '.join(getattr(one, '__name__', repr(one)) for one in given)})"
+
+    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        """The function asked about each score in turn, as Python runs it: slowly, and surely. Of arrays alone."""
+        function = plain_function(self.function)
+        first = queries.start or 0, keys.start or 0
+        changed = (
+            float(function(float(s[b, h, i, j]), b, h, first[0] + i, first[1] + j))
+            for b, h, i, j in np.ndindex(s.shape)
+        )
+        return np.fromiter(changed, np.float64).reshape(s.shape)
+
+    def lower(self, problem: AttentionShape) -> Called:
+        derivative = None if self.derivative is None else plain_function(self.derivative)
+        return Called(plain_function(self.function), derivative)

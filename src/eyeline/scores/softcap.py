@@ -1,0 +1,43 @@
+"""A smooth cap on the scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eyeline.masks import AttentionShape
+from eyeline.scores.arrays import namespace
+from eyeline.scores.lowered import Capped
+from eyeline.scores.score import ALL, Score
+
+
+@dataclass(frozen=True)
+class Softcap(Score):
+    """Keeps scores between -cap and cap, smoothly: s becomes cap · tanh(s / cap).
+
+    Args:
+        cap: a positive number; Gemma 2 has 50.
+
+    Raises:
+        ValueError: if it isn't.
+
+    >>> Softcap(50.0)
+    Softcap(cap=50.0)
+    """
+
+    cap: float
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.cap, (int, float, np.integer, np.floating)) and not isinstance(self.cap, bool)
+        if not number or not math.isfinite(self.cap) or self.cap <= 0:
+            raise ValueError(f"cap must be a positive number, got {self.cap!r}")
+        object.__setattr__(self, "cap", float(self.cap))
+
+    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        return self.cap * namespace(s).tanh(s / self.cap)
+
+    def lower(self, problem: AttentionShape) -> Capped:
+        return Capped(self.cap)

@@ -1,0 +1,55 @@
+"""The tensors of a call that have gradients, whole or cut to a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from eyeline.scores import Score, Sinks
+
+
+class Inputs:
+    """q, k, v, and what changes the scores with its parameters: of a whole call, or of a block."""
+
+    def __init__(self, q: Tensor, k: Tensor, v: Tensor, scores: tuple[Score, ...]) -> None:
+        self.q, self.k, self.v, self.scores = q, k, v, scores
+
+    def tensors(self) -> list[Tensor]:
+        """q, k, v, and the parameters in order."""
+        return [self.q, self.k, self.v, *(x for score in self.scores for x in score.parameters().values())]
+
+    def like(self, tensors: Sequence[Tensor]) -> Inputs:
+        """The same with other tensors, in the order of `tensors()`."""
+        q, k, v, *rest = tensors
+        scores = []
+        for score in self.scores:
+            names = list(score.parameters())
+            own, rest = rest[: len(names)], rest[len(names) :]
+            scores.append(score.with_parameters(dict(zip(names, own, strict=True))) if names else score)
+        return Inputs(q, k, v, tuple(scores))
+
+    def to(self, dtype: torch.dtype) -> Inputs:
+        """The same in this type, on q's device."""
+        return self.like([x.to(self.q.device, dtype) for x in self.tensors()])
+
+    def zeros(self) -> Inputs:
+        """Zeros of the same shapes."""
+        return self.like([torch.zeros_like(x, memory_format=torch.contiguous_format) for x in self.tensors()])
+
+    def cut(self, rows: slice, keys: slice) -> Inputs:
+        """The same for a block, as views."""
+        scores = tuple(score.part(rows, keys) for score in self.scores)
+        return Inputs(self.q[:, :, rows], self.k[:, :, keys], self.v[:, :, keys], scores)
+
+    @property
+    def logits(self) -> Tensor | None:
+        """The sinks' logits, (H,)."""
+        last = self.scores[-1] if self.scores else None
+        return last.logits.to(self.q) if isinstance(last, Sinks) else None
+
+    @property
+    def changes(self) -> tuple[Score, ...]:
+        """What changes the scores: all but sinks."""
+        return self.scores if self.logits is None else self.scores[:-1]

@@ -1,0 +1,104 @@
+"""Attention of a block of queries, on any device, in operations that autograd can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eyeline.scores import ScoreFunction
+from eyeline.torch.dropout import factors
+from eyeline.torch.inputs import Inputs
+from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum
+from eyeline.torch.request import Request
+from eyeline.torch.score_functions import Called
+from eyeline.torch.visibility import Visibility
+
+#: Scores that are held at a time, by kind of device; some arrays of this size live at once.
+_AT_A_TIME = {"cpu": 1 << 21}
+_AT_A_TIME_ELSEWHERE = 1 << 25
+
+
+@dataclass(frozen=True)
+class Block:
+    """Attention of the queries `rows`, over the keys `keys`, beyond which they may look at nothing.
+
+    Attributes:
+        output: (B, H, n, E).
+        lse: the log of each row's denominator, -inf where it may look at nothing. (B, H, n)
+        weights: softmax's weights before dropout, (B, H, n, m), 0 where hidden.
+        hidden: where a query may not look at a key, (B, H, n, m).
+        maxima, sums: each row's largest score, and its sum of exp(score - largest); of the sink too. (B, H, n)
+    """
+
+    rows: slice
+    keys: slice
+    output: Tensor
+    lse: Tensor
+    weights: Tensor
+    hidden: Tensor
+    maxima: Tensor
+    sums: Tensor
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which part of the matrix a block is, and what doesn't depend on q, k and v there.
+
+    Attributes:
+        rows, keys: its queries, and the keys beyond which they may look at nothing.
+        visible: where they may look, bool, broadcasting to (B, H, n, m); everywhere if None.
+        factors: what dropout multiplies the weights by, (B, H, n, m); None without dropout.
+    """
+
+    rows: slice
+    keys: slice
+    visible: Tensor | None
+    factors: Tensor | None
+
+
+def places(request: Request, like: Tensor) -> Iterator[Place]:
+    """The blocks of a call, in order; `like` is of the type and on the device that it is computed in."""
+    visibility = Visibility(request.mask, request.problem, like.device)
+    B, H, N, M = request.problem.shape
+    at_a_time = request.at_a_time or _AT_A_TIME.get(like.device.type, _AT_A_TIME_ELSEWHERE)
+    n = max(1, at_a_time // max(1, B * H * M))
+    for first in range(0, N, n):
+        rows = slice(first, min(first + n, N))
+        keys = visibility.keys(rows)
+        kept = factors(request, rows, keys, like) if request.dropout else None
+        yield Place(rows, keys, visibility.of(rows, keys), kept)
+
+
+def attend(request: Request, place: Place, inputs: Inputs) -> Block:
+    """Attention of a block; `inputs` are cut to it."""
+    hidden = Hidden()
+    s: Tensor = QueryKeyProduct.apply(inputs.q, inputs.k, hidden) * request.scale
+    for change in inputs.changes:
+        s = Shielded.apply(s, hidden)
+        if isinstance(change, ScoreFunction):
+            s = Called.apply(s, change, place.rows, place.keys)
+        else:
+            s = change.apply(s, request.problem, place.rows, place.keys)
+    s = Masked.apply(s, place.visible, hidden)
+    assert hidden.pairs is not None
+    sinks = None if inputs.logits is None else inputs.logits[:, None]
+    maxima = (s.amax(dim=3) if s.shape[3] else s.new_full(s.shape[:3], -torch.inf)).detach()
+    if sinks is not None:
+        maxima = torch.maximum(maxima, sinks.detach())
+    maxima = maxima.masked_fill(maxima == -torch.inf, 0.0)
+    exponentials = (s - maxima[..., None]).exp().masked_fill(hidden.pairs, 0.0)
+    sums = exponentials.sum(dim=3)
+    if sinks is not None:
+        sums = sums + (sinks - maxima).exp()
+    nothing = sums == 0
+    total = sums.masked_fill(nothing, 1.0)
+    lse = (maxima + total.log()).masked_fill(nothing, -torch.inf)
+    weights = (exponentials / total[..., None]).masked_fill(hidden.pairs, 0.0)
+    dropped, taken = weights, ~hidden.pairs
+    if place.factors is not None:
+        dropped, taken = weights * place.factors, taken & (place.factors != 0)
+    output = WeightedSum.apply(dropped, inputs.v, taken)
+    return Block(place.rows, place.keys, output, lse, weights, hidden.pairs, maxima, sums)

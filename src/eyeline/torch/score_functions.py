@@ -1,0 +1,78 @@
+"""A user's function of each score, on tensors: its values, and its slope in the score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from eyeline.masks import plain_function
+from eyeline.masks.functions import compiled, kept
+from eyeline.scores import ScoreFunction
+
+
+class Called(torch.autograd.Function):
+    """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba."""
+
+    @staticmethod
+    def forward(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
+        return _evaluated(plain_function(change.function), s, rows, keys)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        s, *ctx.rest = inputs
+        ctx.save_for_backward(s)
+        ctx.save_for_forward(s)
+
+    @staticmethod
+    def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
+        return _times(d, _slope(ctx.saved_tensors[0], *ctx.rest)), None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:  # type: ignore[override]
+        return _times(t, _slope(ctx.saved_tensors[0], *ctx.rest))
+
+
+def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
+    """The function's derivative at each score: the user's own, or a central difference."""
+    if change.derivative is not None:
+        return _evaluated(plain_function(change.derivative), s, rows, keys)
+    wide = s.to("cpu", torch.float64)
+    # The step at which the difference's own error and rounding's are about as large.
+    step = 6e-6 * wide.abs().clamp(min=1.0)
+    above, below = wide + step, wide - step
+    up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (above, below))
+    return ((up - down) / (above - below)).to(s)
+
+
+def _times(d: Tensor, slope: Tensor) -> Tensor:
+    """No change of a result stays none, whatever the slope is: what is hidden may have one of NaN."""
+    return torch.where(d == 0, 0.0, d * slope)
+
+
+def _evaluated(function: Any, s: Tensor, rows: slice, keys: slice) -> Tensor:
+    """A function of (score, b, h, i, j) at a block's scores (B, H, n, m)."""
+    values = s.to("cpu", torch.float64, copy=True).contiguous()
+    _evaluation(function)(values.numpy(), rows.start, keys.start)
+    return values.to(s)
+
+
+@kept
+def _evaluation(function: Any) -> Any:
+    import numba
+
+    value = compiled(function)
+
+    @numba.njit(error_model="numpy", nogil=True)
+    def evaluate(s: NDArray[np.float64], row: int, key: int) -> None:
+        B, H, N, M = s.shape
+        for b in range(B):
+            for h in range(H):
+                for i in range(N):
+                    for j in range(M):
+                        s[b, h, i, j] = value(s[b, h, i, j], b, h, row + i, key + j)
+
+    return evaluate

@@ -1,0 +1,184 @@
+"""The operator within `torch.func`'s transforms and in forward mode: `grad`, `vjp`, `jacrev`, `jvp`, `jacfwd`, `vmap`.
+
+An operator of PyTorch's has a backward pass alone, and what it is given in forward mode it forgets. So there a
+`torch.autograd.Function` stands around it, which has all that the transforms ask for. `vmap` goes element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
+from torch.utils._python_dispatch import is_in_torch_dispatch_mode
+
+from eyeline.torch import portable_path
+from eyeline.torch.operator import ONCE, RESULTS, attend, attend_backward, attend_tangent
+from eyeline.torch.spec import decode
+
+
+def is_transformed(tensors: Sequence[Tensor]) -> bool:
+    """Whether one of these is in a transform of `torch.func`, or forward mode is on."""
+    return in_forward_mode() or _are_wrapped(tensors)
+
+
+def in_forward_mode() -> bool:
+    """Whether tensors may have tangents."""
+    return bool(forward_ad._current_level >= 0)
+
+
+def attended(
+    q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
+) -> list[Tensor]:
+    """What the operator gives, with derivatives for every transform."""
+    return list(_Attend.apply(spec, len(parameters), q, k, v, *parameters, *facts))
+
+
+def _are_wrapped(tensors: Sequence[Tensor]) -> bool:
+    return any(is_functorch_wrapped_tensor(x) for x in tensors)
+
+
+def _split(tensors: Sequence[Tensor], count: int) -> tuple[Any, ...]:
+    """q, k, v, the parameters and the facts."""
+    q, k, v, *rest = tensors
+    return q, k, v, rest[:count], rest[count:]
+
+
+def _has_derivatives(at: int, result: Tensor) -> bool:
+    """Whether the result of this number has: not the maxima and sums, which are for the backward pass, nor keys."""
+    return result.is_floating_point() and at not in range(2, RESULTS)
+
+
+def _each(function: Any, info: Any, in_dims: Sequence[int | None], given: Sequence[Any]) -> tuple[Any, Any]:
+    """What a function gives for each element of a batch, stacked."""
+    found = [
+        function.apply(
+            *(x.select(dim, at) if isinstance(dim, int) else x for x, dim in zip(given, in_dims, strict=True))
+        )
+        for at in range(info.batch_size)
+    ]
+    return tuple(torch.stack(some) for some in zip(*found, strict=True)), 0
+
+
+class _Attend(torch.autograd.Function):
+    """(spec, the number of parameters, q, k, v, parameters, facts) → the operator's results."""
+
+    @staticmethod
+    def forward(spec: str, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
+        if _are_wrapped(tensors):  # in another transform around this one
+            return _Attend.apply(spec, count, *tensors)  # type: ignore[no-any-return]
+        return tuple(attend(*_split(tensors, count), spec))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.spec, ctx.count, *tensors = inputs
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(x for at, x in enumerate(output) if not _has_derivatives(at, x)))
+        ctx.inputs = len(tensors)
+        ctx.save_for_backward(*tensors, *output)
+        ctx.save_for_forward(*tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
+        tensors, results = ctx.saved_tensors[: ctx.inputs], ctx.saved_tensors[ctx.inputs :]
+        given = [(at, d) for at, d in enumerate(gradients) if d is not None]
+        needs = list(ctx.needs_input_grad[2 : 2 + 3 + ctx.count])
+        facts = ctx.inputs - 3 - ctx.count
+        if not given:
+            return (None,) * (2 + ctx.inputs)
+        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
+        found = _AttendBackward.apply(*told, *tensors, *results, *(d for _, d in given))
+        own = [d if need else None for d, need in zip(found, needs, strict=True)]
+        return None, None, *own, *[None] * facts
+
+    @staticmethod
+    def jvp(ctx: Any, _: None, __: None, *tangents: Tensor | None) -> tuple[Tensor | None, ...]:
+        tensors = ctx.saved_tensors[: ctx.inputs]
+        given = [(at, t) for at, t in enumerate(tangents[: 3 + ctx.count]) if t is not None]
+        if not _are_wrapped((*tensors, *(t for _, t in given))):
+            found = _tangents(ctx.spec, _split(tensors, ctx.count), given)
+            return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
+        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
+        found = _AttendTangent.apply(*told, *tensors, *(t for _, t in given))
+        return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
+        return _each(_Attend, info, in_dims, given)
+
+
+def _tangents(spec: str, tensors: tuple[Any, ...], given: Sequence[tuple[int, Tensor]]) -> list[Tensor]:
+    """The tangents of the results in `torch.autograd.forward_ad`, which has one level: that one is used."""
+    if is_in_torch_dispatch_mode():
+        raise NotImplementedError(
+            "Eyeline's attention can't be traced in forward mode, as torch.func.linearize does; use torch.func.jvp"
+        )
+    q, k, v, parameters, facts = tensors
+    request = decode(spec, q, k, parameters, facts)
+    with forward_ad._set_fwd_grad_enabled(True):  # type: ignore[no-untyped-call]
+        return portable_path.tangents(q, k, v, request, [t for _, t in given], [at for at, _ in given], dual)
+
+
+def dual(function: Callable[..., tuple[Tensor, ...]], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """As `torch.func.jvp`, at the level of forward mode that there is."""
+    pairs = [
+        forward_ad.unpack_dual(x)  # type: ignore[no-untyped-call]
+        for x in function(*(forward_ad.make_dual(x.detach(), t) for x, t in zip(primals, tangents, strict=True)))
+    ]
+    found = [pair.primal for pair in pairs]
+    return found, [torch.zeros_like(x) if t.tangent is None else t.tangent for x, t in zip(found, pairs, strict=True)]
+
+
+class _Once(torch.autograd.Function):
+    """What can't be differentiated again."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing is kept."""
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise NotImplementedError(ONCE)
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise NotImplementedError(ONCE)
+
+
+class _AttendBackward(_Once):
+    """(spec, number of parameters and of inputs, which results have gradients, which inputs need them, inputs, results,
+    gradients) → the gradients of q, k, v and the parameters, empty where not needed."""
+
+    @staticmethod
+    def forward(
+        spec: str, count: int, inputs: int, which: tuple[int, ...], needs: tuple[bool, ...], *tensors: Tensor
+    ) -> tuple[Tensor, ...]:
+        if _are_wrapped(tensors):
+            return _AttendBackward.apply(spec, count, inputs, which, needs, *tensors)  # type: ignore[no-any-return]
+        results = tensors[inputs : len(tensors) - len(which)]
+        gradients = tensors[len(tensors) - len(which) :]
+        of = _split(tensors[:inputs], count)
+        return tuple(attend_backward(*of, spec, list(results), list(gradients), list(which), list(needs)))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
+        return _each(_AttendBackward, info, in_dims, given)
+
+
+class _AttendTangent(_Once):
+    """(spec, number of parameters and of inputs, which of these have tangents, inputs, tangents) → those of the
+    results."""
+
+    @staticmethod
+    def forward(spec: str, count: int, inputs: int, which: tuple[int, ...], *tensors: Tensor) -> tuple[Tensor, ...]:
+        if _are_wrapped(tensors):
+            return _AttendTangent.apply(spec, count, inputs, which, *tensors)  # type: ignore[no-any-return]
+        of = _split(tensors[:inputs], count)
+        return tuple(attend_tangent(*of, spec, list(tensors[inputs:]), list(which)))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
+        return _each(_AttendTangent, info, in_dims, given)

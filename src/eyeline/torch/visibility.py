@@ -1,0 +1,54 @@
+"""Where queries may look, block by block, on any device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eyeline.masks import AttentionShape, Mask
+from eyeline.masks.functions import narrowing
+
+
+class Visibility:
+    """A mask, lowered: its intervals on the device, its booleans brought there block by block."""
+
+    def __init__(self, mask: Mask | None, problem: AttentionShape, device: torch.device) -> None:
+        self._lowered = None if mask is None else mask.lower(problem)
+        self._device, self._problem = device, problem
+        self._bounds = None if self._lowered is None else torch.from_numpy(self._lowered.bounds).to(device)
+        allowed = None if self._lowered is None else self._lowered.allowed
+        # PyTorch shares memory only where it may write.
+        self._allowed = None if allowed is None else torch.from_numpy(np.require(allowed, requirements="W"))
+
+    def keys(self, rows: slice) -> slice:
+        """The keys that any of these queries may look at, and maybe some between."""
+        if self._lowered is None:
+            return slice(0, self._problem.keys)
+        bounds = _rows(self._lowered.bounds, rows)
+        bounds = bounds[bounds[..., 0] < bounds[..., 1]]
+        return slice(int(bounds[:, 0].min()), int(bounds[:, 1].max())) if len(bounds) else slice(0, 0)
+
+    def of(self, rows: slice, keys: slice) -> Tensor | None:
+        """Which of these keys these queries may look at, bool, broadcasting to (B, H, n, m); all if None."""
+        if self._bounds is None or self._lowered is None:
+            return None
+        bounds: Tensor = _rows(self._bounds, rows)[..., None, :]
+        j = torch.arange(keys.start, keys.stop, device=self._device, dtype=torch.int32)
+        visible = ((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(dim=3)
+        if self._allowed is not None:
+            allowed = _rows(self._allowed, rows)
+            visible = visible & (allowed if allowed.shape[3] == 1 else allowed[..., keys]).to(self._device)
+        if self._lowered.functions:
+            B, H, *_ = self._problem.shape
+            booleans = visible.expand(B, H, rows.stop - rows.start, -1).cpu().contiguous()
+            for function in self._lowered.functions:
+                narrowing(function)(booleans.numpy(), rows.start, keys.start)
+            visible = booleans.to(self._device)
+        return visible
+
+
+def _rows(x: Any, rows: slice) -> Any:
+    return x if x.shape[2] == 1 else x[:, :, rows]
