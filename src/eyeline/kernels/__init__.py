@@ -2,9 +2,10 @@
 
 `run.forward`, `run_decode.forward` and `run_backward.backward` are the ways in: each says what is wanted in one record
 (`launch.Params`), lays out the threads' workspace, and hands the tasks to `threads`, which run the code that
-`kernel_cache` keeps and loads, made once for the processor that `machine` finds. What is to be read of the weights, and
-its gradients, are `primitives` and `primitive_gradients`; of readouts this room knows nothing. `user_functions` compiles
-a user's own rules and score functions. What Numba compiles is `compiled/`, and README.md walks through it all.
+`kernel_cache` keeps and loads, made once for the processor that `machine` finds. What is to be read of the weights,
+and its gradients, are `primitives` and `primitive_gradients`; of readouts this room knows nothing. `user_functions`
+compiles a user's own rules and score functions. What Numba compiles is `compiled/`, and README.md walks through it
+all.
 
 This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, and not to run.
 """

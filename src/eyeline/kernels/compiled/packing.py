@@ -12,7 +12,7 @@ from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.memory import load_i32, width
 from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS, Half
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import Matrix, compiled, head_of, opener, rows_from
+from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, opener, rows_from
 from eyeline.kernels.compiled.rows import rows_of_numbers
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select
 from eyeline.kernels.compiled.transpose import transpose_tile
@@ -42,7 +42,7 @@ def packing(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
     load_scalar, store_scalar, store_int = W.load_scalar, W.store_scalar, W.store_int
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
     draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
@@ -87,13 +87,13 @@ def packing(dtype, lanes, most_vectors):
         queries = rows_from(head_of(p.q, batch, head), first_query)
         if p.half != NOT:
             widen(p.half, queries.at, queries.token, queries.column, count, p.D, work.rows, p.D * size)
-            queries = Matrix(work.rows, p.D * size, size)
+            queries = StridedRows(work.rows, p.D * size, size)
         turn(queries, count, vectors, p.D, dtype(p.q_factor), panel.q)
         for w in range(vectors):
-            store(panel.m + w * step, splat(-infinity))
-            store(panel.l + w * step, splat(zero))
+            store(panel.m + w * vector, splat(-infinity))
+            store(panel.l + w * vector, splat(zero))
         for w in range(p.E * most_vectors):
-            store(panel.acc + w * step, splat(zero))
+            store(panel.acc + w * vector, splat(zero))
         if p.mask.bounds.address != 0:
             take_intervals(p, panel)
         else:
@@ -107,14 +107,14 @@ def packing(dtype, lanes, most_vectors):
         """Let the head's sink have its weight: it joins l, and gives no value."""
         sink = splat(load_scalar(p.sinks + panel.head * size))
         for w in range(panel.vectors):
-            m_old = load(panel.m + w * step)
+            m_old = load(panel.m + w * vector)
             m = maximum(sink, m_old)
             shift = select(equal(m, splat(-infinity)), splat(zero), m)
             alpha = exp2(m_old - shift)
-            store(panel.m + w * step, m)
-            store(panel.l + w * step, fma(load(panel.l + w * step), alpha, exp2(sink - shift)))
+            store(panel.m + w * vector, m)
+            store(panel.l + w * vector, fma(load(panel.l + w * vector), alpha, exp2(sink - shift)))
             for e in range(p.E):
-                at = panel.acc + e * line + w * step
+                at = panel.acc + e * line + w * vector
                 store(at, load(at) * alpha)
 
     @compiled
@@ -145,22 +145,22 @@ def packing(dtype, lanes, most_vectors):
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
         for w in range(panel.vectors):
-            total = load(l + w * step)
+            total = load(l + w * vector)
             inverse = splat(one) / select(equal(total, splat(zero)), splat(one), total)
             if p.dropout.threshold != 0:
                 inverse = inverse * splat(dtype(p.dropout.keep_factor))
             if care == SCALED_DOWN:
                 inverse = inverse * splat(dtype(SCALE_UP))
             for e in range(E):
-                x = load(acc + e * line + w * step)
+                x = load(acc + e * line + w * vector)
                 unsound = unsound + (x - x)
             for e in range(whole, E):
-                at = acc + e * line + w * step
+                at = acc + e * line + w * vector
                 store(at, load(at) * inverse)
             if w * lanes < count:
                 to, rows_left = target + w * lanes * E * size, min(lanes, count - w * lanes)
                 for e in range(0, whole, lanes):
-                    transpose(acc + e * line + w * step, line, lanes, to + e * size, E * size, rows_left, inverse)
+                    transpose(acc + e * line + w * vector, line, lanes, to + e * size, E * size, rows_left, inverse)
         for i in range(count):
             for e in range(whole, E):
                 store_scalar(target + (i * E + e) * size, load_scalar(acc + e * line + i * size))

@@ -33,7 +33,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
     """Panels of `most_vectors` · `lanes` queries, on tiles of `rows` keys and of `value_rows` value columns."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
     hidden, one, scale_down = dtype(-1), dtype(1), dtype(1 / SCALE_UP)
     score, weigh = softmax(dtype, lanes, most_vectors, rows)
@@ -61,23 +61,23 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
             for w in range(panel.vectors):
                 even, odd = splat(zero), splat(zero)
                 for j in range(n):
-                    weight = load(work.P + j * line + w * step)
+                    weight = load(work.P + j * line + w * vector)
                     scaled = weight * splat(factor)
                     value = splat(load_scalar(V.at + j * V.token + e * V.column))
                     if j % 2 == 0:
                         even = select(equal(weight, splat(hidden)), even, fma(value, scaled, even))
                     else:
                         odd = select(equal(weight, splat(hidden)), odd, fma(value, scaled, odd))
-                at = panel.acc + e * line + w * step
-                store(at, fma(load(at), load(work.alpha + w * step), even + odd))
+                at = panel.acc + e * line + w * vector
+                store(at, fma(load(at), load(work.alpha + w * vector), even + odd))
 
     @compiled
     def take_block(p, work, panel, S, K, V, keys, care):
         score(p, work, panel, S, K, keys)
         if p.primitives.select != 0:
             for w in range(panel.vectors):
-                peak = panel.peaks + (panel.visit_count - 1) * line + w * step
-                store(peak, load(work.block_m + w * step))
+                peak = panel.peaks + (panel.visit_count - 1) * line + w * vector
+                store(peak, load(work.block_m + w * vector))
         weigh(work, panel, S, keys, care != FAST)
         if p.dropout.threshold != 0:
             drop(p, panel, work.P, keys.a, keys.e)
@@ -123,9 +123,9 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
         take_totals(p.m + panel.row * size, p.l + panel.row * size, panel.count, work.shift, work.inverse_l)
         score(p, work, panel, P, K, keys)
         for w in range(panel.vectors):
-            shift, inverse = load(work.shift + w * step), load(work.inverse_l + w * step)
+            shift, inverse = load(work.shift + w * vector), load(work.inverse_l + w * vector)
             for j in range(keys.e - keys.a):
-                at = P + j * line + w * step
+                at = P + j * line + w * vector
                 value = load(at)
                 weight = exp2(value - shift) * inverse
                 # Hidden is 0 even in a row that is NaN.
