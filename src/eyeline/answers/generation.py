@@ -78,7 +78,9 @@ class GenerationRequest:
     choice: Choice
 
 
-def asked(generate: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> GenerationRequest | None:
+def asked(
+    generate: int | None, temperature: float | None, top_p: float | None, seed: int | None
+) -> GenerationRequest | None:
     """What is to be generated, checked; None if nothing is.
 
     Raises:

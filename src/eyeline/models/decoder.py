@@ -77,7 +77,13 @@ class DecoderLayer:
     feed_forward: FeedForward
 
     def __call__(
-        self, x: Array, turn: Turn, mask: Mask | None, scale: float | None, read: Sequence[Readout], cache: KeyValueCache | None
+        self,
+        x: Array,
+        turn: Turn,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout],
+        cache: KeyValueCache | None,
     ) -> Layer:
         """The layer for tokens x, (B, N, width), at the places of `turn`, after those whose keys are in the cache."""
         normed = self.attention_norm(x)

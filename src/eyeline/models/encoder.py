@@ -104,7 +104,9 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         return read_linear(tensors, name, outputs, inputs)
 
     def norm(name: str, size: int) -> LayerNorm:
-        return LayerNorm(tensors.vector(f"{name}.weight", size), tensors.vector(f"{name}.bias", size), config.norm_epsilon)
+        return LayerNorm(
+            tensors.vector(f"{name}.weight", size), tensors.vector(f"{name}.bias", size), config.norm_epsilon
+        )
 
     # ELECTRA's smaller models have narrower embeddings, and widen them before the first layer.
     _, narrow = tensors.shape("embeddings_project.weight", (width, width))

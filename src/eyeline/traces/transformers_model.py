@@ -114,6 +114,7 @@ class TransformersModel:
         """Run the model once over a text; see `TextModel.record`."""
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+        from eyeline.huggingface.errors import HuggingFaceError
         from eyeline.huggingface.model_inputs import as_tensors
         from eyeline.huggingface.recording import record_pass
 
@@ -125,13 +126,16 @@ class TransformersModel:
                 layer_done(min(done, self.layers), self.layers)
             done += 1
 
-        recording = record_pass(
-            self.model,
-            as_tensors(self.model, text.inputs),
-            before_each(cancelled, next_layer),
-            changed_scores=keep.changed_scores,
-            hidden_states=keep.vectors is not None,
-        )
+        try:
+            recording = record_pass(
+                self.model,
+                as_tensors(self.model, text.inputs),
+                before_each(cancelled, next_layer),
+                changed_scores=keep.changed_scores,
+                hidden_states=keep.vectors is not None,
+            )
+        except HuggingFaceError as error:
+            raise TraceError(str(error)) from None
         mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
