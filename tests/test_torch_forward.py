@@ -278,7 +278,7 @@ def test_nothing_is_made_on_another_device():
         )
         found = portable_path.forward(q, k, v, request)
         d = [torch.empty_like(x) if x.is_floating_point() else None for x in found]
-        gradients = portable_path.backward(q, k, v, request, d[0], d[1], d[4:], [True] * 4)
+        gradients = portable_path.backward(q, k, v, request, found, d, [True] * 4)
     assert {x.device.type for x in (*found, *gradients)} == {"meta"}
 
 

@@ -49,7 +49,7 @@ def view(
     from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session, Source, listen, serve, source_of
-    from eyeline.serving.running import address
+    from eyeline.serving.server import address
     from eyeline.views.page import Page
 
     source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)

@@ -139,7 +139,7 @@ def _attended(
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
-    run = attend
+    run: Any = attend
     if not torch.compiler.is_compiling() and is_transformed([*four, *telling.parameters, *telling.facts]):
         run = attended
     output, lse, _, _, *found = run(*four, telling.parameters, telling.facts, text)
