@@ -111,6 +111,7 @@ def test_it_has_gradients_on_tensors():
     got = torch.autograd.grad(seen.first_keys.sin().sum(), (q, k))
     torch.testing.assert_close(got, torch.autograd.grad(want.sin().sum(), (q, k)))
     # Together with other bins, which one backward pass of the kernels can't take.
+    seen = el.observe(q, k, v, read=READ)
     both = torch.autograd.grad(seen.group_mass[..., 0].sum() + seen.first_keys.sum(), (q, k))
     weights = torch.softmax(q @ k.mT / 2, -1)
     plain = torch.autograd.grad(weights[..., ::2].sum() + weights[..., :2].sum(), (q, k))
