@@ -19,6 +19,9 @@ from eyeline.models.families import FAMILIES, encoder_config
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
+#: What config.json calls the families that run in NumPy.
+FAMILY_NAMES = (*FAMILIES, *DECODERS)
+
 
 class Network(Protocol):
     """An encoder or a decoder."""
@@ -42,6 +45,6 @@ def read_network(folder: Path) -> tuple[Config, Network]:
         decoder = decoder_config(settings)
         return decoder, read_decoder(weights, decoder)
     if not isinstance(kind, str) or kind not in FAMILIES:
-        settings.wrong("model_type", f"one that Eyeline runs ({', '.join([*FAMILIES, *DECODERS])})")
+        settings.wrong("model_type", f"one that Eyeline runs ({', '.join(FAMILY_NAMES)})")
     encoder = encoder_config(settings)
     return encoder, read_encoder(weights, encoder)

@@ -84,9 +84,9 @@ def backward(
     sinks = call.setting.scores.sinks
     if sinks is not None:
         # A row that sees no key has the sink's weight alone, exactly 1, and the kernel leaves its total at 0.
-        alone = (sums == 1) & (found.totals == 0)
+        alone = (sums == 1) & (found.delta == 0)
         share = np.where(alone, 1, np.exp(sinks[None, :, None] - lse))
-        totals = np.where(alone, 0 if d_lse is None else -d_lse, found.totals)
+        totals = np.where(alone, 0 if d_lse is None else -d_lse, found.delta)
         own.append(-(share * totals).sum(axis=(0, 2)))
     inputs = [q, k, v, *request.parameters()]
     return [
