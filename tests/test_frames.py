@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hugging import bert, padded, text
+from hugging import bert, one_thread, padded, text  # noqa: F401 - one_thread, for all tests here
 
 import eyeline as el
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hugging import albert, bert, eager, llama, padded, t5, text
+from hugging import albert, bert, eager, llama, one_thread, padded, t5, text  # noqa: F401 - one_thread, for all tests here
 from transformers import WhisperConfig, WhisperForConditionalGeneration
 
 import eyeline as el
