@@ -38,6 +38,7 @@ class Weights(Readout[Array]):
     """
 
     name = "weights"
+    column = "weight"
     queries: Which = None
     keys: Which = None
 
@@ -57,6 +58,9 @@ class Weights(Readout[Array]):
         # Sizes are whole numbers also where torch.compile gives them names.
         N, M = operator.index(shape.queries), operator.index(shape.keys)
         return (ResultArray("weights", ("queries", "keys"), (len(self.rows(N)), len(self.columns(M)))),)
+
+    def rectangle(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.rows(shape.queries), self.columns(shape.keys)
 
     def _here(self, shape: AttentionShape, first: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which of the rectangle's rows are of `count` queries from the first on, and which of these they are."""
