@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
+
+from eyeline.words import own_names, page_table
 
 #: Where the modules are.
 HERE = Path(__file__).parent
 #: Which of them shows the page.
 MAIN = "main.js"
+#: Which of them has the texts, which stand in the catalogue of words.
+WORDS = "words.js"
 
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/(?:[a-z]+/)?[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
@@ -91,10 +96,20 @@ def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], ins
     if name in texts:
         return
     text = (folder / name).read_text("utf-8")
+    if name == WORDS:
+        text = _with_words(text)
     for match in _IMPORT.finditer(text):
         _visit(_resolved(match[2], name), folder, order, texts, (*inside, name))
     texts[name] = _body(name, text)
     order.append(name)
+
+
+def _with_words(text: str) -> str:
+    """The module of texts, with those of the catalogue."""
+    lines = [f"{json.dumps(key)}: {json.dumps(texts, ensure_ascii=False)}," for key, texts in page_table().items()]
+    text = text.replace("const WORDS = {};", "const WORDS = {\n" + "\n".join(lines) + "\n};")
+    names = json.dumps([*own_names().items()], ensure_ascii=False)
+    return text.replace("export const LANGUAGES = [];", f"export const LANGUAGES = {names};")
 
 
 def _body(name: str, text: str) -> str:
