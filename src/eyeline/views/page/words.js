@@ -1,4 +1,4 @@
-// The interface's texts, each in English and Vietnamese. {name} is filled in.
+// The texts of the interface in English and Vietnamese; {name} is replaced by a value.
 
 /** @type {Record<string, [english: string, vietnamese: string]>} */
 const WORDS = {
