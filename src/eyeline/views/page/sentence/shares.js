@@ -69,8 +69,8 @@ export class Totals {
 }
 
 /**
- * The weights and shares that a key unit receives from each query unit. Each share is of the weight that the query gives
- * to the shown units. In a long text shares are computed for the units `near` and the strongest, and are NaN for others.
+ * The weights and shares that a key unit receives from each query unit. Each share is of the weight that the query
+ * gives to the shown units. In a long text shares are computed for the units `near` and the strongest, NaN for others.
  * Shares that aren't known after SLICE are left for the next call, and `whole` is false.
  * @param {AttentionMap} attention
  * @param {number} unit
