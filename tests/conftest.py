@@ -12,6 +12,9 @@ import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["LC_ALL"] = "C.UTF-8"  # texts are in English, whatever the locale of this machine
+os.environ.pop("EYELINE_LANG", None)
+
 CI = bool(os.environ.get("CI"))
 #: How many cases a property draws: by default, on a narrower vector or an older package again, and over a night.
 DRAWS = {"default": 60, "brief": 25, "night": 400}

@@ -33,16 +33,17 @@ def made(model: type[PreTrainedModel], config: Any) -> Any:
     return model(config).eval()
 
 
-def bert() -> BertModel:
-    return made(BertModel, BertConfig(**SIZES))
+def bert(layers: int = 2) -> BertModel:
+    return made(BertModel, BertConfig(**{**SIZES, "num_hidden_layers": layers}))
 
 
 def albert() -> AlbertModel:
     return made(AlbertModel, AlbertConfig(**{**SIZES, "num_hidden_layers": 5}, embedding_size=16))
 
 
-def llama() -> LlamaForCausalLM:
-    config = LlamaConfig(**SIZES, num_key_value_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=None)
+def llama(layers: int = 2) -> LlamaForCausalLM:
+    sizes = {**SIZES, "num_hidden_layers": layers}
+    config = LlamaConfig(**sizes, num_key_value_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=None)
     return made(LlamaForCausalLM, config)
 
 

@@ -26,7 +26,7 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import Gradients
 
-NAMES = ("dq", "dk", "dv", "totals")
+NAMES = ("dq", "dk", "dv", "delta")
 #: Largest numbers of each array in a case; products of scores beyond this are all rounding in float32.
 MODEST = (1e-4, 1e-2, 1.0, 1.0, 4.0)
 
@@ -45,7 +45,7 @@ for N, M, D, E in [(1, 300, 5, 3), (37, 37, 64, 64), (130, 257, 33, 70)]:
     )
     for mask in (None, el.Causal("end"), el.Window(9, align="start") | el.Dense(rng.random((N, M)) < 0.5)):
         got = Call.of(Case(q, k, v, mask, None)).differentiate(d_output)
-        for name in ("dq", "dk", "dv", "totals"):
+        for name in ("dq", "dk", "dv", "delta"):
             digest.update(getattr(got, name).tobytes())
 print(digest.hexdigest())
 """

@@ -147,7 +147,7 @@ def test_sinks_take_part(reads):
     got, dense, done = differentiate(reads, MASKS["blind rows"], sinks=sinks)
     check(got, dense)
     share = np.exp2(sinks[:, None] * np.log2(np.e) - done.maxima) / done.sums
-    ours, want = -(share * got.totals).sum(axis=(0, 2)), dense.sinks.grad.numpy()
+    ours, want = -(share * got.delta).sum(axis=(0, 2)), dense.sinks.grad.numpy()
     np.testing.assert_allclose(ours, want, atol=1e-11 * np.abs(want).max())
 
 
@@ -174,7 +174,7 @@ def test_threads_and_stripes_change_no_bit():
             threads.set_threads(3)
             for _ in range(5):
                 got, _, _ = differentiate(READS, MASKS["causal"], np.float32)
-                for name in ("dq", "dk", "dv", "totals"):
+                for name in ("dq", "dk", "dv", "delta"):
                     same_bits(getattr(got, name), getattr(want, name))
         finally:
             threads.set_threads(None)

@@ -107,7 +107,7 @@ def test_a_sinks_gradient_is_its_share_of_the_totals(dropout):
         got, dense, done = differentiate((), mask, sinks=sinks, dropout=dropout, seed=7)
         check(got, dense)
         share = np.exp2(sinks[:, None] * np.log2(np.e) - done.maxima) / done.sums
-        ours, want = -(share * got.totals).sum(axis=(0, 2)), dense.sinks.grad.numpy()
+        ours, want = -(share * got.delta).sum(axis=(0, 2)), dense.sinks.grad.numpy()
         np.testing.assert_allclose(ours, want, atol=1e-11 * np.abs(want).max())
 
 

@@ -193,7 +193,7 @@ def test_ctrl_c_leaves_what_was_measured(say, monkeypatch):
     def interrupted(task, here):
         if task is not TINY[0]:
             raise KeyboardInterrupt
-        return short.Measured(task.name, task.sizes, short.Side(1e-3, 1e-8), None, None, None)
+        return short.Measured(task.name, task.sizes, short.Timing(1e-3, 1e-8), None, None, None)
 
     monkeypatch.setattr(short, "TASKS", TINY)
     monkeypatch.setattr(short, "measured", interrupted)

@@ -27,16 +27,8 @@ def test_frames():
     queries = seen.frame()
     assert len(queries) == 2 * 2 * (5 + 3)
     named = ["module", "kind", "layer", "forward", "batch", "head", "query"]
-    numbers = [
-        "entropy",
-        "lse",
-        "group_mass_0",
-        "group_mass_1",
-        "top_1_key",
-        "top_1_weight",
-        "top_2_key",
-        "top_2_weight",
-    ]
+    numbers = ["entropy", "lse", "top_1_key", "top_1_weight", "top_2_key", "top_2_weight"]
+    numbers += ["group_mass_0", "group_mass_1"]
     assert list(queries.columns) == named + numbers
     row = queries.query("layer == 1 and batch == 1 and head == 1 and query == 2").iloc[0]
     assert row.entropy == look.entropy[1, 1, 2]

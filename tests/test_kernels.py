@@ -229,8 +229,8 @@ def test_vector_bits_choose_the_target(monkeypatch):
     assert narrow.bits == 128
     assert (narrow.lanes("float32"), narrow.lanes("float64")) == (4, 2)
     here = machine.target()
-    paths = [kernel_cache.path("forward", "float32", each) for each in (narrow, here)]
-    assert paths[0] != paths[1] or here.bits == 128
+    files = [kernel_cache.path("forward", "float32", on) for on in (narrow, here)]
+    assert files[0] != files[1] or here.bits == 128
 
 
 def test_importing_and_calling_load_neither_numba_nor_torch():

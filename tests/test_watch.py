@@ -121,7 +121,7 @@ def test_encoder_decoder_and_cross_attention_are_told_apart():
         for call, weights in zip(calls, attentions, strict=True):
             close(call.seen.weights, weights * (queries[:, None, :, None] & keys[:, None, None]))
             np.testing.assert_array_equal(call.real, queries.bool())
-            assert (call.seen.mean_distance is None) == (kind == "cross")
+            assert (el.MeanDistance in call.seen) == (kind != "cross")
     assert seen[0].module == "encoder.block.0.layer.0.SelfAttention"
 
 

@@ -31,7 +31,8 @@ def attention(
 
     A query that may look at nothing gets a row of zeros. What is masked out never reaches the result, NaN or not. A
     row's bits depend on that row alone: not on the batch it is in, on padding after it, on the number of threads, on
-    the vector width, or on the run.
+    the vector width, or on the run. (Keys are taken in blocks of 128 at fixed positions, so padding before a row moves
+    its last bits, unless it is a multiple of 128 keys.)
 
     Args:
         q: queries, (..., H, N, D) or (N, D), float16, bfloat16, float32 or float64, of any strides: NumPy arrays, or
@@ -123,8 +124,9 @@ def observe(
         tensors: Any = (q, k, v)
         return on_tensors(*tensors, **asked, read=read, shard=shard, lse=lse)
     from eyeline.attention.call import Call
+    from eyeline.attention.observed import observed
 
-    return Call(q, k, v, **asked, shard=shard, lse=lse).observe(read)
+    return observed(Call(q, k, v, **asked, shard=shard, lse=lse), read)[0]
 
 
 def _are_tensors(*arrays: object) -> bool:

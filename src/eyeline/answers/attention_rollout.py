@@ -128,6 +128,7 @@ def rollout(
     kind: Literal["encoder", "decoder"] | None = None,
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Rollout:
     """How much of each word there is in a token's vector, through all layers: attention rollout.
 
@@ -143,6 +144,7 @@ def rollout(
         special: show special tokens among the words, not set aside.
         top, model, tokenizer, kind, target: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
 
     Returns:
         `Rollout`, which prints itself, and draws itself in a notebook.
@@ -169,7 +171,7 @@ def rollout(
             "say which with token=...",
             "say which with --token WORD",
         )
-    trace = record_text(runs_on, read, keep=Keep(values=False, changed_scores=True))
+    trace = record_text(runs_on, read, keep=Keep(values=False, changed_scores=True), layer_done=layer_done)
     shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
     through = trace.layers[: layer + 1]
     if found is None:
@@ -232,7 +234,6 @@ def gathered(row: Array, layer: LayerTrace) -> Array:
     with np.errstate(divide="ignore"):
         lse = layer.lse[:, first:last] - np.log(row[first:last])
     seen = layer.observe(Received(), queries=(first, last), lse=lse)
-    assert seen.received is not None
     return np.asarray(seen.received.mean(axis=(0, 1), dtype=np.float64))
 
 

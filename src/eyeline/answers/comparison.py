@@ -24,7 +24,7 @@ from eyeline.answers.entries import (
     unit_entries,
     unknown_text,
 )
-from eyeline.answers.question import QuestionError, Selection, asked_model, read_text, where
+from eyeline.answers.question import QuestionError, Selection, asked_model, positive, read_text, where
 from eyeline.answers.unit_weights import Array, cosine, from_tokens, shares
 from eyeline.answers.vectors import hidden_units, mean_vectors
 from eyeline.answers.word_search import FoundWord, find
@@ -37,12 +37,20 @@ from eyeline.traces.text_model import AnyModel
 
 @dataclass(frozen=True)
 class CompareQuestion:
-    """What was asked: the word, and the layer and head whose attention is shown, counted from 0; None for the mean."""
+    """What was asked.
+
+    Attributes:
+        token: the word.
+        layer, head: whose attention is shown, counted from 0; `head` is None for the mean of all.
+        special: whether special tokens, and a decoder's first, are drawn.
+        top: how many words are drawn at most; None for a number that fits.
+    """
 
     token: str
     layer: int
     head: int | None
     special: bool
+    top: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +133,12 @@ def compare(
     layer: int | None = None,
     head: int | None = None,
     special: bool = False,
+    top: int | None = None,
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
     kind: Literal["encoder", "decoder"] | None = None,
     progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """How differently two sentences treat the same word.
 
@@ -140,8 +150,9 @@ def compare(
         layer: whose attention is shown, counted from 0; the last if not given.
         head: counted from 0; the mean over all if not given.
         special: show special tokens among the words, not set aside; with a decoder, the first word too.
-        model, tokenizer, kind: as for `explain`.
+        top, model, tokenizer, kind: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
 
     Returns:
         `Comparison`, which prints itself, and draws itself in a notebook.
@@ -174,14 +185,14 @@ def compare(
     sides, vectors = [], []
     for name, read, units, found in ready:
         queries = found.tokens(units)
-        trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True))
+        trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True), layer_done=layer_done)
         sides.append(_side(trace, name, read.tokens, units, found, place, special))
         own = mean_vectors(trace, queries)
         if own is None:
             raise TraceError(f"model must give its tokens' vectors (hidden states) to be compared, got {runs_on.name}")
         vectors.append(own)
     first, second = sides
-    question = CompareQuestion(first.token, place.layer, place.head, special)
+    question = CompareQuestion(first.token, place.layer, place.head, special, positive("top", top))
     cosines = layer_cosines(cosine(*vectors))
     return Comparison(model_entry(trace), trace.kind == "decoder", question, cosines, (first, second))
 

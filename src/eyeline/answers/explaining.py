@@ -54,6 +54,7 @@ def explain(
     kind: Literal["encoder", "decoder"] | None = None,
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
     said: Callable[[str], None] | None = None,
 ) -> Explanation:
     """Which words a token looks at; or, without a token, who looks at whom.
@@ -81,6 +82,7 @@ def explain(
             "decoder", that of its answer, which is then the text that is explained.
         target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
         progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
         said: called with each bit of new text as it comes.
 
     Returns:
@@ -122,11 +124,11 @@ def explain(
     found = None if token is None else find(token, nth, units, tokens.text, special)
     keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
     trace = None if continued is None else continued.trace
-    traces = [record_text(runs_on, read, keep=keep) if trace is None else trace]
+    traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
     causal = traces[0].kind == "decoder"
     changed = None if causal and mask_name == "causal" else asked_mask
     if changed is not None or scale is not None:
-        traces.append(record_text(runs_on, read, keep=keep, mask=changed, scale=scale))
+        traces.append(record_text(runs_on, read, keep=keep, mask=changed, scale=scale, layer_done=layer_done))
     masks = [None, None if changed is None else mask_name]
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 

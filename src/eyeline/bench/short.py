@@ -19,7 +19,7 @@ from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
 from eyeline.readouts import Entropy, MeanDistance, Readout, Received, TopK
-from eyeline.views.measurements import Measured, Side, Surroundings
+from eyeline.views.measurements import Measured, Surroundings, Timing
 
 Array = NDArray[Any]
 
@@ -86,7 +86,7 @@ def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
         difference = np.asarray(call(), np.float64)[:, : truth.shape[1]] - truth
         errors[name] = float(np.sqrt((difference**2).mean()))
     seconds = turn_by_turn(sides, turns, here.threads)
-    found = {name: Side(statistics.median(times), errors[name]) for name, times in seconds.items()}
+    found = {name: Timing(statistics.median(times), errors[name]) for name, times in seconds.items()}
     ratio = times_as_long(seconds["torch"], seconds["ours"]) if here.torch else None
     of_peak = None
     if task == Task(task.name, task.heads, task.queries, task.head_dim):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.huggingface.watched_calls import PER_QUERY
 from eyeline.readouts import Weights
 
 if TYPE_CHECKING:
@@ -35,12 +34,20 @@ def frame(seen: Watched, of: str | None) -> pandas.DataFrame:
 
 
 def _has(look: WatchedCall, table: str) -> bool:
-    seen = look.seen
-    if table == "keys":
-        return seen.received is not None
     if table == "weights":
-        return seen.weights is not None
-    return any(x is not None for x in (seen.entropy, seen.mean_distance, seen.top_k, seen.group_mass, seen.sink))
+        return Weights in look.seen
+    return bool(_columns(look, table)) or (table == "queries" and look.seen.sink is not None)
+
+
+def _columns(look: WatchedCall, table: str) -> dict[str, Any]:
+    """What each readout has for a table, (B, H, N or M) by column; keys have their numbers in the sequence."""
+    seen, columns = look.seen, {}
+    for readout, found in zip(seen.read, seen.results, strict=True):
+        if readout.table(found.shape) == table:
+            for name, values in readout.tabulated(found).items():
+                are_keys = values.dtype.kind == "i"
+                columns[name] = np.where(values < 0, -1, values + look.first_key) if are_keys else values
+    return columns
 
 
 def _named(look: WatchedCall) -> dict[str, Any]:
@@ -58,56 +65,34 @@ def _shown(look: WatchedCall, batch: NDArray[Any], query: NDArray[Any]) -> NDArr
 
 
 def _queries(look: WatchedCall) -> dict[str, Any]:
-    seen = look.seen
-    batch, head, query = _grid(look, seen.lse.shape[2])
+    batch, head, query = _grid(look, look.seen.lse.shape[2])
     kept = _shown(look, batch, query)
     columns: dict[str, Any] = {
         "batch": batch,
         "head": np.array(look.heads, np.int64)[head],
         "query": query + look.first_query,
     }
-    for name, attribute in PER_QUERY.items():
-        if getattr(seen, attribute) is not None:
-            columns[name] = getattr(seen, attribute).reshape(-1)
-    if seen.group_mass is not None:
-        columns |= {
-            f"group_mass_{group}": seen.group_mass[..., group].reshape(-1) for group in range(seen.group_mass.shape[-1])
-        }
-    if seen.top_k is not None:
-        for nth in range(seen.top_k.keys.shape[-1]):
-            keys = seen.top_k.keys[..., nth].reshape(-1)
-            columns[f"top_{nth + 1}_key"] = np.where(keys < 0, -1, keys + look.first_key)
-            columns[f"top_{nth + 1}_weight"] = seen.top_k.weights[..., nth].reshape(-1)
+    found = look.per_query() | _columns(look, "queries")
+    columns |= {name: values.reshape(-1) for name, values in found.items()}
     return {name: column[kept] for name, column in columns.items()}
 
 
 def _keys(look: WatchedCall) -> dict[str, Any]:
-    received = look.seen.received
-    assert received is not None
-    batch, head, key = _grid(look, received.shape[2])
+    columns = _columns(look, "keys")
+    batch, head, key = _grid(look, next(iter(columns.values())).shape[2])
     kept = np.ones(len(key), bool) if look.real_keys is None else look.real_keys[batch, key]
-    columns = {
-        "batch": batch,
-        "head": np.array(look.heads, np.int64)[head],
-        "key": key + look.first_key,
-        "received": received.reshape(-1),
-    }
-    return {name: column[kept] for name, column in columns.items()}
+    table = {"batch": batch, "head": np.array(look.heads, np.int64)[head], "key": key + look.first_key}
+    table |= {name: values.reshape(-1) for name, values in columns.items()}
+    return {name: values[kept] for name, values in table.items()}
 
 
 def _heads(look: WatchedCall) -> dict[str, Any]:
     batch, head = _grid(look)
-    means = {
-        f"mean_{name}": look.mean(name).reshape(-1)
-        for name, attribute in PER_QUERY.items()
-        if name != "lse" and getattr(look.seen, attribute) is not None
-    }
+    means = {f"mean_{name}": look.mean(name).reshape(-1) for name in look.per_query() if name != "lse"}
     return {"batch": batch, "head": np.array(look.heads, np.int64)[head], **means}
 
 
 def _weights(look: WatchedCall) -> dict[str, Any]:
-    weights = look.seen.weights
-    assert weights is not None
     asked = next(one for one in look.seen.read if isinstance(one, Weights))
     rows, columns = asked.rows(look.seen.lse.shape[2]), asked.columns(look.keys)
     batch, head, row, column = _grid(look, len(rows), len(columns))
@@ -117,6 +102,6 @@ def _weights(look: WatchedCall) -> dict[str, Any]:
         "head": np.array(look.heads, np.int64)[head],
         "query": rows[row] + look.first_query,
         "key": columns[column] + look.first_key,
-        "weight": weights.reshape(-1),
+        "weight": look.seen[Weights].reshape(-1),
     }
     return {name: values[kept] for name, values in table.items()}

@@ -59,6 +59,14 @@ class WatchedCall:
             f"<WatchedCall of {self.module} ({self.kind}, layer {self.layer}, pass {self.forward}): {B} × {N} queries>"
         )
 
+    def per_query(self) -> dict[str, NDArray[Any]]:
+        """One number per query and head, (B, heads, N), by the names that tables give them; "sink" and "lse" last."""
+        seen, found = self.seen, dict[str, NDArray[Any]]()
+        for readout, result in zip(seen.read, seen.results, strict=True):
+            if readout.results(result.shape)[-1].axes == ("queries",):
+                found |= readout.tabulated(result)
+        return found | ({} if seen.sink is None else {"sink": seen.sink}) | {"lse": seen.lse}
+
     def mean(self, readout: str) -> NDArray[Any]:
         """The mean of a number per query over the queries that are no padding, for each text and head, (B, heads).
 
@@ -68,12 +76,12 @@ class WatchedCall:
         Raises:
             ValueError: if it is another, or wasn't read.
         """
-        if readout not in PER_QUERY or getattr(self.seen, PER_QUERY[readout]) is None:
-            there = [name for name, attribute in PER_QUERY.items() if getattr(self.seen, attribute) is not None]
+        there = self.per_query()
+        if readout not in there:
             raise ValueError(
                 f"readout must be one number per query that was read ({', '.join(there)}), got {readout!r}"
             )
-        values = getattr(self.seen, PER_QUERY[readout]).astype(np.float64)
+        values = there[readout].astype(np.float64)
         real = np.ones(values.shape[::2], bool) if self.real is None else self.real
         counts = np.maximum(real.sum(axis=1), 1)[:, None]
         return np.asarray(np.where(real[:, None], values, 0).sum(axis=2) / counts)
@@ -81,10 +89,6 @@ class WatchedCall:
 
 def _plural(word: str) -> str:
     return "es" if word.endswith("s") else "s"
-
-
-#: One number per query and head: the name in a frame, and the attribute of an observation.
-PER_QUERY = {"entropy": "entropy", "distance": "mean_distance", "sink": "sink", "lse": "lse"}
 
 
 @dataclass

@@ -1,15 +1,13 @@
-"""The same result as `reference`, fast and in memory that grows with n: SIMD written out, compiled by Numba and LLVM.
+"""The same result as `reference`, fast and in memory that grows with n: the host's side of three kernels.
 
-`run` is the way in: it fills the words of `layout`, and has `launch` and `threads` run the code that `library` keeps
-and loads, made once by `compile` for the processor that `machine` finds. There are three kernels:
+`run.forward`, `run_decode.forward` and `run_backward.backward` are the ways in: each says what is wanted in one record
+(`launch.Params`), lays out the threads' workspace, and hands the tasks to `threads`, which run the code that
+`kernel_cache` keeps and loads, made once for the processor that `machine` finds. What is to be read of the weights,
+and its gradients, are `primitives` and `primitive_gradients`; of readouts this room knows nothing. `user_functions`
+compiles a user's own rules and score functions. What Numba compiles is `compiled/`, and README.md walks through it
+all.
 
-- `forward`, over `panel`, `softmax`, `steps`, `hiding`, `dropping`, `packing` and `halves`, and `reading` and `ranking`
-  for what is read of the weights (`primitives`);
-- `decode`, over `decoding`, for few queries against many keys, with the same bits (`run_decode`);
-- `backward`, over `intake`, `pairs` and `differentiate`, for the gradients (`run_backward`).
-
-They are built of `tiles`, `elementary`, `memory` and `simd`, which Numba compiles; it is loaded for that alone, and for
-a user's own functions (`functions`). This room may import `masks` and `scores`, never `reference`.
+This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, and not to run.
 """
 
 from __future__ import annotations

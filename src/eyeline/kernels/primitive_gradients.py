@@ -53,11 +53,11 @@ class PrimitiveGradients:
         given = (self.d_row_distances, self.d_row_bins, self.d_selected, self.d_column_sums, self.d_rectangle)
         return any(x is not None for x in given)
 
-    def known_totals(self, kept: Array | float) -> Array | None:
-        """Each row's Σ_j w_ij · (gradient in w_ij), if log-weights alone say so; `kept` is the sum of its weights."""
+    def known_delta(self, weight_sums: Array | float) -> Array | None:
+        """Each row's Σ_j w_ij · (gradient in w_ij), if log-weights alone say so, of rows whose weights sum to these."""
         if self.d_row_log_weights is None or self.row_log_weights is None or self._others():
             return None
-        return np.asarray(self.d_row_log_weights * (self.row_log_weights + kept))
+        return np.asarray(self.d_row_log_weights * (self.row_log_weights + weight_sums))
 
     def tell(self, params: Params, sums: Array) -> None:
         """Say where all of it lies, for rows with these sums."""
@@ -100,7 +100,7 @@ class PrimitiveGradients:
         tell_rectangle(params, params.record["primitives"]["d_rectangle"], summed.transpose(2, 3, 1, 0), rows, columns)
 
 
-def kept(maxima: Array, sums: Array, sinks: Array | None) -> Array | float:
+def weight_sums(maxima: Array, sums: Array, sinks: Array | None) -> Array | float:
     """What each row's weights sum to: 1, or less where a sink took some."""
     if sinks is None:
         return 1.0

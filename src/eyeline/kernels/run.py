@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, computed, tell_rectangle, workers_for
+from eyeline.kernels.launch import Params, tell_rectangle, workers_for
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 
@@ -77,6 +77,11 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
     return rectangle
 
 
+def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which arrays of this type are computed."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
 def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> int:
     """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
     B, H, N, M = params.shape
@@ -123,7 +128,7 @@ def _lay_out(params: Params, panel: int, panels: int, size: int, found: Primitiv
         "inverse_l": line,
         "keys": half * KEY_BLOCK * D * size,
         "values": half * KEY_BLOCK * E * size,
-        "rows": half * panel * max(D, E) * size,
+        "rows": (1 + half) * panel * max(D, E) * size,
     }
     if found is not None:
         parts |= found.panel_sizes(line, rows, M)

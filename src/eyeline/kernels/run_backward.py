@@ -14,7 +14,7 @@ from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
 from eyeline.kernels.launch import Params, strided, workers_for
 from eyeline.kernels.machine import target
-from eyeline.kernels.primitive_gradients import PrimitiveGradients, kept
+from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
 from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Called, Relative, Step
@@ -31,7 +31,7 @@ class Gradients:
 
     Attributes:
         dq, dk, dv: in queries, keys and values, of their shapes, contiguous.
-        totals: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i): times minus the share of a
+        delta: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i): times minus the share of a
             sink, and summed over the rows, it is the gradient in the sink's logit. 0 where a row may look at nothing.
         steps: for each step that changes scores, the gradient in its array, or None if it has none.
         pairs: the number of query-key pairs that were computed for it.
@@ -40,7 +40,7 @@ class Gradients:
     dq: Array
     dk: Array
     dv: Array
-    totals: Array
+    delta: Array
     steps: list[Array | None]
     pairs: int
 
@@ -69,7 +69,7 @@ def backward(
     if primitives is not None:
         parts = [] if primitives.d_lse is None else [-primitives.d_lse]
         if primitives.of_weights():
-            known = primitives.known_totals(kept(maxima, sums, spec.scores.sinks))
+            known = primitives.known_delta(weight_sums(maxima, sums, spec.scores.sinks))
             parts.append(call.delta_of_primitives() if known is None else known)
         extra = np.ascontiguousarray(sum(parts), q.dtype) if parts else None
     return call.gradients(output, d_output, extra, wanted)

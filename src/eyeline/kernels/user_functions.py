@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ from eyeline.kernels.machine import DType
 from eyeline.masks.function_key import function_key
 
 _LOG2_E = math.log2(math.e)
+#: What functions have to be.
+_RULE, _SCORE = "(b, h, i, j) -> bool", "(score, b, h, i, j) -> float"
 
 
 class Loop:
@@ -72,9 +75,10 @@ class _Function:
 
 @functools.lru_cache(64)
 def _rule_loop(wrapped: _Function) -> Loop:
-    from numba import carray, types  # type: ignore[attr-defined]
+    from numba import carray  # type: ignore[attr-defined]
+    from numba import types as numba_types
 
-    function = _jitted(wrapped.function)
+    function = _jitted(wrapped.function, _RULE)
 
     def loop(flags, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
         block = carray(flags, (e - a, line))
@@ -83,17 +87,18 @@ def _rule_loop(wrapped: _Function) -> Loop:
                 block[j, i] &= np.int8(bool(function(batch, head, first_query + i, a + j)))
         return 0
 
-    pointer = types.CPointer(  # type: ignore[no-untyped-call]
-        types.int8
+    pointer = numba_types.CPointer(  # type: ignore[no-untyped-call]
+        numba_types.int8
     )
-    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, "(b, h, i, j) -> bool")
+    return _compiled(loop, numba_types.int64(pointer, *[numba_types.int64] * 7), wrapped.function, _RULE)
 
 
 @functools.lru_cache(64)
 def _score_loop(wrapped: _Function, dtype: DType) -> Loop:
-    from numba import carray, types  # type: ignore[attr-defined]
+    from numba import carray  # type: ignore[attr-defined]
+    from numba import types as numba_types
 
-    function, kind = _jitted(wrapped.function), np.dtype(dtype).type
+    function, kind = _jitted(wrapped.function, _SCORE), np.dtype(dtype).type
     to_natural, to_base_2 = kind(1 / _LOG2_E), kind(_LOG2_E)
 
     def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
@@ -104,23 +109,23 @@ def _score_loop(wrapped: _Function, dtype: DType) -> Loop:
                 block[j, i] = kind(score) * to_base_2
         return 0
 
-    pointer = types.CPointer(  # type: ignore[no-untyped-call]
-        types.float32 if dtype == "float32" else types.float64
+    pointer = numba_types.CPointer(  # type: ignore[no-untyped-call]
+        numba_types.float32 if dtype == "float32" else numba_types.float64
     )
-    wants = "(score, b, h, i, j) -> float"
-    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), wrapped.function, wants)
+    return _compiled(loop, numba_types.int64(pointer, *[numba_types.int64] * 7), wrapped.function, _SCORE)
 
 
 @functools.lru_cache(64)
 def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Loop:
-    from numba import carray, types  # type: ignore[attr-defined]
+    from numba import carray  # type: ignore[attr-defined]
+    from numba import types as numba_types
 
     kind = np.dtype(dtype).type
     to_natural = 1 / _LOG2_E
     if slope is not None:
-        derivative = _jitted(slope.function)
+        derivative = _jitted(slope.function, _SCORE, "derivative")
     else:
-        function = _jitted(wrapped.function)
+        function = _jitted(wrapped.function, _SCORE)
 
         def difference(score, batch, head, i, j):  # type: ignore[no-untyped-def]
             # The cube root of float64's precision: what rounding and curvature spoil is then about the same.
@@ -128,7 +133,7 @@ def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Lo
             up, down = score + step, score - step
             return (function(up, batch, head, i, j) - function(down, batch, head, i, j)) / (up - down)
 
-        derivative = _jitted(difference)
+        derivative = _jitted(difference, _SCORE)
 
     def loop(scores, line, batch, head, first_query, count, a, e):  # type: ignore[no-untyped-def]
         block = carray(scores, (e - a, line))
@@ -138,23 +143,30 @@ def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Lo
                 block[j, i] = kind(derivative(score, batch, head, first_query + i, a + j))
         return 0
 
-    pointer = types.CPointer(  # type: ignore[no-untyped-call]
-        types.float32 if dtype == "float32" else types.float64
+    pointer = numba_types.CPointer(  # type: ignore[no-untyped-call]
+        numba_types.float32 if dtype == "float32" else numba_types.float64
     )
-    of = slope.function if slope is not None else wrapped.function
-    return _compiled(loop, types.int64(pointer, *[types.int64] * 7), of, "(score, b, h, i, j) -> float")
+    of, name = (slope.function, "derivative") if slope is not None else (wrapped.function, "function")
+    return _compiled(loop, numba_types.int64(pointer, *[numba_types.int64] * 7), of, _SCORE, name)
 
 
-def _jitted(function: Callable[..., Any]) -> Any:
+def _jitted(function: Callable[..., Any], wants: str, name: str = "function") -> Any:
     from numba import njit
     from numba.core.dispatcher import Dispatcher
 
     if isinstance(function, Dispatcher):
         return function
+    if not isinstance(function, types.FunctionType):
+        raise ValueError(
+            f"{name} must be a function that Numba can compile, {wants}, got {function!r}, which is none by itself; "
+            f"write a `def` or a `lambda` in its place"
+        )
     return njit(error_model="numpy", inline="never")(function)
 
 
-def _compiled(loop: Callable[..., Any], signature: Any, function: Callable[..., Any], wants: str) -> Loop:
+def _compiled(
+    loop: Callable[..., Any], signature: Any, function: Callable[..., Any], wants: str, name: str = "function"
+) -> Loop:
     from numba import cfunc
     from numba.core.errors import NumbaError
 
@@ -165,6 +177,6 @@ def _compiled(loop: Callable[..., Any], signature: Any, function: Callable[..., 
         # Its first lines only say at which of its stages Numba failed.
         reasons = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
         raise ValueError(
-            f"function must be one that Numba can compile, {wants}, on plain numbers, got "
+            f"{name} must be one that Numba can compile, {wants}, on plain numbers, got "
             f"{getattr(function, '__name__', function)!r}: {reasons[0] if reasons else error}"
         ) from error

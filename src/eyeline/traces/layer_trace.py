@@ -101,7 +101,6 @@ class LayerTrace:
     def weights(self) -> Array:
         """Every weight of every head, float32, (H, N, M): for short texts."""
         seen = self.observe(Weights())
-        assert seen.weights is not None
         return np.asarray(seen.weights[:, 0])
 
 

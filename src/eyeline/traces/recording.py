@@ -96,8 +96,13 @@ def record(
     if not text.strip():
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
     asked = text_model(model, progress=progress)
+
+    def layer_done(done: int, layers: int) -> None:
+        if progress is not None and done:
+            progress(f"{asked.name}: layer {done} of {layers}")
+
     return record_text(
-        asked, asked.read(text), mask=mask, scale=scale, keep=keep, cancelled=cancelled, progress=progress
+        asked, asked.read(text), mask=mask, scale=scale, keep=keep, cancelled=cancelled, layer_done=layer_done
     )
 
 
@@ -110,7 +115,7 @@ def record_tokens(
     scale: float | None = None,
     keep: Keep | None = None,
     cancelled: Callable[[], bool] | None = None,
-    progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
     """The same of tokens, the last of which may have been generated.
 
@@ -119,7 +124,8 @@ def record_tokens(
         tokens: its tokens of a text.
         prompt: how many of them were given, if the others were generated.
         keep: what is kept; as `record` if not given.
-        mask, scale, cancelled, progress: as for `record`.
+        mask, scale, cancelled: as for `record`.
+        layer_done: called after each layer with how many are done and how many there are.
     """
     return record_text(
         text_model(model),
@@ -128,7 +134,7 @@ def record_tokens(
         scale=scale,
         keep=Keep(measures=True) if keep is None else keep,
         cancelled=cancelled,
-        progress=progress,
+        layer_done=layer_done,
     )
 
 
@@ -140,7 +146,7 @@ def record_text(
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     cancelled: Callable[[], bool] | None = None,
-    progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
     """The same of a text that was read, by any model: the one way from a text to a trace."""
     tokens = text.tokens
@@ -154,9 +160,4 @@ def record_text(
         if mask != "causal":
             raise TraceError(f"mask must be 'causal' or a mask of eyeline, got {mask!r}")
         mask = Causal()
-
-    def layer_done(done: int, layers: int) -> None:
-        if progress is not None and done:
-            progress(f"{model.name}: layer {done} of {layers}")
-
     return model.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)

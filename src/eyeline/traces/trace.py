@@ -16,7 +16,7 @@ from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.readouts import Pooled, Weights
 from eyeline.readouts.observation import Observation
-from eyeline.readouts.rectangle import Which
+from eyeline.readouts.weights import Which
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
@@ -273,8 +273,7 @@ class Trace:
             lse=part.lse[head][rows],
             read=Weights(keys=columns - first),
         )
-        assert seen.weights is not None
-        return seen.weights
+        return seen[Weights]
 
     def pooled(
         self,
@@ -318,8 +317,7 @@ class Trace:
             lse=part.lse[head, top:bottom],
             read=Pooled(rows, columns),
         )
-        assert seen.pooled is not None
-        return seen.pooled
+        return seen[Pooled]
 
     def layer(self, layer: int) -> LayerTrace:
         """What is kept of a layer, counted from 0.

@@ -1,122 +1,116 @@
-"""Answers shown: which view draws each kind of answer in a terminal, in a notebook, as CSV and as a picture.
+"""Answers that print themselves: the view that draws each kind of answer in a terminal, in a notebook, as CSV and PNG.
 
-Answers stand below views and import none. Importing this module fills in their `renderers`, and the attributes of
-`eyeline` import it with the function: `eyeline.explain(...)` prints itself. Whoever imports `explain` from
-`eyeline.answers` imports this module too.
+Answers stand below views and import none. This module fills in their `renderers`, and `eyeline.explain` and its like
+are loaded through it, so that whoever has one of these functions has answers that print themselves. Each view is loaded
+when something is first drawn.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+import os
 
-from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout
+from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
+from eyeline.views.drawing import Drawing
 
-# Views draw an answer's plain data; each loads when something is first drawn.
+__all__ = ["compare", "explain", "heads", "rollout"]
+
+_EXCERPT = 60  # characters of the text in an answer's repr
 
 
 def _explanation() -> Renderers:
-    def rich(found: Explanation) -> Any:
-        from eyeline.views.terminal import Drawing, explanation
+    def rich(answer: Explanation) -> Drawing:
+        from eyeline.views.explanation_terminal import explanation
 
-        return Drawing(lambda ink: explanation(_data(found), ink))
+        return Drawing(lambda ink: explanation(answer, ink))
 
-    def html(found: Explanation) -> str:
-        from eyeline.views.html import explanation_html
+    def html(answer: Explanation) -> str:
+        from eyeline.views.explanation_html import explanation_html
 
-        return explanation_html(_data(found))
+        return explanation_html(answer)
 
-    def line(found: Explanation) -> str:
-        from eyeline.views import findings
+    def line(answer: Explanation) -> str:
+        from eyeline.views.findings import found, heading
 
-        data = _data(found)
-        return f"<Explanation of {found.text[:60]!r}: {findings.heading(data)} · {findings.found(data)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
 
-    def csv(found: Explanation) -> str:
-        from eyeline.views.tables import csv_text
+    def csv(answer: Explanation) -> str:
+        from eyeline.views.csv_tables import explanation_csv
 
-        return csv_text(_data(found))
+        return explanation_csv(answer)
 
-    def png(found: Explanation, path: Any) -> list[str]:
-        from eyeline.views.figure import save_heat_map
+    def png(answer: Explanation, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.explanation_figure import save_heat_map
 
-        return save_heat_map(_data(found), path)
+        return save_heat_map(answer, path)
 
     return Renderers(rich, html, line, csv, png)
 
 
 def _comparison() -> Renderers:
-    def rich(found: Comparison) -> Any:
-        from eyeline.views.terminal import Drawing, comparison
+    def rich(answer: Comparison) -> Drawing:
+        from eyeline.views.comparison_terminal import comparison
 
-        return Drawing(lambda ink: comparison(_data(found), ink))
+        return Drawing(lambda ink: comparison(answer, ink))
 
-    def html(found: Comparison) -> str:
-        from eyeline.views.html import comparison_html
+    def html(answer: Comparison) -> str:
+        from eyeline.views.comparison_html import comparison_html
 
-        return comparison_html(_data(found))
+        return comparison_html(answer)
 
-    def line(found: Comparison) -> str:
+    def line(answer: Comparison) -> str:
         from eyeline.views.findings import compared
 
-        return f"<Comparison of {found.question.token!r} in two texts: {' '.join(compared(_data(found)))}>"
+        return f"<Comparison of {answer.question.token!r} in two texts: {' '.join(compared(answer))}>"
 
     return Renderers(rich, html, line)
 
 
 def _rollout() -> Renderers:
-    def rich(found: Rollout) -> Any:
-        from eyeline.views.rollout import rollout as drawn
-        from eyeline.views.terminal import Drawing
+    def rich(answer: Rollout) -> Drawing:
+        from eyeline.views.rollout_terminal import rollout as lines
 
-        return Drawing(lambda ink: drawn(_data(found), ink))
+        return Drawing(lambda ink: lines(answer, ink))
 
-    def html(found: Rollout) -> str:
+    def html(answer: Rollout) -> str:
         from eyeline.views.rollout_html import rollout_html
 
-        return rollout_html(_data(found))
+        return rollout_html(answer)
 
-    def line(found: Rollout) -> str:
-        from eyeline.views import rollout as view
+    def line(answer: Rollout) -> str:
+        from eyeline.views.rollout_findings import found, heading
 
-        data = _data(found)
-        return f"<Rollout of {found.text[:60]!r}: {view.heading(data)} · {view.found(data)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
 
 def _heads() -> Renderers:
-    def rich(found: Heads) -> Any:
-        from eyeline.views.heads import heads as drawn
-        from eyeline.views.terminal import Drawing
+    def rich(answer: Heads) -> Drawing:
+        from eyeline.views.heads_terminal import heads as lines
 
-        return Drawing(lambda ink: drawn(_data(found), ink))
+        return Drawing(lambda ink: lines(answer, ink))
 
-    def html(found: Heads) -> str:
+    def html(answer: Heads) -> str:
         from eyeline.views.heads_html import heads_html
 
-        return heads_html(_data(found))
+        return heads_html(answer)
 
-    def line(found: Heads) -> str:
-        from eyeline.views import heads as view
+    def line(answer: Heads) -> str:
+        from eyeline.views.heads_findings import found, heading
 
-        data = _data(found)
-        return f"<Heads over {found.text[:60]!r}: {view.heading(data)} · {view.found(data)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
 
-    def csv(found: Heads) -> str:
-        from eyeline.views.tables import heads_csv
+    def csv(answer: Heads) -> str:
+        from eyeline.views.csv_tables import heads_csv
 
-        return heads_csv(_data(found))
+        return heads_csv(answer)
 
-    def png(found: Heads, path: Any) -> list[str]:
+    def png(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
         from eyeline.views.heads_figure import save_heads
 
-        return save_heads(_data(found), path)
+        return save_heads(answer, path)
 
     return Renderers(rich, html, line, csv, png)
-
-
-def _data(found: Any) -> Any:
-    return cast(Any, found.document())
 
 
 Explanation.renderers = _explanation()

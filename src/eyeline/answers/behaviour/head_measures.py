@@ -71,9 +71,6 @@ def measures(layer: LayerTrace, seen: Observation, groups: TokenGroups) -> dict[
         special ones, `separator`, and `punctuation`; and `sink`. NaN where the text has no such token.
     """
     H, N = layer.lse.shape
-    assert seen.entropy is not None
-    assert seen.mean_distance is not None
-    assert seen.group_mass is not None
     mass = np.moveaxis(seen.group_mass.reshape(H, N, -1), -1, 0)
     found = {
         "entropy": seen.entropy.reshape(H, N),

@@ -8,7 +8,7 @@ from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.matmul import Lines, matmul
 from eyeline.kernels.compiled.memory import width
 from eyeline.kernels.compiled.programs import CELL, sizes, wide
-from eyeline.kernels.compiled.records import Matrix, compiled, panel_at
+from eyeline.kernels.compiled.records import StridedRows, compiled, panel_at
 from eyeline.kernels.compiled.score_gradients import score_gradients
 from eyeline.kernels.compiled.softmax_gradients import softmax_gradients
 
@@ -26,7 +26,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
     """Pairs of blocks, with queries in panels of `vectors` · `lanes`, on tiles of `rows` and `value_rows` rows."""
     W = width(dtype, lanes)
     store, splat = W.store, W.splat
-    size, step, length, _ = sizes(dtype, lanes, vectors)
+    size, vector, length, _ = sizes(dtype, lanes, vectors)
     wide_line = wide(size)
     zero, hidden = dtype(0), dtype(-1)
     visible_keys, hide = masking(dtype, lanes, vectors)
@@ -41,7 +41,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
         at = first * wide_line + g * size
         for j in range(last - first):
             for w in range(vectors):
-                to = at + j * wide_line + w * step
+                to = at + j * wide_line + w * vector
                 store(work.block_dS + to, splat(zero))
                 store(work.block_P + to, splat(hidden if careful else zero))
 
@@ -87,7 +87,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
         """Add what the block's queries [begin, begin + n) give to dk and dv of its keys [first, first + count); the
         block begins at key number `place` of the stripe."""
         at = first * wide_line + begin * size
-        P, dS = Matrix(work.block_P + at, wide_line, size), Matrix(work.block_dS + at, wide_line, size)
+        P, dS = StridedRows(work.block_P + at, wide_line, size), StridedRows(work.block_dS + at, wide_line, size)
         lines = p.line_e
         dv, d_output = work.dv + (place + first) * lines, work.d_output + begin * lines
         add_product(P, count, Lines(d_output, lines), n, Lines(dv, lines), p.E)
@@ -98,7 +98,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
     @compiled
     def add_to_queries(p, work, begin, count, place, first, n):
         """Add what the block's keys [first, first + n) give to dq of its queries [begin, begin + count)."""
-        dS, lines = Matrix(work.block_dS + first * wide_line + begin * size, size, wide_line), p.line_d
+        dS, lines = StridedRows(work.block_dS + first * wide_line + begin * size, size, wide_line), p.line_d
         keys, dq = work.keys + (place + first) * lines, work.dq + begin * lines
         add_product(dS, count, Lines(keys, lines), n, Lines(dq, lines), p.D)
 
@@ -109,9 +109,9 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
         dv, dk = Lines(work.dv + place * p.line_e, p.line_e), Lines(work.dk + place * p.line_d, p.line_d)
         K = Lines(work.keys + place * p.line_d, p.line_d)
         q, dq, d_output = Lines(work.q, p.line_d), Lines(work.dq, p.line_d), Lines(work.d_output, p.line_e)
-        add_product_carefully(Matrix(P, wide_line, size), P, n, d_output, count, dv, p.E)
-        add_product_carefully(Matrix(dS, wide_line, size), P, n, q, count, dk, p.D)
-        add_product_carefully(Matrix(dS, size, wide_line), P, count, K, n, dq, p.D)
+        add_product_carefully(StridedRows(P, wide_line, size), P, n, d_output, count, dv, p.E)
+        add_product_carefully(StridedRows(dS, wide_line, size), P, n, q, count, dk, p.D)
+        add_product_carefully(StridedRows(dS, size, wide_line), P, count, K, n, dq, p.D)
 
     @compiled
     def add_cells(p, work, count, n, a, place):

@@ -14,7 +14,7 @@ from eyeline.kernels.compiled.memory import add_to, load_i32, raise_to, store_i8
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import largest, maximum, total
-from eyeline.kernels.compiled.transpose import totals_tile
+from eyeline.kernels.compiled.transpose import column_sums_tile
 
 
 class ColumnPrimitives(NamedTuple):
@@ -32,10 +32,10 @@ def column_primitives(dtype, lanes, most_vectors):
     """Columns and grids, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, load_scalar, store_scalar = W.load, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
-    totals = totals_tile(dtype, lanes, most_vectors, most_vectors)
-    totals_thin = totals_tile(dtype, lanes, most_vectors, 1)
+    totals = column_sums_tile(dtype, lanes, most_vectors, most_vectors)
+    totals_thin = column_sums_tile(dtype, lanes, most_vectors, 1)
 
     @compiled
     def in_units(x, units):
@@ -66,7 +66,7 @@ def column_primitives(dtype, lanes, most_vectors):
         for j in range(whole, e - a):
             added = load(P + j * line)
             for w in range(1, vectors):
-                added = added + load(P + j * line + w * step)
+                added = added + load(P + j * line + w * vector)
             x, at = total(added), sums + (a + j) * 8
             if x == x:
                 store_word(at, word(at, 0) + in_units(x, units))
@@ -79,7 +79,7 @@ def column_primitives(dtype, lanes, most_vectors):
         for j in range(e - a):
             highest = load(P + j * line)
             for w in range(1, vectors):
-                highest = maximum(load(P + j * line + w * step), highest)
+                highest = maximum(load(P + j * line + w * vector), highest)
             at = maxima + (a + j) * size
             x, y = load_scalar(at), largest(highest)
             store_scalar(at, x if y < x else y)

@@ -29,11 +29,22 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     """A kernel in LLVM's language, not yet optimised, as a function named `ENTRY`."""
     from numba import cfunc, types
 
+    from eyeline.kernels.compiled.float_state import float_state
+    from eyeline.kernels.compiled.records import compiled
+
     make = getattr(import_module(f"eyeline.kernels.compiled.{program}"), program)
-    kernel = make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows)
+    kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows))
+    begin, end = float_state(on.triple)
+
+    def steady(params, workspace, most):
+        state = begin()
+        left = kernel(params, workspace, most)
+        end(state)
+        return left
+
     signature = types.int64(types.intp, types.intp, types.int64)
-    compiled = cfunc(signature, error_model="numpy", boundscheck=False)(kernel)
-    return compiled.inspect_llvm().replace(compiled.native_name, ENTRY)
+    entry = cfunc(signature, error_model="numpy", boundscheck=False)(steady)
+    return entry.inspect_llvm().replace(entry.native_name, ENTRY)
 
 
 def to_object(source: str, on: Target) -> bytes:
@@ -61,8 +72,10 @@ def _optimised(source: str, on: Target):
     for function in module.functions:
         if not function.is_declaration and function.name != ENTRY:
             function.linkage = "internal"
-            if "kernelB" in function.name:  # the one that `ENTRY` calls
+            if "steadyB" in function.name:  # the one that `ENTRY` calls
                 function.add_function_attribute("alwaysinline")
+            if "kernelB" in function.name:  # so that nothing of it moves out of the state it is to be computed in
+                function.add_function_attribute("noinline")
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"

@@ -84,7 +84,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
             if stage != SUM_VALUES:
                 pack(p, work, batch, key_head)
             all_blocks = (p.M + KEY_BLOCK - 1) // KEY_BLOCK
-            kept = p.scores + (batch * (p.H // p.group) + key_head) * all_blocks * p.scores_block
+            scores_kept = p.scores + (batch * (p.H // p.group) + key_head) * all_blocks * p.scores_block
             seen = 0
             for block in range(first_block, last, KEY_BLOCK):
                 a, e = seen_part(p, batch, key_head, max(block, first), min(block + KEY_BLOCK, last))
@@ -93,7 +93,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
                 a -= a % SUM_BLOCK
                 S = work.P
                 if stage != EVERYTHING:
-                    S = kept + block // KEY_BLOCK * p.scores_block
+                    S = scores_kept + block // KEY_BLOCK * p.scores_block
                 # While one block is worked on, the next comes in.
                 ahead = KEY_BLOCK if block + KEY_BLOCK < last and p.half == NOT else 0
                 if stage != SUM_VALUES:

@@ -9,8 +9,8 @@ Even and odd terms are summed apart, in order, and the two added, exactly as the
 the bits the same.
 
 A tile jumps from row to row, which no processor's prefetcher foresees. So it prefetches the lines it will need, a block
-later, in the order in which they lie in memory, one or a few with every step: all at once they would hold up the tile's
-own loads.
+later, in the order in which they lie in memory, one or a few for every pair of terms: all at once they would hold up
+the tile's own loads.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector = ir.VectorType(llvm, lanes)
-    step = lanes * size
-    prefetched = -(-2 * vectors * step // LINE)
+    stride = lanes * size
+    prefetched = -(-2 * vectors * stride // LINE)
 
     @intrinsic
     def tile(typingctx, weights, line, values, token, n, out, out_line, factors, ahead, ahead_width, ahead_row):
@@ -147,7 +147,7 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
             def step_on(weight_at, value_at, sums):
                 """One key's values times its weights, added to the sums."""
                 by = [spread(weight_at, r) for r in range(rows)]
-                vs = [builder.load(pointer(builder, value_at, vector, w * step), align=size) for w in range(vectors)]
+                vs = [builder.load(pointer(builder, value_at, vector, w * stride), align=size) for w in range(vectors)]
                 return [fma_value(builder, by[r], vs[w], total) for (r, w), total in zip(places, sums, strict=True)]
 
             start = builder.block
@@ -181,7 +181,7 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
             even = phis(builder, even, rest)
             come_from(last, even, one_more)
             for (r, w), x, y in zip(places, even, odd, strict=True):
-                to = pointer(builder, builder.add(out, builder.mul(I64(r), out_line)), vector, w * step)
+                to = pointer(builder, builder.add(out, builder.mul(I64(r), out_line)), vector, w * stride)
                 total = fma_value(builder, builder.load(to, align=size), spread(factors, r), builder.fadd(x, y))
                 builder.store(total, to, align=size)
             return context.get_dummy_value()

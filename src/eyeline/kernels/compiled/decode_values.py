@@ -43,7 +43,7 @@ def decode_values(dtype, lanes, row_counts):
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size = np.dtype(dtype).itemsize
-    step, wide = lanes * size, 2 * lanes
+    vector, wide = lanes * size, 2 * lanes
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     rows_at_once, tile = ladder(lambda vectors, rows: values_tile(dtype, lanes, rows, vectors), row_counts, 2)
     narrow = half_precision(dtype, lanes, 1).narrow
@@ -52,7 +52,7 @@ def decode_values(dtype, lanes, row_counts):
     def clear(p, work):
         vectors = p.N * p.group * -(-p.E // lanes)
         for w in range(vectors):
-            store(work.acc + w * step, splat(zero))
+            store(work.acc + w * vector, splat(zero))
 
     @compiled
     def add_columns(work, rows, few, values, token, n, acc, acc_line, thin, prefetch):
@@ -69,7 +69,7 @@ def decode_values(dtype, lanes, row_counts):
     @compiled
     def add_values(p, work, V, n, few, first, last, ahead):
         rows, tail, token = p.N * p.group, work.tail, V.token
-        whole, acc_line = last - last % lanes, -(-p.E // lanes) * step
+        whole, acc_line = last - last % lanes, -(-p.E // lanes) * vector
         c = first
         while c < whole:
             thin = whole - c < wide
@@ -81,11 +81,11 @@ def decode_values(dtype, lanes, row_counts):
         if whole < last:
             # Reading whole vectors here would read beyond the row.
             for j in range(n):
-                store(tail + j * step, splat(zero))
+                store(tail + j * vector, splat(zero))
                 for c in range(whole, last):
-                    store_scalar(tail + j * step + (c - whole) * size, load_scalar(V.at + j * token + c * size))
+                    store_scalar(tail + j * vector + (c - whole) * size, load_scalar(V.at + j * token + c * size))
             to = work.acc + whole * size
-            add_columns(work, rows, few, tail, step, n, to, acc_line, True, Prefetch(tail, step, step))
+            add_columns(work, rows, few, tail, vector, n, to, acc_line, True, Prefetch(tail, vector, vector))
 
     @compiled
     def add_sinks(p, work, key_head):
@@ -102,14 +102,14 @@ def decode_values(dtype, lanes, row_counts):
             store(passing, fma(total, alpha, exp2(sink - shift)))
             store_scalar(work.l + r * size, load_scalar(passing))
             for w in range(across):
-                at = work.acc + (r * across + w) * step
+                at = work.acc + (r * across + w) * vector
                 store(at, load(at) * alpha)
 
     @compiled
     def write_row(p, work, r, row, first, last, inverse):
         """Write a row's columns [first, last), times the inverse of l."""
         E, half, whole = p.E, p.half, last - last % lanes
-        source = work.acc + r * -(-E // lanes) * step
+        source = work.acc + r * -(-E // lanes) * vector
         target = p.output + row * E * size if half == NOT else work.rows
         for e in range(first, whole, lanes):
             store(target + e * size, load(source + e * size) * splat(inverse))
@@ -122,7 +122,7 @@ def decode_values(dtype, lanes, row_counts):
     def finish(p, work, batch, key_head, first, last):
         if p.sinks != 0:
             add_sinks(p, work, key_head)
-        first_row, acc_line = (batch * p.H + key_head * p.group) * p.N, -(-p.E // lanes) * step
+        first_row, acc_line = (batch * p.H + key_head * p.group) * p.N, -(-p.E // lanes) * vector
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
         for r in range(p.N * p.group):

@@ -45,7 +45,7 @@ def decode_weights(dtype, few, lanes):
     products = scores_tile(dtype, few)
     widen = half_precision(dtype, lanes, 1).widen
     # A vector of `lanes` numbers holds the scores of so many keys.
-    wide, step, together = width(dtype, lanes), lanes * size, lanes // few
+    wide, vector, together = width(dtype, lanes), lanes * size, lanes // few
     load_wide, store_wide, splat_wide = wide.load, wide.store, wide.splat
 
     @compiled
@@ -108,7 +108,7 @@ def decode_weights(dtype, few, lanes):
     def block_m(S, n, spread):
         """The rows' largest scores of n keys."""
         found = splat_wide(-infinity)
-        for at in range(S, S + n * line, step):
+        for at in range(S, S + n * line, vector):
             found = maximum(load_wide(at), found)
         store_wide(spread, found)
         highest, level = load(spread), False
@@ -139,7 +139,7 @@ def decode_weights(dtype, few, lanes):
             for w in range(together):
                 store(spread + w * line, shift)
             shift_wide = load_wide(spread)
-            for at in range(0, n * line, step):
+            for at in range(0, n * line, vector):
                 store_wide(P + at, exp2(load_wide(S + at) - shift_wide))
             total = splat(zero)
             for first in range(0, n, SUM_BLOCK):

@@ -20,7 +20,7 @@ from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import I32, above, select, splat_value
 
 
-class Dropout(NamedTuple):
+class DropoutFunctions(NamedTuple):
     """`draw_lots(p, panel)`: a panel's lots; `drop(p, panel, P, a, e)`: sets those of the weights of the keys [a, e),
     which lie at P, that are dropped to 0; one marked hidden stays."""
 
@@ -57,7 +57,7 @@ def dropout(dtype, lanes, most_vectors):
     """Dropout, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_ints, store_int = W.load, W.store, W.splat, W.load_ints, W.store_int
-    _, step, length, line = sizes(dtype, lanes, most_vectors)
+    _, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     first_mixer, second_mixer = (np.uint64(mixer) for mixer in ROW_MIXERS)
 
@@ -82,8 +82,8 @@ def dropout(dtype, lanes, most_vectors):
         for w in range(panel.vectors):
             low, high = load_ints(lots + w * lanes * 4), load_ints(lots + (length + w * lanes) * 4)
             for j in range(a, e):
-                at = P + (j - a) * line + w * step
+                at = P + (j - a) * line + w * vector
                 weight = load(at)
                 store(at, select(above(splat(zero), weight), weight, _where_kept(weight, low, high, j, threshold)))
 
-    return Dropout(draw_lots, drop)
+    return DropoutFunctions(draw_lots, drop)

@@ -6,8 +6,9 @@ added to acc. What was added before is rescaled by alpha when a row's maximum gr
 Gimelshein 2018; Dao et al. 2022). Scores are in base 2: queries are multiplied by scale · log2 e while they are packed.
 
 A weight of 0 times a NaN is NaN, which a value that the mask hides must not do to its neighbours. So a panel whose
-result isn't finite is done once more, carefully: hidden keys are then left out one by one. What is finite costs
-nothing for it. A visible value that is NaN reaches the result, however small its weight.
+result isn't finite is done once more, carefully: hidden keys are then left out one by one; and if it still isn't, a
+third time with weights scaled down, for sums that overflow though their mean doesn't. What is finite costs nothing for
+it. A visible value that is NaN reaches the result, however small its weight.
 
 Nothing here allocates, raises or calls back, so the machine code stands alone (see `compile`).
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.memory import load_i32
-from eyeline.kernels.compiled.packing import packing
+from eyeline.kernels.compiled.packing import CAREFUL, FAST, SCALED_DOWN, packing
 from eyeline.kernels.compiled.panel import panel_pass
 from eyeline.kernels.compiled.params import PARAMS, VISIT
 from eyeline.kernels.compiled.primitives import primitives
@@ -67,7 +68,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         return panel.scores + keys.a * line
 
     @compiled
-    def sweep(p, work, batch, head, first_query, count, careful):
+    def sweep(p, work, batch, head, first_query, count, care):
         """One panel or several, side by side, over all the keys. Returns which of them are finite, as bits."""
         panels = (count + length - 1) // length
         begin, end, seen = p.M, 0, 0
@@ -88,11 +89,11 @@ def forward(dtype, lanes, vectors, rows, value_rows):
                 seen += panel.count * (keys.e - keys.a)
                 S = scores_of(p, work, panel, keys)
                 from_a = keys.a - block
-                take_block(p, work, panel, S, rows_from(K, from_a), rows_from(V, from_a), keys, careful)
+                take_block(p, work, panel, S, rows_from(K, from_a), rows_from(V, from_a), keys, care)
         add_to_field(p, "work", seen)
         finite = 0
         for slot in range(panels):
-            if finish(p, work, panel_of(p, work, slot)):
+            if finish(p, work, panel_of(p, work, slot), care):
                 finite |= 1 << slot
         return finite
 
@@ -102,7 +103,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         reads = p.primitives.asked != 0
         if reads:
             begin_task(p, work)
-        finite, panels = sweep(p, work, batch, head, first_query, count, False), (count + length - 1) // length
+        finite, panels = sweep(p, work, batch, head, first_query, count, FAST), (count + length - 1) // length
         if reads:
             for slot in range(panels):
                 if (finite >> slot) & 1:
@@ -110,7 +111,9 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         for slot in range(panels):
             if not (finite >> slot) & 1:
                 first = slot * length
-                sweep(p, work, batch, head, first_query + first, min(length, count - first), True)
+                n = min(length, count - first)
+                if not sweep(p, work, batch, head, first_query + first, n, CAREFUL):
+                    sweep(p, work, batch, head, first_query + first, n, SCALED_DOWN)
                 if reads:
                     read_panel(p, work, panel_of(p, work, 0))
         if reads:

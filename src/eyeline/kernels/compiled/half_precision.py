@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from eyeline.kernels.compiled.memory import width
 from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import Matrix, compiled, head_of, rows_from
+from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import I16, I32, Vec, pointer
 
 _HALF, _FLOAT = ir.HalfType(), ir.FloatType()
@@ -21,8 +21,8 @@ NOT, FLOAT16, BFLOAT16 = (int(half) for half in Half)
 
 class HalfPrecision(NamedTuple):
     """`widen`, which copies rows of 16 bits to rows of float32; `narrow`, which writes such rows back; and
-    `rows_at_hand(p, array, widened, batch, head, columns, a, e)`: an array's rows [a, e) as a `Matrix`, where they are,
-    or widened to this place in the workspace."""
+    `rows_at_hand(p, array, widened, batch, head, columns, a, e)`: an array's rows [a, e), where they are, or widened to
+    this place in the workspace."""
 
     widen: object
     narrow: object
@@ -157,6 +157,6 @@ def half_precision(dtype, lanes, most_vectors):
         if p.half == NOT:
             return found
         widen(p.half, found.at, found.token, found.column, e - a, columns, widened, columns * size)
-        return Matrix(widened, columns * size, size)
+        return StridedRows(widened, columns * size, size)
 
     return HalfPrecision(widen, narrow, rows_at_hand)

@@ -8,7 +8,7 @@ import numpy as np
 
 from eyeline.kernels.compiled.memory import call, load_i8, load_i32, store_i8, store_word, width, word
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import Keys, compiled, head_of
+from eyeline.kernels.compiled.records import KeyRange, compiled, head_of
 from eyeline.kernels.compiled.simd import below, select
 from eyeline.kernels.compiled.transpose import turn_flags
 
@@ -18,8 +18,8 @@ ALL_SET = 0x0101010101010101
 
 class Masking(NamedTuple):
     """`visible_keys(p, work, panel, a, e)`: the part of the keys [a, e), all of one block, that the panel has to look
-    at, as `Keys`; `hide(p, work, panel, S, keys)`: sets the scores at S of keys that a query may not look at to -inf,
-    and returns whether there can be any."""
+    at; `hide(p, work, panel, S, keys)`: sets the scores at S of keys that a query may not look at to -inf, and returns
+    whether there can be any."""
 
     visible_keys: object
     hide: object
@@ -36,7 +36,7 @@ def masking(dtype, lanes, most_vectors):
         W.splat_int,
         W.load_flags,
     )
-    _, step, length, line = sizes(dtype, lanes, most_vectors)
+    _, vector, length, line = sizes(dtype, lanes, most_vectors)
     infinity = dtype(np.inf)
 
     @compiled
@@ -90,12 +90,12 @@ def masking(dtype, lanes, most_vectors):
         if a < e and p.mask.bounds.address != 0 and p.mask.intervals > 1:
             a, e = narrowed(p, panel, a, e)
         if a >= e:
-            return Keys(0, 0, False)
+            return KeyRange(0, 0, False)
         a -= a % 2
         if p.mask.allowed.address == 0 and p.mask.rule_count == 0:
-            return Keys(a, e, False)
+            return KeyRange(a, e, False)
         found = set_flags(p, work, panel, a, e)
-        return Keys(a, 0 if found == 0 else e, found != 2)
+        return KeyRange(a, 0 if found == 0 else e, found != 2)
 
     @compiled
     def hide(p, work, panel, S, keys):
@@ -116,13 +116,13 @@ def masking(dtype, lanes, most_vectors):
                     extent = load_ints(bounds + (length + w * lanes) * 4)
                     for first, last in ((a, min(e, full_first)), (max(a, full_end), e)):
                         for j in range(first, last):
-                            at = S + (j - a) * line + w * step
+                            at = S + (j - a) * line + w * vector
                             seen = below(splat_int(np.int32(j)) - begin, extent)
                             store(at, select(seen, load(at), minus))
             else:
                 for j in range(a, e):
                     for w in range(vectors):
-                        at = S + (j - a) * line + w * step
+                        at = S + (j - a) * line + w * vector
                         seen = below(splat_int(np.int32(0)), splat_int(np.int32(0)))
                         for k in range(p.mask.intervals):
                             begin = load_ints(bounds + (2 * k * length + w * lanes) * 4)
@@ -133,7 +133,7 @@ def masking(dtype, lanes, most_vectors):
             flags = work.flags
             for j in range(e - a):
                 for w in range(vectors):
-                    at = S + j * line + w * step
+                    at = S + j * line + w * vector
                     store(at, select(load_flags(flags + j * length + w * lanes), load(at), minus))
         return True
 

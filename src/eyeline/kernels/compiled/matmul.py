@@ -31,7 +31,7 @@ def matmul(dtype, lanes, most_vectors, rows, added_rows):
     """Products, on tiles of `rows` rows, and those that are added on tiles of `added_rows`."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar = W.load, W.store, W.splat, W.load_scalar
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     hidden = dtype(-1)
     tile = plain_tile(dtype, lanes, most_vectors, rows, added=False)
@@ -53,7 +53,7 @@ def matmul(dtype, lanes, most_vectors, rows, added_rows):
 
     @compiled
     def add_product(A, count, B, n, C, columns):
-        """C[count][columns] += A[count][n] · B[n][columns]; A is a `Matrix`, B and C are `Lines`. Columns up to the
+        """C[count][columns] += A[count][n] · B[n][columns]; A is `StridedRows`, B and C are `Lines`. Columns up to the
         next whole vector are written as well."""
         for first in range(0, columns, length):
             thin = columns - first <= lanes
@@ -71,7 +71,7 @@ def matmul(dtype, lanes, most_vectors, rows, added_rows):
         """As `add_product`, but without the terms whose mark, a number that lies among `marks` as A's does in A, says
         that they are hidden."""
         for r in range(count):
-            for first in range(0, columns * size, step):
+            for first in range(0, columns * size, vector):
                 even, odd = splat(zero), splat(zero)
                 for i in range(n):
                     at = r * A.token + i * A.column

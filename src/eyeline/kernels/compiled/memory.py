@@ -25,7 +25,7 @@ def word(typingctx, address, index):
 
 @intrinsic
 def add_to(typingctx, address, amount):
-    """Raises the int64 at `address` by `amount`, in one step whatever other threads do, and returns what it was."""
+    """Raises the int64 at `address` by `amount`, atomically, and returns what it was."""
 
     def codegen(context, builder, signature, args):
         return builder.atomic_rmw("add", pointer(builder, args[0], I64), args[1], "monotonic")
@@ -35,7 +35,7 @@ def add_to(typingctx, address, amount):
 
 @intrinsic
 def raise_to(typingctx, address, value):
-    """Raises the number at `address` to a larger one, 0 or more, in one step whatever other threads do; NaN is more
+    """Raises the number at `address` to a larger one, 0 or more, atomically; NaN is more
     than any."""
 
     def codegen(context, builder, signature, args):

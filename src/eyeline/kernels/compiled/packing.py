@@ -12,18 +12,23 @@ from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.memory import load_i32, width
 from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS, Half
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import Matrix, compiled, head_of, opener, rows_from
+from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, opener, rows_from
 from eyeline.kernels.compiled.rows import rows_of_numbers
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select
 from eyeline.kernels.compiled.transpose import transpose_tile
 
 NOT = int(Half.NOT)
+#: How values are summed: by tiles; leaving out what is hidden, one by one; and so that no sum overflows, too.
+FAST, CAREFUL, SCALED_DOWN = range(3)
+#: The range that is gained where weights are scaled down by this, more than there are keys.
+SCALE_UP = 2.0**32
 
 
 class Packing(NamedTuple):
     """`prepare(p, work, slot, batch, head, first_query, count)`: packs queries, and the intervals of keys they may look
-    at, into the panel of this number, which it returns; `finish(p, work, panel)`: divides by l and writes the rows, and
-    returns whether all that was written is finite."""
+    at, into the panel of this number, which it returns; `finish(p, work, panel, care)`: divides by l and writes the
+    rows, or where these are scaled down, the numbers of them that weren't finite before; and returns whether all that
+    was written is finite."""
 
     prepare: object
     finish: object
@@ -37,7 +42,7 @@ def packing(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
     load_scalar, store_scalar, store_int = W.load_scalar, W.store_scalar, W.store_int
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
     draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
@@ -82,13 +87,13 @@ def packing(dtype, lanes, most_vectors):
         queries = rows_from(head_of(p.q, batch, head), first_query)
         if p.half != NOT:
             widen(p.half, queries.at, queries.token, queries.column, count, p.D, work.rows, p.D * size)
-            queries = Matrix(work.rows, p.D * size, size)
+            queries = StridedRows(work.rows, p.D * size, size)
         turn(queries, count, vectors, p.D, dtype(p.q_factor), panel.q)
         for w in range(vectors):
-            store(panel.m + w * step, splat(-infinity))
-            store(panel.l + w * step, splat(zero))
+            store(panel.m + w * vector, splat(-infinity))
+            store(panel.l + w * vector, splat(zero))
         for w in range(p.E * most_vectors):
-            store(panel.acc + w * step, splat(zero))
+            store(panel.acc + w * vector, splat(zero))
         if p.mask.bounds.address != 0:
             take_intervals(p, panel)
         else:
@@ -102,46 +107,67 @@ def packing(dtype, lanes, most_vectors):
         """Let the head's sink have its weight: it joins l, and gives no value."""
         sink = splat(load_scalar(p.sinks + panel.head * size))
         for w in range(panel.vectors):
-            m_old = load(panel.m + w * step)
+            m_old = load(panel.m + w * vector)
             m = maximum(sink, m_old)
             shift = select(equal(m, splat(-infinity)), splat(zero), m)
             alpha = exp2(m_old - shift)
-            store(panel.m + w * step, m)
-            store(panel.l + w * step, fma(load(panel.l + w * step), alpha, exp2(sink - shift)))
+            store(panel.m + w * vector, m)
+            store(panel.l + w * vector, fma(load(panel.l + w * vector), alpha, exp2(sink - shift)))
             for e in range(p.E):
-                at = panel.acc + e * line + w * step
+                at = panel.acc + e * line + w * vector
                 store(at, load(at) * alpha)
 
     @compiled
-    def finish(p, work, panel):
+    def keep_finite(p, rows, row, count, widened):
+        """Of rows that were written before, keep what was finite: put it among those that are to be written now, or
+        these where it wasn't."""
+        E, half = p.E, p.half
+        output = p.output + row * E * size
+        if half != NOT:
+            output = widened
+            widen(half, p.output + row * E * 2, E * 2, 2, count, E, widened, E * size)
+        for at in range(0, count * E * size, size):
+            before = load_scalar(output + at)
+            if before - before == zero:
+                store_scalar(rows + at, before)
+            elif half == NOT:
+                store_scalar(output + at, load_scalar(rows + at))
+
+    @compiled
+    def finish(p, work, panel, care):
         if p.sinks != 0:
             add_sink(p, panel)
         E, half, row, count = p.E, p.half, panel.row, panel.count
-        target = p.output + row * E * size if half == NOT else work.rows
+        in_place = half == NOT and care != SCALED_DOWN
+        target = p.output + row * E * size if in_place else work.rows
         m, l, acc = panel.m, panel.l, panel.acc
         whole = E - E % lanes
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
         for w in range(panel.vectors):
-            total = load(l + w * step)
+            total = load(l + w * vector)
             inverse = splat(one) / select(equal(total, splat(zero)), splat(one), total)
             if p.dropout.threshold != 0:
                 inverse = inverse * splat(dtype(p.dropout.keep_factor))
+            if care == SCALED_DOWN:
+                inverse = inverse * splat(dtype(SCALE_UP))
             for e in range(E):
-                x = load(acc + e * line + w * step)
+                x = load(acc + e * line + w * vector)
                 unsound = unsound + (x - x)
             for e in range(whole, E):
-                at = acc + e * line + w * step
+                at = acc + e * line + w * vector
                 store(at, load(at) * inverse)
             if w * lanes < count:
                 to, rows_left = target + w * lanes * E * size, min(lanes, count - w * lanes)
                 for e in range(0, whole, lanes):
-                    transpose(acc + e * line + w * step, line, lanes, to + e * size, E * size, rows_left, inverse)
+                    transpose(acc + e * line + w * vector, line, lanes, to + e * size, E * size, rows_left, inverse)
         for i in range(count):
             for e in range(whole, E):
                 store_scalar(target + (i * E + e) * size, load_scalar(acc + e * line + i * size))
             store_scalar(p.m + (row + i) * size, load_scalar(m + i * size))
             store_scalar(p.l + (row + i) * size, load_scalar(l + i * size))
+        if care == SCALED_DOWN:
+            keep_finite(p, target, row, count, target + length * E * size)
         if half != NOT:
             narrow(half, target, E * size, count, E, p.output + row * E * 2)
         return not any_nonfinite(unsound)

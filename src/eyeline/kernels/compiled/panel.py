@@ -10,6 +10,7 @@ from eyeline.kernels.compiled.dropout import dropout
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.ladder import ladder
 from eyeline.kernels.compiled.memory import load_i32, width
+from eyeline.kernels.compiled.packing import CAREFUL, FAST, SCALE_UP
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.row_totals import row_totals
@@ -20,7 +21,7 @@ from eyeline.kernels.compiled.transpose import transpose_tile
 
 
 class PanelPass(NamedTuple):
-    """`take_block(p, work, panel, S, K, V, keys, careful)`: takes these keys, whose first are the first rows of K and
+    """`take_block(p, work, panel, S, K, V, keys, care)`: takes these keys, whose first are the first rows of K and
     V, into the panel's m, l and acc, and leaves their scores at S; `write_weights(p, work, panel, K, keys)`: writes
     what is wanted of the panel's weights on them."""
 
@@ -32,9 +33,9 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
     """Panels of `most_vectors` · `lanes` queries, on tiles of `rows` keys and of `value_rows` value columns."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
-    hidden = dtype(-1)
+    hidden, one, scale_down = dtype(-1), dtype(1), dtype(1 / SCALE_UP)
     score, weigh = softmax(dtype, lanes, most_vectors, rows)
     columns_at_once, values_tile = ladder(
         lambda vectors, count: rescaled_tile(dtype, lanes, most_vectors, vectors, count), value_rows, most_vectors
@@ -54,35 +55,37 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
             done += take
 
     @compiled
-    def add_values_carefully(work, panel, V, E, n):
-        """As `add_values` does, but without what is hidden."""
+    def add_values_carefully(work, panel, V, E, n, factor):
+        """As `add_values` does, but without what is hidden; weights are multiplied by a factor."""
         for e in range(E):
             for w in range(panel.vectors):
                 even, odd = splat(zero), splat(zero)
                 for j in range(n):
-                    weight = load(work.P + j * line + w * step)
+                    weight = load(work.P + j * line + w * vector)
+                    scaled = weight * splat(factor)
                     value = splat(load_scalar(V.at + j * V.token + e * V.column))
                     if j % 2 == 0:
-                        even = select(equal(weight, splat(hidden)), even, fma(value, weight, even))
+                        even = select(equal(weight, splat(hidden)), even, fma(value, scaled, even))
                     else:
-                        odd = select(equal(weight, splat(hidden)), odd, fma(value, weight, odd))
-                at = panel.acc + e * line + w * step
-                store(at, fma(load(at), load(work.alpha + w * step), even + odd))
+                        odd = select(equal(weight, splat(hidden)), odd, fma(value, scaled, odd))
+                at = panel.acc + e * line + w * vector
+                store(at, fma(load(at), load(work.alpha + w * vector), even + odd))
 
     @compiled
-    def take_block(p, work, panel, S, K, V, keys, careful):
+    def take_block(p, work, panel, S, K, V, keys, care):
         score(p, work, panel, S, K, keys)
         if p.primitives.select != 0:
             for w in range(panel.vectors):
-                peak = panel.peaks + (panel.visit_count - 1) * line + w * step
-                store(peak, load(work.block_m + w * step))
-        weigh(work, panel, S, keys, careful)
+                peak = panel.peaks + (panel.visit_count - 1) * line + w * vector
+                store(peak, load(work.block_m + w * vector))
+        weigh(work, panel, S, keys, care != FAST)
         if p.dropout.threshold != 0:
             drop(p, panel, work.P, keys.a, keys.e)
-        if careful:
-            add_values_carefully(work, panel, V, p.E, keys.e - keys.a)
+        n = keys.e - keys.a
+        if care == FAST:
+            add_values(work, panel, V, p.E, n)
         else:
-            add_values(work, panel, V, p.E, keys.e - keys.a)
+            add_values_carefully(work, panel, V, p.E, n, one if care == CAREFUL else scale_down)
 
     @compiled
     def write_rows(p, work, panel, keys):
@@ -120,9 +123,9 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
         take_totals(p.m + panel.row * size, p.l + panel.row * size, panel.count, work.shift, work.inverse_l)
         score(p, work, panel, P, K, keys)
         for w in range(panel.vectors):
-            shift, inverse = load(work.shift + w * step), load(work.inverse_l + w * step)
+            shift, inverse = load(work.shift + w * vector), load(work.inverse_l + w * vector)
             for j in range(keys.e - keys.a):
-                at = P + j * line + w * step
+                at = P + j * line + w * vector
                 value = load(at)
                 weight = exp2(value - shift) * inverse
                 # Hidden is 0 even in a row that is NaN.

@@ -19,7 +19,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
     the scores are still there. For panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one = dtype(0), dtype(1)
     infinity = dtype(float("inf"))
     ln_2 = dtype(math.log(2))
@@ -37,10 +37,10 @@ def primitive_gradients(dtype, lanes, most_vectors):
         gather(p.primitives.d_row_log_weights, panel.row, panel.count, own)
         gather(p.primitives.log_l, panel.row, panel.count, own + line)
         for w in range(panel.vectors):
-            gradient, log_l = load(own + w * step), load(own + line + w * step)
-            m = load(panel.m + w * step)
+            gradient, log_l = load(own + w * vector), load(own + line + w * vector)
+            m = load(panel.m + w * vector)
             for j in range(n):
-                score, at = load(S + j * line + w * step), dP + j * line + w * step
+                score, at = load(S + j * line + w * vector), dP + j * line + w * vector
                 derivative = fma((score - m) - log_l, splat(ln_2), splat(one))
                 # The logarithm of a weight of 0 that is hidden isn't finite.
                 derivative = select(equal(score, splat(-infinity)), splat(zero), derivative)
@@ -53,10 +53,10 @@ def primitive_gradients(dtype, lanes, most_vectors):
         offset = panel.first_query + p.primitives.distance_offset - a
         for w in range(panel.vectors):
             for i in range(lanes):
-                store_scalar(own + line + w * step + i * size, dtype(offset + w * lanes + i))
-            gradient, ahead = load(own + w * step), load(own + line + w * step)
+                store_scalar(own + line + w * vector + i * size, dtype(offset + w * lanes + i))
+            gradient, ahead = load(own + w * vector), load(own + line + w * vector)
             for j in range(e - a):
-                at = dP + j * line + w * step
+                at = dP + j * line + w * vector
                 store(at, fma(gradient, magnitude(ahead), load(at)))
                 ahead = ahead - splat(one)
 
@@ -66,7 +66,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
         for j in range(a, e):
             gradient = splat(load_scalar(p.primitives.d_column_sums + (first + j) * size))
             for w in range(panel.vectors):
-                at = work.dP + (j - a) * line + w * step
+                at = work.dP + (j - a) * line + w * vector
                 store(at, load(at) + gradient)
 
     @compiled

@@ -19,7 +19,7 @@ from eyeline.kernels.compiled.topk import topk
 VISIT_BYTES = VISIT.itemsize
 
 
-class Primitives(NamedTuple):
+class PrimitiveFunctions(NamedTuple):
     """`begin_task(p, work)` and `end_task(p, work, batch, head)`, around a task; `read_panel(p, work, panel)`: all
     primitives of one panel, from the blocks of keys it visited and the scores it kept of them."""
 
@@ -32,7 +32,7 @@ def primitives(dtype, lanes, most_vectors):
     """The primitives, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
@@ -41,7 +41,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def blank(at, lines):
-        for at_line in range(at, at + lines * line, step):
+        for at_line in range(at, at + lines * line, vector):
             store(at_line, splat(zero))
 
     @compiled
@@ -68,25 +68,25 @@ def primitives(dtype, lanes, most_vectors):
         P = work.P
         offset = panel.first_query + p.primitives.distance_offset - a
         for w in range(panel.vectors):
-            shift, inverse = load(work.shift + w * step), load(work.inverse_l + w * step)
+            shift, inverse = load(work.shift + w * vector), load(work.inverse_l + w * vector)
             log_weights, distances = splat(zero), splat(zero)
             spoiled = any_nonfinite(shift + inverse)
             for i in range(lanes):
-                store_scalar(P + w * step + i * size, dtype(offset + w * lanes + i))
-            ahead = load(P + w * step)
+                store_scalar(P + w * vector + i * size, dtype(offset + w * lanes + i))
+            ahead = load(P + w * vector)
             for j in range(e - a):
-                score = load(S + j * line + w * step)
+                score = load(S + j * line + w * vector)
                 below = score - shift
                 weight = exp2(below) * inverse
                 if spoiled:  # hidden is 0 even in a row that is NaN
                     weight = select(equal(score, splat(-infinity)), splat(zero), weight)
-                store(P + j * line + w * step, weight)
+                store(P + j * line + w * vector, weight)
                 log_weights = fma(weight, maximum(splat(least), below), log_weights)
                 distances = fma(weight, magnitude(ahead), distances)
                 ahead = ahead - splat(one)
-            at = work.row_log_weights + w * step
+            at = work.row_log_weights + w * vector
             store(at, load(at) + log_weights)
-            at = work.row_distances + w * step
+            at = work.row_distances + w * vector
             store(at, load(at) + distances)
 
     @compiled
@@ -96,8 +96,8 @@ def primitives(dtype, lanes, most_vectors):
             place = load_i32(places + j * 4)
             if place >= 0:
                 for w in range(vectors):
-                    at = sums + place * line + w * step
-                    store(at, load(at) + load(P + (j - a) * line + w * step))
+                    at = sums + place * line + w * vector
+                    store(at, load(at) + load(P + (j - a) * line + w * vector))
 
     @compiled
     def raise_places(P, maxima, places, vectors, a, e):
@@ -105,8 +105,8 @@ def primitives(dtype, lanes, most_vectors):
         for j in range(a, e):
             place = load_i32(places + j * 4)
             for w in range(vectors):
-                at = maxima + place * line + w * step
-                store(at, maximum(load(P + (j - a) * line + w * step), load(at)))
+                at = maxima + place * line + w * vector
+                store(at, maximum(load(P + (j - a) * line + w * vector), load(at)))
 
     @compiled
     def write_rows(p, work, panel):
@@ -149,4 +149,4 @@ def primitives(dtype, lanes, most_vectors):
         if asked.grid_sums != 0 or asked.grid_maxima != 0:
             write_grid(p, work, panel)
 
-    return Primitives(begin_columns, read_panel, end_columns)
+    return PrimitiveFunctions(begin_columns, read_panel, end_columns)

@@ -28,20 +28,20 @@ CELL = 32
 SCORES_APART = KEY_BLOCK + 16
 
 
-class Sizes(NamedTuple):
+class PanelSizes(NamedTuple):
     """Bytes of a number and of a vector; how many queries a panel has, and the bytes of a line of as many numbers."""
 
     size: int
-    step: int
+    vector: int
     length: int
     line: int
 
 
-def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> Sizes:
+def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> PanelSizes:
     """The sizes of panels of `most_vectors` · `lanes` queries."""
     size = np.dtype(dtype).itemsize
     length = most_vectors * lanes
-    return Sizes(size, lanes * size, length, length * size)
+    return PanelSizes(size, lanes * size, length, length * size)
 
 
 def wide(size: int) -> int:

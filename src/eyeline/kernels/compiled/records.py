@@ -35,7 +35,7 @@ panel_at, visit_at, step_at, strided_at = (record_at(kind) for kind in (PANEL, V
 
 @intrinsic(prefer_literal=True)
 def add_to_field(typingctx, record, name, amount):
-    """Raises a record's field by `amount`, in one step whatever other threads do, and returns what it was."""
+    """Raises a record's field by `amount`, atomically, and returns what it was."""
 
     def codegen(context, builder, signature, args):
         at = builder.add(builder.ptrtoint(args[0], I64), I64(record.offset(name.literal_value)))
@@ -71,7 +71,7 @@ def workspace_opener(program):
     return opener(WORKSPACE[program], WORKSPACE[program].names)
 
 
-class Matrix(NamedTuple):
+class StridedRows(NamedTuple):
     """One head's rows: where the first begins, and the bytes from one to the next and from one column to the next."""
 
     at: int
@@ -79,8 +79,8 @@ class Matrix(NamedTuple):
     column: int
 
 
-class Keys(NamedTuple):
-    """Keys [a, e) of one block, and whether flags say which of them are hidden."""
+class KeyRange(NamedTuple):
+    """KeyRange [a, e) of one block, and whether flags say which of them are hidden."""
 
     a: int
     e: int
@@ -89,11 +89,11 @@ class Keys(NamedTuple):
 
 @compiled
 def head_of(array, batch, head):
-    """One head of an array of four axes, as a `Matrix`."""
-    return Matrix(array.address + batch * array.batch + head * array.head, array.token, array.column)
+    """One head of an array of four axes, as `StridedRows`."""
+    return StridedRows(array.address + batch * array.batch + head * array.head, array.token, array.column)
 
 
 @compiled
 def rows_from(matrix, first):
     """A matrix without its first rows."""
-    return Matrix(matrix.at + first * matrix.token, matrix.token, matrix.column)
+    return StridedRows(matrix.at + first * matrix.token, matrix.token, matrix.column)

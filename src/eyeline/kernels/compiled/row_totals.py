@@ -14,18 +14,19 @@ def row_totals(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load_scalar, store_scalar = W.load_scalar, W.store_scalar
     size, _, length, _ = sizes(dtype, lanes, most_vectors)
-    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
+    zero, one, infinity, largest = dtype(0), dtype(1), dtype(np.inf), np.finfo(dtype).max
 
     @compiled
     def take_totals(m, l, count, shift, inverse_l):
         """Of `count` rows, whose m and l begin at these addresses, write the shift, which is m, or 0 where that is
-        -inf; and the inverse of l, or 0 where that is 0 and in lanes beyond the last row, so that these weigh
-        nothing."""
+        -inf; and the inverse of l, or 0 where that is 0. Lanes beyond the last row weigh nothing: their scores may be
+        anything, so these are shifted below all."""
         for i in range(length):
             at = min(i, count - 1) * size
             highest, total = load_scalar(m + at), load_scalar(l + at)
+            if i >= count:
+                highest, total = largest, zero
             store_scalar(shift + i * size, zero if highest == -infinity else highest)
-            nothing = total == zero or i >= count
-            store_scalar(inverse_l + i * size, zero if nothing else one / total)
+            store_scalar(inverse_l + i * size, zero if total == zero else one / total)
 
     return take_totals

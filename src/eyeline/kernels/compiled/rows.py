@@ -11,7 +11,7 @@ from eyeline.kernels.compiled.simd import any_nonfinite
 from eyeline.kernels.compiled.transpose import transpose_tile
 
 
-class Rows(NamedTuple):
+class RowFunctions(NamedTuple):
     """`take_rows`, `copy_row`, `clear` and `turn`, which say themselves what they do."""
 
     take_rows: object
@@ -24,14 +24,14 @@ def rows_of_numbers(dtype, lanes, most_vectors):
     """Rows, for panels of `most_vectors` · `lanes` of them."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
     transpose = transpose_tile(dtype, lanes)
 
     @compiled
     def clear(target, length_in_bytes):
         """Set so many bytes, whole vectors of them, to 0."""
-        for at in range(target, target + length_in_bytes, step):
+        for at in range(target, target + length_in_bytes, vector):
             store(at, splat(zero))
 
     @compiled
@@ -40,7 +40,7 @@ def rows_of_numbers(dtype, lanes, most_vectors):
         whole = 0
         if column == size:
             whole = count - count % lanes
-            for d in range(0, whole * size, step):
+            for d in range(0, whole * size, vector):
                 store(target + d, load(source + d))
         for d in range(whole, count):
             store_scalar(target + d * size, load_scalar(source + d * column))
@@ -54,16 +54,16 @@ def rows_of_numbers(dtype, lanes, most_vectors):
         """
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
-        filled = (columns + lanes - 1) // lanes * step
+        filled = (columns + lanes - 1) // lanes * vector
         for i in range(count):
             to = target + i * target_line
             if factors != 0 and load_scalar(factors + i * size) == zero:
                 clear(to, filled)
                 continue
             if columns % lanes != 0:
-                store(to + filled - step, splat(zero))
+                store(to + filled - vector, splat(zero))
             copy_row(matrix.at + i * matrix.token, matrix.column, columns, to)
-            for d in range(0, filled, step):
+            for d in range(0, filled, vector):
                 x = load(to + d)
                 unsound = unsound + (x - x)
         return not any_nonfinite(unsound)
@@ -87,4 +87,4 @@ def rows_of_numbers(dtype, lanes, most_vectors):
                 x = load_scalar(at + min(i, count - 1) * token + d * column)
                 store_scalar(target + d * line + i * size, x * factor)
 
-    return Rows(take_rows, copy_row, clear, turn)
+    return RowFunctions(take_rows, copy_row, clear, turn)

@@ -29,7 +29,7 @@ def score_gradients(dtype, lanes, most_vectors):
     """The steps and back, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one = dtype(0), dtype(1)
     apply_step = score_steps(dtype, lanes, most_vectors).apply_step
 
@@ -39,7 +39,7 @@ def score_gradients(dtype, lanes, most_vectors):
         for k in range(p.step_count):
             kind = step_at(p.steps + k * STEP_BYTES).kind
             if kind == CAPPED or kind == CALLED:  # noqa: SIM109  (Numba takes no tuple here)
-                for at in range(0, (e - a) * line, step):
+                for at in range(0, (e - a) * line, vector):
                     store(inputs + at, load(S + at))
                 inputs += KEY_BLOCK * line
             apply_step(p, work, panel, k, S, a, e)
@@ -57,8 +57,8 @@ def score_gradients(dtype, lanes, most_vectors):
         for j in range(n):
             if whole:
                 for w in range(vectors):
-                    at = table - j * size + w * step
-                    store(at, load(at) + load(dS + j * line + w * step))
+                    at = table - j * size + w * vector
+                    store(at, load(at) + load(dS + j * line + w * vector))
             else:
                 for i in range(count):
                     at = table + (i - j) * size
@@ -95,7 +95,7 @@ def score_gradients(dtype, lanes, most_vectors):
             if own.kind == CAPPED:
                 inputs -= KEY_BLOCK * line
                 inverse = splat(dtype(own.inverse_cap))
-                for at in range(0, n * line, step):
+                for at in range(0, n * line, vector):
                     height = tanh(load(inputs + at) * inverse)
                     # The slope of cap · tanh(s / cap) is 1 - tanh².
                     slope = fma(splat(-one) * height, height, splat(one))
@@ -104,7 +104,7 @@ def score_gradients(dtype, lanes, most_vectors):
                 inputs -= KEY_BLOCK * line
                 number = p.first_query + panel.first_query
                 call(target.address, inputs, length, panel.batch, panel.head, number, panel.count, a, e)
-                for at in range(0, n * line, step):
+                for at in range(0, n * line, vector):
                     store(dS + at, sloped(load(dS + at), load(inputs + at)))
             elif target.address != 0:
                 add_to_array(p, panel, own.kind, target, dS, a, n)

@@ -20,7 +20,7 @@ STEP_BYTES = STEP.itemsize
 
 
 class ScoreSteps(NamedTuple):
-    """`apply_step(p, work, panel, k, S, a, e)`, step number k on the scores of the keys [a, e), which lie at S; and
+    """`apply_step(p, work, panel, k, S, a, e)`, vector number k on the scores of the keys [a, e), which lie at S; and
     `apply_steps`, all of them."""
 
     apply_step: object
@@ -31,7 +31,7 @@ def score_steps(dtype, lanes, most_vectors):
     """The steps, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     transpose = transpose_tile(dtype, lanes)
     log2_e = dtype(math.log2(math.e))
 
@@ -47,15 +47,15 @@ def score_steps(dtype, lanes, most_vectors):
             last = max(min(lanes - 1, count - 1 - w * lanes), 0)
             for j in range(0, whole, lanes):
                 source = bias + first * token + j * column
-                transpose(source, token, last, biases + j * line + w * step, line, lanes, splat(log2_e))
+                transpose(source, token, last, biases + j * line + w * vector, line, lanes, splat(log2_e))
         for j in range(whole, n):
             for i in range(vectors * lanes):
                 x = load_scalar(bias + min(i, count - 1) * token + j * column)
                 store_scalar(biases + j * line + i * size, x * log2_e)
         for j in range(n):
             for w in range(vectors):
-                at = S + j * line + w * step
-                store(at, load(at) + load(biases + j * line + w * step))
+                at = S + j * line + w * vector
+                store(at, load(at) + load(biases + j * line + w * vector))
 
     @compiled
     def apply_step(p, work, panel, k, S, a, e):
@@ -66,8 +66,8 @@ def score_steps(dtype, lanes, most_vectors):
             table = own.array.address + panel.head * own.array.head + (panel.first_query + p.M - 1) * size
             for j in range(a, e):
                 for w in range(vectors):
-                    at = S + (j - a) * line + w * step
-                    store(at, load(at) + load(table - j * size + w * step))
+                    at = S + (j - a) * line + w * vector
+                    store(at, load(at) + load(table - j * size + w * vector))
         elif own.kind == ADDED:
             add_biases(work, panel, own.array, S, a, e)
         elif own.kind == CAPPED:
@@ -75,7 +75,7 @@ def score_steps(dtype, lanes, most_vectors):
             inverse = splat(dtype(own.inverse_cap))
             for j in range(e - a):
                 for w in range(vectors):
-                    at = S + j * line + w * step
+                    at = S + j * line + w * vector
                     store(at, cap * tanh(load(at) * inverse))
         elif own.kind == CALLED:
             number = p.first_query + panel.first_query

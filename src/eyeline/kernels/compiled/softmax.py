@@ -30,7 +30,7 @@ def softmax(dtype, lanes, most_vectors, rows):
     """The online softmax, for panels of `most_vectors` · `lanes` queries, with tiles of `rows` keys."""
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
-    _, step, _, line = sizes(dtype, lanes, most_vectors)
+    _, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
     hidden = dtype(-1)
     hide = masking(dtype, lanes, most_vectors).hide
@@ -46,14 +46,14 @@ def softmax(dtype, lanes, most_vectors, rows):
         for w in range(vectors):
             highest = splat(-infinity)
             for j in range(n):
-                highest = maximum(highest, load(S + j * line + w * step))
-            store(block_m + w * step, highest)
+                highest = maximum(highest, load(S + j * line + w * vector))
+            store(block_m + w * vector, highest)
 
     @compiled
     def score(p, work, panel, S, K, keys):
         n, vectors, block_m, q, D = keys.e - keys.a, panel.vectors, work.block_m, panel.q, p.D
         for w in range(vectors):
-            store(block_m + w * step, splat(-infinity))
+            store(block_m + w * vector, splat(-infinity))
         for j in range(0, n, rows):
             at, to = K.at + j * K.token, S + j * line
             if vectors == 1:
@@ -70,31 +70,31 @@ def softmax(dtype, lanes, most_vectors, rows):
     def weigh_carefully(work, P, S, vectors, a, n):
         """As the tiles do, but with hidden keys marked."""
         for w in range(vectors):
-            shift, total = load(work.shift + w * step), splat(zero)
+            shift, total = load(work.shift + w * vector), splat(zero)
             begin = 0
             while begin < n:
                 part, end = splat(zero), min(begin + SUM_BLOCK - (a + begin) % SUM_BLOCK, n)
                 for j in range(begin, end):
-                    score = load(S + j * line + w * step)
+                    score = load(S + j * line + w * vector)
                     weight = exp2(score - shift)
                     part = part + weight
-                    store(P + j * line + w * step, select(equal(score, splat(-infinity)), splat(hidden), weight))
+                    store(P + j * line + w * vector, select(equal(score, splat(-infinity)), splat(hidden), weight))
                 total = total + part
                 begin = end
-            store(work.block_l + w * step, total)
+            store(work.block_l + w * vector, total)
 
     @compiled
     def weigh(work, panel, S, keys, careful):
         n, vectors, m, l = keys.e - keys.a, panel.vectors, panel.m, panel.l
         P, shifts, alphas, block_m, block_l = work.P, work.shift, work.alpha, work.block_m, work.block_l
         for w in range(vectors):
-            m_old = load(m + w * step)
-            m_new = maximum(load(block_m + w * step), m_old)
-            store(m + w * step, m_new)
+            m_old = load(m + w * vector)
+            m_new = maximum(load(block_m + w * vector), m_old)
+            store(m + w * vector, m_new)
             # A row that has seen nothing yet has maximum -inf, and -inf - -inf isn't a number.
             shift = select(equal(m_new, splat(-infinity)), splat(zero), m_new)
-            store(shifts + w * step, shift)
-            store(alphas + w * step, exp2(m_old - shift))
+            store(shifts + w * vector, shift)
+            store(alphas + w * vector, exp2(m_old - shift))
         if careful:
             weigh_carefully(work, P, S, vectors, keys.a, n)
         elif vectors == 1:
@@ -102,6 +102,6 @@ def softmax(dtype, lanes, most_vectors, rows):
         else:
             weights(S, P, n, keys.a % SUM_BLOCK, shifts, block_l)
         for w in range(vectors):
-            store(l + w * step, fma(load(l + w * step), load(alphas + w * step), load(block_l + w * step)))
+            store(l + w * vector, fma(load(l + w * vector), load(alphas + w * vector), load(block_l + w * vector)))
 
     return Softmax(score, weigh)

@@ -35,7 +35,7 @@ def softmax_gradients(dtype, lanes, most_vectors):
     """The softmax's gradients, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
-    size, step, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, _, line = sizes(dtype, lanes, most_vectors)
     wide_line = wide(size)
     zero, infinity = dtype(0), dtype(np.inf)
     hidden = dtype(-1)
@@ -49,37 +49,37 @@ def softmax_gradients(dtype, lanes, most_vectors):
         scale, nothing = splat(dtype(p.scale)), splat(zero)
         mark = splat(hidden) if careful else nothing
         for w in range(panel.vectors):
-            m, inverse = load(panel.m + w * step), load(panel.l + w * step)
-            own_delta = load(delta + w * step)
+            m, inverse = load(panel.m + w * vector), load(panel.l + w * vector)
+            own_delta = load(delta + w * vector)
             scaled_inverse = inverse * scale
             for j in range(n):
-                score = load(S + j * line + w * step)
+                score = load(S + j * line + w * vector)
                 unseen = equal(score, splat(-infinity))
                 raised = exp2(score - m)
-                dS = (raised * scaled_inverse) * (load(dP + j * line + w * step) - own_delta)
-                store(P_to + j * wide_line + w * step, select(unseen, mark, raised * inverse))
-                store(dS_to + j * wide_line + w * step, select(unseen, nothing, dS))
+                dS = (raised * scaled_inverse) * (load(dP + j * line + w * vector) - own_delta)
+                store(P_to + j * wide_line + w * vector, select(unseen, mark, raised * inverse))
+                store(dS_to + j * wide_line + w * vector, select(unseen, nothing, dS))
 
     @compiled
     def weigh_again(work, panel, n):
         """n keys' weights from their scores, -1 where hidden."""
         S, P = work.P, work.P_undropped
         for w in range(panel.vectors):
-            m, inverse = load(panel.m + w * step), load(panel.l + w * step)
+            m, inverse = load(panel.m + w * vector), load(panel.l + w * vector)
             for j in range(n):
-                score = load(S + j * line + w * step)
+                score = load(S + j * line + w * vector)
                 weight = exp2(score - m) * inverse
-                store(P + j * line + w * step, select(equal(score, splat(-infinity)), splat(hidden), weight))
+                store(P + j * line + w * vector, select(equal(score, splat(-infinity)), splat(hidden), weight))
 
     @compiled
     def drop_again(p, work, panel, a, e):
         """The weights by which the forward pass took values, and dP as the part of those of all weights."""
         P, dropped, dP = work.P_undropped, work.P_dropped, work.dP
-        for at in range(0, (e - a) * line, step):
+        for at in range(0, (e - a) * line, vector):
             store(dropped + at, load(P + at))
         drop(p, panel, dropped, a, e)
         factor = splat(dtype(p.dropout.keep_factor))
-        for at in range(0, (e - a) * line, step):
+        for at in range(0, (e - a) * line, vector):
             weight = load(dropped + at)
             store(dP + at, select(equal(weight, splat(zero)), splat(zero), load(dP + at) * factor))
             store(dropped + at, select(equal(weight, splat(hidden)), weight, weight * factor))
@@ -97,19 +97,19 @@ def softmax_gradients(dtype, lanes, most_vectors):
         P_to, dS_to, vectors = work.block_P + to, work.block_dS + to, panel.vectors
         mark = splat(hidden) if careful else splat(zero)
         for w in range(vectors):
-            own_delta = load(delta + w * step)
+            own_delta = load(delta + w * vector)
             for j in range(n):
-                at = j * line + w * step
+                at = j * line + w * vector
                 weight, given = load(P + at), load(P_given + at)
                 unseen = equal(weight, splat(hidden))
-                store(P_to + j * wide_line + w * step, select(unseen, mark, given))
+                store(P_to + j * wide_line + w * vector, select(unseen, mark, given))
                 store(dP + at, select(unseen, splat(zero), weight * (load(dP + at) - own_delta)))
         if p.step_count != 0:
             pull_back(p, work, panel, a, e)
         scale = splat(dtype(p.scale))
         for j in range(n):
             for w in range(vectors):
-                store(dS_to + j * wide_line + w * step, load(dP + j * line + w * step) * scale)
+                store(dS_to + j * wide_line + w * vector, load(dP + j * line + w * vector) * scale)
 
     @compiled
     def add_delta(p, work, panel, delta, a, e):
@@ -119,10 +119,10 @@ def softmax_gradients(dtype, lanes, most_vectors):
         for w in range(panel.vectors):
             total = splat(zero)
             for j in range(e - a):
-                weight = load(P + j * line + w * step)
-                more = fma(weight, load(dP + j * line + w * step), total)
+                weight = load(P + j * line + w * vector)
+                more = fma(weight, load(dP + j * line + w * vector), total)
                 total = select(equal(weight, splat(hidden)), total, more)
-            at = delta + w * step
+            at = delta + w * vector
             store(at, load(at) + total)
 
     return SoftmaxGradients(differentiate, differentiate_all, add_delta)

@@ -13,24 +13,24 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I64, pointer
 
 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
-    """Scores to weights, 2^(score - top), for n lines of vectors, as an intrinsic.
+    """Scores to weights, 2^(score - shift), for n lines of vectors, as an intrinsic.
 
     Its arguments: the address of the scores, that of the weights (which may be the same), n, how far the first line is
-    from a multiple of `SUM_BLOCK`, the address of the tops, and the address where each lane's sum of weights is
+    from a multiple of `SUM_BLOCK`, the address of the shifts, and the address where each lane's sum of weights is
     written. Weights are added up `SUM_BLOCK` at a time, at multiples of it, in order, and these sums then in order: a
     long sum in one go is what costs most accuracy in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector = ir.VectorType(llvm, lanes)
-    step = lanes * size
+    stride = lanes * size
 
     @intrinsic
-    def tile(typingctx, scores, weights, n, lead, tops, sums):
+    def tile(typingctx, scores, weights, n, lead, shifts, sums):
         def codegen(context, builder, signature, args):
-            scores, weights, n, lead, tops, sums = args
+            scores, weights, n, lead, shifts, sums = args
             zero = ir.Constant(vector, [0.0] * lanes)
-            highest = [builder.load(pointer(builder, tops, vector, w * step), align=size) for w in range(vectors)]
+            shift = [builder.load(pointer(builder, shifts, vector, w * stride), align=size) for w in range(vectors)]
             entry = builder.block
             outer, inner, inner_done, done = (
                 builder.append_basic_block(f"weights.{name}") for name in ("outer", "inner", "added", "done")
@@ -46,16 +46,16 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             builder.position_at_end(inner)
             i = builder.phi(I64)
             parts = [builder.phi(vector) for _ in range(vectors)]
-            passed = builder.mul(i, I64(line * step))
+            passed = builder.mul(i, I64(line * stride))
             at, to = builder.add(scores, passed), builder.add(weights, passed)
             after = builder.add(i, I64(1))
             i.add_incoming(begin, outer)
             i.add_incoming(after, inner)
             added = []
             for w in range(vectors):
-                place = pointer(builder, at, vector, w * step)
-                weight = exp2_value(builder, builder.fsub(builder.load(place, align=size), highest[w]))
-                builder.store(weight, pointer(builder, to, vector, w * step), align=size)
+                place = pointer(builder, at, vector, w * stride)
+                weight = exp2_value(builder, builder.fsub(builder.load(place, align=size), shift[w]))
+                builder.store(weight, pointer(builder, to, vector, w * stride), align=size)
                 added.append(builder.fadd(parts[w], weight))
                 parts[w].add_incoming(zero, outer)
                 parts[w].add_incoming(added[w], inner)
@@ -70,7 +70,7 @@ def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             builder.cbranch(builder.icmp_signed("<", end, n), outer, done)
             builder.position_at_end(done)
             for w in range(vectors):
-                builder.store(summed[w], pointer(builder, sums, vector, w * step), align=size)
+                builder.store(summed[w], pointer(builder, sums, vector, w * stride), align=size)
             return context.get_dummy_value()
 
         return types.void(*[types.intp] * 6), codegen

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.packing import packing
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
-from eyeline.kernels.compiled.records import Matrix, compiled, head_of, rows_from
+from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.rows import rows_of_numbers
 from eyeline.kernels.compiled.simd import equal, fma, select
@@ -28,7 +28,7 @@ def staging(dtype, lanes, vectors):
     """Staging, with queries in panels of `vectors` · `lanes`."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, length, line = sizes(dtype, lanes, vectors)
+    size, vector, length, line = sizes(dtype, lanes, vectors)
     zero, one = dtype(0), dtype(1)
     prepare = packing(dtype, lanes, vectors).prepare
     take_rows, copy_row, clear, turn = rows_of_numbers(dtype, lanes, vectors)
@@ -57,8 +57,8 @@ def staging(dtype, lanes, vectors):
         for w in range(panel.vectors):
             even, odd = splat(zero), splat(zero)
             for e in range(p.E):
-                x = load(work.output + e * line + w * step)
-                gradient = load(panel.acc + e * line + w * step)
+                x = load(work.output + e * line + w * vector)
+                gradient = load(panel.acc + e * line + w * vector)
                 # An output of 0, as where nothing was seen, takes nothing of a gradient that may be NaN.
                 if e % 2 == 0:
                     even = select(equal(x, splat(zero)), even, fma(x, gradient, even))
@@ -66,9 +66,9 @@ def staging(dtype, lanes, vectors):
                     odd = select(equal(x, splat(zero)), odd, fma(x, gradient, odd))
             total = even + odd
             if p.extra_delta != 0:
-                total = total + load(extra + w * step)
-            nothing = equal(load(panel.l + w * step), splat(zero))
-            store(delta + w * step, select(nothing, splat(zero), total))
+                total = total + load(extra + w * vector)
+            nothing = equal(load(panel.l + w * vector), splat(zero))
+            store(delta + w * vector, select(nothing, splat(zero), total))
 
     @compiled
     def take_panel(p, work, slot, batch, head, first_query, count, first_of_all):
@@ -81,7 +81,7 @@ def staging(dtype, lanes, vectors):
             forget_blind_rows(p, panel)
         d_output = rows_from(head_of(p.d_output, batch, head), first_query)
         turn(d_output, count, panel.vectors, p.E, one, panel.acc)
-        turn(Matrix(p.output + row * p.E * size, p.E * size, size), count, panel.vectors, p.E, one, work.output)
+        turn(StridedRows(p.output + row * p.E * size, p.E * size, size), count, panel.vectors, p.E, one, work.output)
         delta = work.delta + slot * line
         find_delta(p, work, panel, delta)
         if p.preliminary == 0 and first_of_all:

@@ -7,7 +7,7 @@ vectors; keys and values are read where they are, one number at a time, each spr
     out[e][query]      = Σ_key v[key][e] · w[key][query]      products: rows are value columns, the sum runs over keys
 
 Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in
-order, with one rounding a step, and adds the two: half as many roundings on top of one another as in a single sum, at
+order, with one rounding a term, and adds the two: half as many roundings on top of one another as in a single sum, at
 no cost, and a query's bits depend neither on the tile nor on the vector width.
 """
 
@@ -138,20 +138,20 @@ def scores_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, r
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector = ir.VectorType(llvm, lanes)
-    step = lanes * size
+    stride = lanes * size
 
     @intrinsic
     def tile(typingctx, a, row_stride, column_stride, last_row, b, n, c, maxima):
         def codegen(context, builder, signature, args):
             a, row_stride, column_stride, last_row, b, n, c, maxima = args
             addresses = _row_addresses(builder, a, row_stride, rows, last_row)
-            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * step), n)
-            lines = [pointer(builder, maxima, vector, w * step) for w in range(vectors)]
+            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+            lines = [pointer(builder, maxima, vector, w * stride) for w in range(vectors)]
             highest = [builder.load(at, align=size) for at in lines]
             for number, product in enumerate(products):
                 r, w = divmod(number, vectors)
                 highest[w] = maximum_value(builder, highest[w], product)
-                builder.store(product, pointer(builder, c, vector, (r * line + w) * step), align=size)
+                builder.store(product, pointer(builder, c, vector, (r * line + w) * stride), align=size)
             for at, value in zip(lines, highest, strict=True):
                 builder.store(value, at, align=size)
             return context.get_dummy_value()
@@ -171,18 +171,18 @@ def rescaled_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int,
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector = ir.VectorType(llvm, lanes)
-    step = lanes * size
+    stride = lanes * size
 
     @intrinsic
     def tile(typingctx, a, row_stride, column_stride, b, n, c, alpha):
         def codegen(context, builder, signature, args):
             a, row_stride, column_stride, b, n, c, alpha = args
             addresses = _row_addresses(builder, a, row_stride, rows)
-            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * step), n)
-            factors = [builder.load(pointer(builder, alpha, vector, w * step), align=size) for w in range(vectors)]
+            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+            factors = [builder.load(pointer(builder, alpha, vector, w * stride), align=size) for w in range(vectors)]
             for number, product in enumerate(products):
                 r, w = divmod(number, vectors)
-                at = pointer(builder, c, vector, (r * line + w) * step)
+                at = pointer(builder, c, vector, (r * line + w) * stride)
                 builder.store(fma_value(builder, builder.load(at, align=size), factors[w], product), at, align=size)
             return context.get_dummy_value()
 

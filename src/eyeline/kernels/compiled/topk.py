@@ -13,7 +13,7 @@ from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import above, bits_above, lowest_bit, maximum, select
 
 
-class TopK(NamedTuple):
+class TopKFunctions(NamedTuple):
     """`begin_topk(p, work, panel)`; `take_best(p, work, panel, S, a, e)`: keeps the best of the keys [a, e), whose
     scores lie at S; `write_topk(p, work, panel)`."""
 
@@ -26,7 +26,7 @@ def topk(dtype, lanes, most_vectors):
     """The largest weights, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, step, length, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
 
     @compiled
@@ -43,7 +43,7 @@ def topk(dtype, lanes, most_vectors):
     @compiled
     def forget(best, k):
         """No best scores yet."""
-        for at in range(best, best + k * line, step):
+        for at in range(best, best + k * line, vector):
             store(at, splat(-infinity))
 
     @compiled
@@ -53,18 +53,18 @@ def topk(dtype, lanes, most_vectors):
         k, best, threshold, visits = p.primitives.select, work.best, work.threshold, panel.visit_count
         forget(best, k)
         for w in range(panel.vectors):
-            store(threshold + w * step, splat(-infinity))
+            store(threshold + w * vector, splat(-infinity))
         if visits < k:
             return
         for w in range(panel.vectors):
             for visit in range(visits):
-                peak = load(panel.peaks + visit * line + w * step)
+                peak = load(panel.peaks + visit * line + w * vector)
                 for r in range(k):
-                    at = best + r * line + w * step
+                    at = best + r * line + w * vector
                     other = load(at)
                     store(at, maximum(peak, other))
                     peak = select(above(peak, other), other, peak)
-            store(threshold + w * step, load(best + (k - 1) * line + w * step))
+            store(threshold + w * vector, load(best + (k - 1) * line + w * vector))
         forget(best, k)
 
     @compiled
@@ -72,22 +72,22 @@ def topk(dtype, lanes, most_vectors):
         k, best, keys, count = p.primitives.select, work.best, work.best_keys, panel.count
         for w in range(panel.vectors):
             real = (1 << min(lanes, max(count - w * lanes, 0))) - 1
-            last = best + (k - 1) * line + w * step
-            threshold = load(work.threshold + w * step)
+            last = best + (k - 1) * line + w * vector
+            threshold = load(work.threshold + w * vector)
             for j in range(0, e - a, 4):
-                at = S + j * line + w * step
+                at = S + j * line + w * vector
                 two = maximum(load(at), load(at + line))
                 others = maximum(load(at + 2 * line), load(at + 3 * line))
                 # Beyond e lies what another block left, or nothing yet: looked at one by one, it is left out.
                 if bits_above(threshold, maximum(two, others)) & real == real:
                     continue
                 for i in range(j, min(j + 4, e - a)):
-                    score = load(S + i * line + w * step)
+                    score = load(S + i * line + w * vector)
                     better = bits_above(score, load(last)) & (real & ~bits_above(threshold, score))
                     while better != 0:
                         lane = lowest_bit(better)
                         better &= better - 1
-                        at = S + i * line + w * step + lane * size
+                        at = S + i * line + w * vector + lane * size
                         insert(best, keys, k, w * lanes + lane, load_scalar(at), a + i)
 
     @compiled
@@ -95,8 +95,8 @@ def topk(dtype, lanes, most_vectors):
         k, best, P, row = p.primitives.select, work.best, work.P, panel.row
         for r in range(k):
             for w in range(panel.vectors):
-                score, shift = load(best + r * line + w * step), load(work.shift + w * step)
-                store(P + w * step, exp2(score - shift) * load(work.inverse_l + w * step))
+                score, shift = load(best + r * line + w * vector), load(work.shift + w * vector)
+                store(P + w * vector, exp2(score - shift) * load(work.inverse_l + w * vector))
             for i in range(panel.count):
                 to = (row + i) * k + r
                 found = load_scalar(best + r * line + i * size) != -infinity
@@ -105,4 +105,4 @@ def topk(dtype, lanes, most_vectors):
                 key = word(work.best_keys, r * length + i)
                 store_word(p.primitives.selected_keys + to * 8, key if found else -1)
 
-    return TopK(begin_topk, take_best, write_topk)
+    return TopKFunctions(begin_topk, take_best, write_topk)

@@ -80,7 +80,7 @@ def transpose_tile(dtype: type[np.floating], lanes: int):
     return tile
 
 
-def totals_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
+def column_sums_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     """The sums over all queries of a panel for `lanes` keys, added to as many int64 in fixed point, as an intrinsic.
 
     Its arguments: the address of the keys' weights, in lines of `line` vectors of which `vectors` count; that of the
@@ -91,7 +91,7 @@ def totals_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector, doubles = ir.VectorType(llvm, lanes), ir.VectorType(ir.DoubleType(), lanes)
     whole = ir.VectorType(I64, lanes)
-    step = lanes * size
+    stride = lanes * size
 
     @intrinsic
     def tile(typingctx, weights, units, per_one):
@@ -100,7 +100,7 @@ def totals_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
             sums = []
             for key in range(lanes):
                 parts = [
-                    builder.load(pointer(builder, weights, vector, (key * line + w) * step), align=size)
+                    builder.load(pointer(builder, weights, vector, (key * line + w) * stride), align=size)
                     for w in range(vectors)
                 ]
                 sums.append(reduce(builder.fadd, parts))

@@ -21,7 +21,7 @@ from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.joining import bare, joined, style
-from eyeline.views.page.packing import deflated, deflated_numbers, planes, text_of
+from eyeline.views.page.packing import deflated, deflated_numbers, planes
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import Page
@@ -38,13 +38,9 @@ _BOOTSTRAP = """
     return;
   }
   function text(name) {
-    var signs = document.getElementById("eyeline-" + name).textContent;
-    var bytes = new Uint8Array(Math.floor(signs.length * 7 / 8));
-    for (var at = 0, to = 0, held = 0, count = 0; at < signs.length; at++) {
-      held = (held << 7) | (signs.charCodeAt(at) & 127);
-      count += 7;
-      if (count >= 8) bytes[to++] = held >> (count -= 8);
-    }
+    var decoded = atob(document.getElementById("eyeline-" + name).textContent);
+    var bytes = new Uint8Array(decoded.length);
+    for (var at = 0; at < bytes.length; at++) bytes[at] = decoded.charCodeAt(at);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
   }
   function put(tag, name) {
@@ -203,7 +199,7 @@ def _json(value: Sequence[Any]) -> bytes:
 
 
 def _block(name: str, data: bytes) -> str:
-    return f'<script type="application/octet-stream" id="eyeline-{name}">{text_of(data)}</script>'
+    return f'<script type="application/octet-stream" id="eyeline-{name}">{_base64(data)}</script>'
 
 
 def _policy(*scripts: str) -> str:

@@ -10,7 +10,10 @@ export const hostIsDark = () => {
   return document.documentElement.getAttribute("theme") === "dark" || night.matches;
 };
 
-/** Have a function called when that changes, until the function that comes back is called. */
+/**
+ * Have a function called when that changes, until the function that comes back is called.
+ * @type {(changed: () => void) => () => void}
+ */
 export const onHostTheme = (changed) => {
   const watch = new MutationObserver(changed);
   watch.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });

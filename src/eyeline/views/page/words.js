@@ -1,5 +1,6 @@
 // The interface's texts, each in English and Vietnamese. {name} is filled in.
 
+/** @type {Record<string, [english: string, vietnamese: string]>} */
 const WORDS = {
   // The frame
   "app": ["Eyeline: attention you can look into", "Eyeline: nhìn vào cơ chế chú ý"],
@@ -18,13 +19,16 @@ const WORDS = {
   "name.decoder": ["decoder", "bộ giải mã"],
   "name.cross": ["cross-attention", "chú ý chéo"],
   "layer": ["Layer", "Tầng"],
-  "layer.of": ["{layer} of {count}", "{layer} trên {count}"],
+  "layer.of": ["L0 to L{lastLayer}", "L0 đến L{lastLayer}"],
   "layer.before": ["The layer before", "Tầng trước"],
   "layer.after": ["The layer after", "Tầng sau"],
   "head": ["Head", "Đầu chú ý"],
-  "head.mean": ["mean of all {count}", "trung bình của {count} đầu"],
-  "head.max": ["largest of all {count}", "lớn nhất của {count} đầu"],
-  "head.one": ["head {head}", "đầu {head}"],
+  "head.mean": ["mean of H0 to H{lastHead}", "trung bình của H0 đến H{lastHead}"],
+  "head.max": ["largest of H0 to H{lastHead}", "lớn nhất của H0 đến H{lastHead}"],
+  "head.of": ["H0 to H{lastHead}", "H0 đến H{lastHead}"],
+  "place.head": ["L{layer}H{head} of L0 to L{lastLayer}, H0 to H{lastHead}", "L{layer}H{head} trong L0 đến L{lastLayer}, H0 đến H{lastHead}"],
+  "place.mean": ["L{layer} of L0 to L{lastLayer}, mean of H0 to H{lastHead}", "L{layer} trong L0 đến L{lastLayer}, trung bình của H0 đến H{lastHead}"],
+  "place.max": ["L{layer} of L0 to L{lastLayer}, largest of H0 to H{lastHead}", "L{layer} trong L0 đến L{lastLayer}, lớn nhất của H0 đến H{lastHead}"],
   "head.before": ["The head before", "Đầu trước"],
   "head.after": ["The head after", "Đầu sau"],
   "unit.pieces": ["word pieces", "mảnh từ"],
@@ -111,14 +115,13 @@ const WORDS = {
   "order.entropy": ["entropy, sharpest first", "entropy, tập trung nhất trước"],
   "order.distance": ["distance, farthest first", "khoảng cách, xa nhất trước"],
   "order.aside": ["share set aside, largest first", "phần để riêng, nhiều nhất trước"],
-  "overview.layer": ["layer {layer}", "tầng {layer}"],
   "overview.head": [
-    "Layer {layer}, head {head}: entropy {entropy} nats, distance {distance} tokens, {aside} on what is set aside",
-    "Tầng {layer}, đầu chú ý {head}: entropy {entropy} nat, khoảng cách {distance} token, {aside} cho phần để riêng",
+    "L{layer}H{head}: entropy {entropy} nats, distance {distance} tokens, {aside} on what is set aside",
+    "L{layer}H{head}: entropy {entropy} nat, khoảng cách {distance} token, {aside} cho phần để riêng",
   ],
   "overview.head.cross": [
-    "Layer {layer}, head {head}: entropy {entropy} nats, {aside} on what is set aside",
-    "Tầng {layer}, đầu chú ý {head}: entropy {entropy} nat, {aside} cho phần để riêng",
+    "L{layer}H{head}: entropy {entropy} nats, {aside} on what is set aside",
+    "L{layer}H{head}: entropy {entropy} nat, {aside} cho phần để riêng",
   ],
   "overview.hint": [
     "Every head is a small picture: its rows look, its columns are looked at. Click one to open it.",
@@ -129,8 +132,8 @@ const WORDS = {
     "Mỗi hình có thang màu riêng, từ không đến trọng số lớn nhất của nó.",
   ],
   "overview.below.entropy": ["Below each: its entropy in nats; at 0 a token looks at one token only.", "Bên dưới: entropy, tính bằng nat; ở mức 0, mỗi token chỉ nhìn một token."],
-  "overview.below.distance": ["Below each: layer.head, and how far it looks on average, in tokens.", "Bên dưới: tầng.đầu, và khoảng cách nhìn trung bình, tính bằng token."],
-  "overview.below.aside": ["Below each: layer.head, and the share that goes to what is set aside.", "Bên dưới: tầng.đầu, và tỉ lệ dành cho phần để riêng."],
+  "overview.below.distance": ["Below each: its layer and head, and how far it looks on average, in tokens.", "Bên dưới: tầng và đầu, và khoảng cách nhìn trung bình, tính bằng token."],
+  "overview.below.aside": ["Below each: its layer and head, and the share that goes to what is set aside.", "Bên dưới: tầng và đầu, và tỉ lệ dành cho phần để riêng."],
   "overview.before": ["The heads before", "Các đầu chú ý trước"],
   "overview.after": ["The heads after", "Các đầu chú ý sau"],
 
@@ -197,15 +200,14 @@ const WORDS = {
   "steps.piece": ["Piece of the word", "Mảnh của từ"],
   "steps.pieces": ["in {count} pieces, each with vectors of its own:", "gồm {count} mảnh, mỗi mảnh có vectơ riêng:"],
   "steps.title": ["How {word} is rewritten", "{word} được viết lại thế nào"],
-  "steps.where": ["layer {layer}, head {head}", "tầng {layer}, đầu {head}"],
   "steps.hardest": [
-    "Steps are of one head. Of layer {layer}, this is head {head}, which looks hardest at one word (elsewhere you see the {chosen}).",
-    "Mỗi bước là của một đầu. Ở tầng {layer}, đây là đầu {head}, đầu nhìn tập trung nhất vào một từ (nơi khác đang hiện {chosen}).",
+    "Steps are of one head. This is L{layer}H{head}, which of its layer looks hardest at one word (elsewhere you see the {chosen}).",
+    "Mỗi bước là của một đầu. Đây là L{layer}H{head}, đầu nhìn tập trung nhất vào một từ trong tầng của nó (nơi khác đang hiện {chosen}).",
   ],
-  "steps.choose.head": ["Stay with head {head}", "Chọn hẳn đầu {head}"],
+  "steps.choose.head": ["Stay with H{head}", "Chọn hẳn H{head}"],
   "steps.shared": [
-    "Heads {first} to {last} share their keys and values: key head {key} of {count}.",
-    "Các đầu {first} đến {last} dùng chung khóa và giá trị: đầu khóa {key} trên {count}.",
+    "H{first} to H{last} share their keys and values: key head {key} of 0 to {lastKey}.",
+    "H{first} đến H{last} dùng chung khóa và giá trị: đầu khóa {key} trong 0 đến {lastKey}.",
   ],
   "steps.turned": [
     "q and k are as they are compared: turned by their places (rotary positions).",
@@ -242,7 +244,7 @@ const WORDS = {
     "Cộng tất cả được {score}, điểm của {key}. Lớn nhất: các tọa độ {list}.",
   ],
   "steps.coordinate": ["coordinate", "tọa độ"],
-  "steps.which": ["no. {coordinate}", "số {coordinate}"],
+  "steps.which": ["at {coordinate}", "ở {coordinate}"],
   "steps.coordinate.is": ["coordinate {coordinate}: {value}", "tọa độ {coordinate}: {value}"],
   "steps.numbers": ["All these numbers", "Tất cả các số này"],
   "steps.scores": ["From scores to weights", "Từ điểm đến trọng số chú ý"],
@@ -326,55 +328,55 @@ const WORDS = {
   "compare.hidden": ["not allowed", "không được phép"],
 
   // Taking it away
-  "keeping": ["Take it away", "Lưu và chia sẻ"],
-  "keeping.open": ["Take it away", "Lưu, chia sẻ"],
-  "keeping.picture": ["Picture", "Hình ảnh"],
-  "keeping.numbers": ["Numbers", "Số liệu"],
-  "keeping.png": ["Save the picture as PNG", "Lưu hình dạng PNG"],
-  "keeping.svg": ["Save the picture as SVG", "Lưu hình dạng SVG"],
-  "keeping.csv": ["Save the numbers as CSV", "Lưu số liệu dạng CSV"],
-  "keeping.json": ["Save the numbers as JSON", "Lưu số liệu dạng JSON"],
-  "keeping.state": ["This very state", "Đúng trạng thái này"],
-  "keeping.words.why": [
+  "export": ["Take it away", "Lưu và chia sẻ"],
+  "export.open": ["Take it away", "Lưu, chia sẻ"],
+  "export.picture": ["Picture", "Hình ảnh"],
+  "export.numbers": ["Numbers", "Số liệu"],
+  "export.png": ["Save the picture as PNG", "Lưu hình dạng PNG"],
+  "export.svg": ["Save the picture as SVG", "Lưu hình dạng SVG"],
+  "export.csv": ["Save the numbers as CSV", "Lưu số liệu dạng CSV"],
+  "export.json": ["Save the numbers as JSON", "Lưu số liệu dạng JSON"],
+  "export.state": ["This very state", "Đúng trạng thái này"],
+  "export.words.why": [
     "A few words bring back all that you have chosen. Paste them below, also on another page of the same text.",
     "Vài từ này khôi phục mọi lựa chọn của bạn. Dán chúng vào ô bên dưới, kể cả ở một trang khác của cùng văn bản.",
   ],
-  "keeping.words": ["Words", "Từ khôi phục"],
-  "keeping.link": ["Link", "Liên kết"],
-  "keeping.copy": ["Copy", "Sao chép"],
-  "keeping.paste": ["Paste words or a link", "Dán từ khôi phục hoặc liên kết"],
-  "keeping.restore": ["Restore", "Khôi phục"],
-  "keeping.making": ["One moment…", "Chờ một chút…"],
-  "keeping.kept": ["Saved as {name}", "Đã lưu thành {name}"],
-  "keeping.copied": ["Copied", "Đã sao chép"],
-  "keeping.refused": [
+  "export.words": ["Words", "Từ khôi phục"],
+  "export.link": ["Link", "Liên kết"],
+  "export.copy": ["Copy", "Sao chép"],
+  "export.paste": ["Paste words or a link", "Dán từ khôi phục hoặc liên kết"],
+  "export.restore": ["Restore", "Khôi phục"],
+  "export.making": ["One moment…", "Chờ một chút…"],
+  "export.kept": ["Saved as {name}", "Đã lưu thành {name}"],
+  "export.copied": ["Copied", "Đã sao chép"],
+  "export.refused": [
     "The browser refused to copy. The words are selected: press Ctrl+C (on a Mac, ⌘C).",
     "Trình duyệt không cho sao chép. Nội dung đã được chọn: hãy bấm Ctrl+C (trên máy Mac: ⌘C).",
   ],
-  "keeping.nothing": ["These words name no setting of this page.", "Những từ này không chứa thiết lập nào của trang."],
-  "keeping.restored": ["The state is restored", "Đã khôi phục trạng thái"],
+  "export.nothing": ["These words name no setting of this page.", "Những từ này không chứa thiết lập nào của trang."],
+  "export.restored": ["The state is restored", "Đã khôi phục trạng thái"],
 
-  // Asking for new texts
-  "asking.text": ["Type a sentence", "Gõ một câu"],
-  "asking.run": ["Run", "Chạy"],
-  "asking.keys": ["Ctrl+Enter", "Ctrl+Enter"],
-  "asking.cancel": ["Cancel", "Hủy"],
-  "asking.model": ["Model", "Mô hình"],
-  "asking.fetch": ["{model} (fetches {size} MB, once)", "{model} (tải {size} MB, một lần)"],
-  "asking.causal": ["no looking ahead", "không nhìn về sau"],
-  "asking.unscaled": ["without ÷ √d", "không chia cho √d"],
-  "asking.file": ["File", "Tệp"],
-  "asking.open": ["Open", "Mở"],
-  "asking.begun": ["{model}: getting ready · {seconds} s", "{model}: đang chuẩn bị · {seconds} giây"],
-  "asking.line": ["{model}: {line} · {seconds} s", "{model}: {line} · {seconds} giây"],
-  "asking.layer": [
-    "{model}: layer {layer} of {count} · {seconds} s",
-    "{model}: tầng {layer} trên {count} · {seconds} giây",
+  // The prompt: new texts
+  "prompt.text": ["Type a sentence", "Gõ một câu"],
+  "prompt.run": ["Run", "Chạy"],
+  "prompt.keys": ["Ctrl+Enter", "Ctrl+Enter"],
+  "prompt.cancel": ["Cancel", "Hủy"],
+  "prompt.model": ["Model", "Mô hình"],
+  "prompt.fetch": ["{model} (fetches {size} MB, once)", "{model} (tải {size} MB, một lần)"],
+  "prompt.causal": ["no looking ahead", "không nhìn về sau"],
+  "prompt.unscaled": ["without ÷ √d", "không chia cho √d"],
+  "prompt.file": ["File", "Tệp"],
+  "prompt.open": ["Open", "Mở"],
+  "prompt.begun": ["{model}: getting ready · {seconds} s", "{model}: đang chuẩn bị · {seconds} giây"],
+  "prompt.line": ["{model}: {line} · {seconds} s", "{model}: {line} · {seconds} giây"],
+  "prompt.layer": [
+    "{model}: {done} of {count} layers · {seconds} s",
+    "{model}: {done} trên {count} tầng · {seconds} giây",
   ],
-  "asking.done": ["The new text is shown.", "Đã hiện văn bản mới."],
-  "asking.cancelled": ["Cancelled.", "Đã hủy."],
-  "asking.failed": ["Not run: {reason}", "Không chạy được: {reason}"],
-  "asking.other": ["Cancel that one", "Hủy văn bản đó"],
+  "prompt.done": ["The new text is shown.", "Đã hiện văn bản mới."],
+  "prompt.cancelled": ["Cancelled.", "Đã hủy."],
+  "prompt.failed": ["Not run: {reason}", "Không chạy được: {reason}"],
+  "prompt.other": ["Cancel that one", "Hủy văn bản đó"],
   "server.gone": [
     "the server doesn't answer. Run eyeline view again, and open the address that it prints.",
     "máy chủ không trả lời. Hãy chạy lại eyeline view và mở địa chỉ được in ra.",
@@ -415,24 +417,30 @@ const WORDS = {
   "close": ["Close", "Đóng"],
 };
 
-/** The languages, by their codes and own names. */
+/** The languages, by their codes and own names. @type {[code: Language, name: string][]} */
 export const LANGUAGES = [["en", "English"], ["vi", "Tiếng Việt"]];
 
-/** The text of `key` in a language, if there is one. */
+/** The text of `key` in a language, if there is one. @type {(language: Language, key: string) => string | undefined} */
 export const said = (language, key) => WORDS[key]?.[language === "vi" ? 1 : 0];
 
-/** The text of `key` in a language, {names} filled in. */
+/**
+ * The text of `key` in a language, {names} filled in.
+ * @type {(language: Language, key: string, values?: Values) => string}
+ */
 export const worded = (language, key, values = {}) => {
   const text = said(language, key);
   if (text === undefined) throw new Error(`words.js has no text "${key}"`);
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 };
 
-/** The keys and what they do, in a language: [{view, keys, text}], those of all views as of the view "page". */
+/**
+ * The keys and what they do, in a language; those of all views as of the view "page".
+ * @type {(language: Language) => { view: string, keys: string[], text: string }[]}
+ */
 export const keyTexts = (language) =>
   Object.keys(WORDS)
     .filter((name) => /^keys\.\w+\./.test(name))
     .map((name) => {
-      const [, keys, text] = /^(\S.*?): (.*)$/s.exec(WORDS[name][language === "vi" ? 1 : 0]);
-      return { view: name.split(".")[1], keys: keys.split(" "), text };
+      const [keys, ...text] = worded(language, name).split(": ");
+      return { view: name.split(".")[1], keys: keys.split(" "), text: text.join(": ") };
     });

@@ -1,0 +1,69 @@
+"""The state in which numbers are computed: how they round, and whether denormal ones are taken as 0.
+
+It belongs to a thread. Whoever calls may have changed theirs (`torch.set_flush_denormal`), but a pool's threads know
+nothing of it, and a row's bits may not depend on which thread computes it. So kernels compute in the state in which
+every thread begins, and leave as they found it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from eyeline.kernels.compiled.simd import I8, I32, I64
+
+#: x86's MXCSR as a thread begins with it: rounding to nearest, denormals kept, no traps. ARM's FPCR is 0 then.
+X86_DEFAULT = 0x1F80
+
+
+class FloatState(NamedTuple):
+    """`begin()`: sets the state in which every thread begins, and returns what it was; `end(state)`: sets it again."""
+
+    begin: object
+    end: object
+
+
+def _call(builder, name, result, arguments):
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def _x86(builder, place, name):
+    _call(builder, f"llvm.x86.sse.{name}", ir.VoidType(), [builder.bitcast(place, I8.as_pointer())])
+
+
+def float_state(triple):
+    """The state's intrinsics for a processor, by LLVM's name of it; on others than x86 and ARM they do nothing."""
+    x86, arm = triple.startswith(("x86_64", "amd64")), triple.startswith(("aarch64", "arm64"))
+
+    def exchange(builder, state):
+        """Set the state, or that in which threads begin if None is given; return what it was."""
+        if x86:
+            place = cgutils.alloca_once(builder, I32)
+            _x86(builder, place, "stmxcsr")
+            before = builder.zext(builder.load(place), I64)
+            builder.store(I32(X86_DEFAULT) if state is None else builder.trunc(state, I32), place)
+            _x86(builder, place, "ldmxcsr")
+            return before
+        if arm:
+            before = _call(builder, "llvm.aarch64.get.fpcr", I64, [])
+            _call(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), [I64(0) if state is None else state])
+            return before
+        return I64(0)
+
+    @intrinsic
+    def begin(typingctx):
+        return types.int64(), lambda context, builder, signature, args: exchange(builder, None)
+
+    @intrinsic
+    def end(typingctx, state):
+        def codegen(context, builder, signature, args):
+            exchange(builder, args[0])
+            return context.get_dummy_value()
+
+        return types.void(types.int64), codegen
+
+    return FloatState(begin, end)
