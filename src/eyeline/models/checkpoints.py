@@ -98,7 +98,7 @@ def _float32(stored: NDArray[Any]) -> Array:
     return np.require(stored, np.float32, "A")
 
 
-class Weights:
+class Checkpoint:
     """The tensors of a model.safetensors, mapped from the file.
 
     Each is asked for by name and shape, and a `ModelError` says which is missing or has another shape.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eyeline.models.checkpoints import Array, Matrix, Weights
+from eyeline.models.checkpoints import Array, Checkpoint, Matrix
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Linear:
         return y.reshape(*x.shape[:-1], y.shape[-1])
 
 
-def read_linear(tensors: Weights, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
+def read_linear(tensors: Checkpoint, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
     """The matrix `name`.weight, and `name`.bias if it has one."""
     weight = tensors.matrix(f"{name}.weight", outputs, inputs)
     return Linear(weight, tensors.vector(f"{name}.bias", outputs) if bias else None)
