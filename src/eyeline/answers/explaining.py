@@ -69,7 +69,7 @@ def explain(
         pieces: show the tokenizer's pieces, not words. Pieces add up to words over keys by sum, over queries by mean.
         special: show special tokens ([CLS], [SEP]) among the words, not set aside; with a decoder, the first word too.
         mask: "causal" (no looking ahead) or any mask: the model is run as trained and once more so.
-        scale: what scores are multiplied by, such as 1.0 for no scaling: run as trained and once more so.
+        scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
         generate: how many tokens a decoder goes on with; words among them can be asked about too.
         temperature: of the draw of new tokens; the likeliest is taken if not given.
         top_p: draw from the likeliest that together have this probability only.

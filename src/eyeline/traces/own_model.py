@@ -42,7 +42,7 @@ class OwnModel:
         return ReadText(self.model.tokens(text))
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """Other tokens in the place of those of a text that was read."""
+        """A text with other tokens, otherwise like one that was read."""
         return ReadText(tokens)
 
     def generates(self) -> bool:
@@ -175,7 +175,7 @@ def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrac
 
 
 def name_of(mask: Mask | None, scale: float | None) -> str:
-    """What a run is called, by what was changed.
+    """The name of a run, by its changes.
 
     >>> name_of(Causal(), 1.0), name_of(None, None)
     ('causal, without ÷ √d', 'as trained')
