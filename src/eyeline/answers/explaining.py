@@ -133,19 +133,19 @@ def explain(
     masks = [None, None if changed is None else mask_name]
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 
-    all_weights = [trace.layers[place.layer].weights for trace in traces]
     steps_of: int | Literal["hardest"] | None = None
     if steps:
         steps_of = "hardest" if place.head is None else place.head
     runs: list[ExplainedRun] = []
-    for trace, name, weights in zip(traces, masks, all_weights, strict=False):
+    new = None
+    for trace, name in zip(traces, masks, strict=False):
+        weights = trace.layers[place.layer].weights
         run = explained_run(trace, weights, tokens, units, shown, found, place, name, steps_of)
         runs.append(run)
         if run.steps is not None:
             steps_of = run.steps.head
-    new = None
-    if continued is not None and wanted is not None:
-        new = generated(prompt.tokens, continued, all_weights[0], units, shown, place, wanted)
+        if continued is not None and wanted is not None and new is None:
+            new = generated(prompt.tokens, continued, weights, units, shown, place, wanted)
     return Explanation(
         model_entry(traces[0]),
         causal,

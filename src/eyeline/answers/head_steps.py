@@ -15,7 +15,7 @@ from eyeline.traces import LayerTrace
 
 @dataclass(frozen=True)
 class StepKey:
-    """The steps of one key: score, scaled score, whether it is hidden, weight, and the lengths of its value and contribution."""
+    """The steps of one key, from its score to the length of its contribution."""
 
     token: int
     text: str

@@ -83,6 +83,7 @@ class OwnModel:
                 vectors.append(layer.state[0, places])
             if layer_done is not None:
                 layer_done(number + 1, config.layers)
+        read = tuple(seen) if keep.read else ()
         return Trace(
             name_of(mask, scale),
             self._sizes(keep),
@@ -93,7 +94,7 @@ class OwnModel:
             measures(seen) if measured else None,
             np.stack(vectors) if vectors else None,
             tuple(places or ()),
-            tuple(seen) if keep.read and not measured else (),
+            tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
         )
 
     def go_on(
