@@ -122,8 +122,8 @@ class TransformersModel:
 
         def next_layer(module: str) -> None:
             nonlocal done
-            if layer_done is not None:
-                layer_done(min(done, self.layers), self.layers)
+            if layer_done is not None and 0 < done < self.layers:
+                layer_done(done, self.layers)
             done += 1
 
         try:
