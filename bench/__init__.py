@@ -1,5 +1,5 @@
 """Eyeline beside its peers, case by case: `python -m bench`, from the folder above this one.
 
-`cases` says what is measured, beside whom, and what is asked of it; `problem` what a problem is; `peers/` how each
-library solves one; `measure` times them and holds them against float64; `table` makes the README's table of `results/`.
+`cases` lists what is measured, with the peers and the targets; `problem` defines a problem; `peers/` holds how each
+library solves one; `measure` times them and compares them with float64; `table` makes the README's table of `results/`.
 """

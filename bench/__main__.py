@@ -1,8 +1,8 @@
 """Measure: `python -m bench`, or `python -m bench WORD ...` for the cases whose names hold one of the words.
 
-Results go to bench/results/, one file per processor, in which a case that is measured again takes its old place;
-`python bench/table.py` makes the README's table of them. With `--busy` it measures although other programs are at
-work, and keeps nothing.
+Results go to bench/results/, one file per processor; a case that is measured again replaces its old result there.
+`python bench/table.py` makes the README's table of them. `--busy` measures although other programs are running, and
+keeps nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ RESULTS = Path(__file__).with_name("results")
 
 
 def main(arguments: list[str]) -> None:
+    if {"-h", "--help"} & set(arguments):
+        print(__doc__)
+        return
     words = [word for word in arguments if word != "--busy"]
     keep = "--busy" not in arguments
     if hasattr(os, "sched_setaffinity"):  # not every library can be told how many threads to take
@@ -77,7 +80,7 @@ def chosen(label: str, words: list[str]) -> bool:
 
 
 def described(case: Case, peak: float, found: dict[str, Any]) -> dict[str, Any]:
-    """What the table says of a case beside its times."""
+    """The cells of the table that name a case, and its share of the measured peak."""
     problem = case.problem
     row: dict[str, Any] = {"case": case.name, "sizes": problem.sizes}
     if problem == Problem(problem.shape):
@@ -88,9 +91,9 @@ def described(case: Case, peak: float, found: dict[str, Any]) -> dict[str, Any]:
 
 def report(name: str, found: dict[str, Any]) -> None:
     say(f"{name}  {found['ours']['milliseconds']} ms  {found['ours']['errors']}")
-    for rival in found["rivals"]:
-        asked = "" if rival["at_least"] is None else f", at least {rival['at_least']}"
-        say(f"    {rival['name']} ({rival['way']})  {rival['milliseconds']} ms  {rival['ratio']} x{asked}")
+    for peer in found["peers"]:
+        target = "" if peer["target"] is None else f", target {peer['target']}"
+        say(f"    {peer['name']} ({peer['way']})  {peer['milliseconds']} ms  {peer['ratio']} x{target}")
 
 
 def small_call() -> float:

@@ -1,4 +1,4 @@
-"""What is measured, beside whom, and what is asked of it."""
+"""The cases that are measured, with their peers and targets."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ ALONE, SUMMED, ROWS = "Eyeline, the output alone", "summing the arrays", "torch 
 
 @dataclass(frozen=True)
 class Case:
-    """A problem, and the peers beside which we solve it.
+    """A problem, the peers that solve it beside us, and the targets.
 
     Attributes:
-        name: what it is called in the table.
-        problem: what is asked.
-        at_least: by peer, how many times as long as we it should take; None where nothing is asked.
-        turns: how often each is timed.
+        name: its name in the table.
+        problem: the problem.
+        targets: for each peer, the least ratio of its time to ours that we aim at; None where there is no target.
+        turns: how often each side is timed.
     """
 
     name: str
     problem: Problem
-    at_least: dict[str, float | None] = field(default_factory=dict)
+    targets: dict[str, float | None] = field(default_factory=dict)
     turns: int = 15
 
     @property
     def label(self) -> str:
-        """What tells it from all others."""
+        """The name and the sizes, which together no other case has."""
         return f"{self.name} ({self.problem.sizes})"
 
 
 def lengths() -> list[int]:
-    """Of a padded batch."""
+    """The lengths of a padded batch."""
     return [int(n) for n in np.random.default_rng(0).integers(32, 513, 32)]
 
 
 def documents(count: int, total: int) -> list[int]:
-    """So many documents, cut at random places."""
+    """The lengths of `count` documents, cut at random places."""
     cuts = np.random.default_rng(0).choice(np.arange(1, total), count - 1, replace=False)
     return [int(b - a) for a, b in pairwise([0, *np.sort(cuts), total])]
 
@@ -121,7 +121,7 @@ CASES = FORWARD + MASKED + TRAINING + READ + DECODING
 
 @dataclass(frozen=True)
 class Growth:
-    """By how many megabytes at most the process may grow beyond the inputs and what comes back."""
+    """A problem, and by how many megabytes at most the process may grow beyond inputs and results."""
 
     name: str
     problem: Problem

@@ -1,8 +1,8 @@
-"""A long text through smollm2, every head of every layer read: `python -m bench.long_text [FILE]`.
+"""A long text through smollm2, with readouts of every head of every layer: `python -m bench.long_text [FILE]`.
 
-Beside it transformers' own run of the same files, which gives the output alone: its fast attention has no weights to
-give, and its other one builds the matrices. Each side runs in processes of its own, in turn; a process is measured from
-the text to the logits of the last token, with everything loaded, and as Linux counts its memory.
+The peer is transformers running the same files, for the output alone: its fast attention returns no weights, and its
+eager attention builds the matrices. Each side runs in processes of its own, turn by turn. Time is from the text to the
+logits of the last token, with everything loaded; memory is the process's peak as Linux counts it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from bench.cases import THREADS
 from eyeline.models import Model, load
 
 TOKENS = 8192
-TURNS = 2  # of each side, of which the faster counts
-WARM = 64  # tokens beforehand: kernels are loaded, and weights made float32
-#: Of the Debian package miscfiles, in the public domain: some 10,700 tokens.
+TURNS = 2  # of each side; the faster one counts
+WARM = 64  # tokens of a first run, which loads kernels and converts weights to float32
+#: From the Debian package miscfiles, in the public domain: about 10,700 tokens.
 CONSTITUTION = Path("/usr/share/state/us-constitution.gz")
 
 
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> None:
     for name, side in (("Eyeline", ours), ("transformers, sdpa", theirs)):
         rate = tokens / side["seconds"]
         print(f"{name:20} {side['seconds']:6.1f} s  {rate:5.0f} tokens/s  at most {side['megabytes']:5.0f} MB")
-    print(f"Eyeline read TopK(8), Entropy() and Received() of {heads} heads; transformers gave its output alone.")
+    print(f"Eyeline computed TopK(8), Entropy() and Received() of {heads} heads; transformers its output alone.")
     print(f"The matrices of all heads would be {4 * heads * tokens**2 / 1e9:.0f} GB.")
     difference = np.abs(np.subtract(ours["logits"], theirs["logits"])).max()
     print(f"The last token's logits differ by {difference:.1e} at most, the largest being {max(theirs['logits']):.1f}.")
@@ -67,7 +67,7 @@ def in_a_process(side: str, path: Path) -> dict[str, Any]:
 
 
 def ours(path: Path) -> dict[str, Any]:
-    """Our side, which tells each layer as it is done."""
+    """Eyeline's run, which reports each layer when it is done."""
     model = load("smollm2")
     ids = ids_of(model, path)
 
@@ -86,7 +86,7 @@ def ours(path: Path) -> dict[str, Any]:
 
 
 def theirs(path: Path) -> dict[str, Any]:
-    """transformers' side."""
+    """transformers' run."""
     import torch
     from transformers import AutoModelForCausalLM
 

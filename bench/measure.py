@@ -1,4 +1,4 @@
-"""One case: every side's fastest way, timed turn by turn and held against float64."""
+"""Measuring one case: the fastest way of every side, timed turn by turn and compared with float64."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from bench.peers import matrix
 from bench.problem import Way
 from eyeline.bench.turns import times_as_long, turn_by_turn
 
-TRUTH_AT_MOST = 2**26  # numbers in the float64 matrix: the truth is had of so many heads
+TRUTH_AT_MOST = 2**26  # numbers in the float64 matrix, which limits the heads that are compared
 
 
 def measure(case: Case, threads: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """What the results file holds of a case.
+    """One case's entry of the results file.
 
     Args:
-        case: what to measure.
+        case: the case.
         threads: how many threads each side may use.
-        say: hears what is left out, and why.
+        say: is called with a line for each peer that is left out.
     """
     problem, arrays = case.problem, case.problem.arrays
     chosen = {}
-    for peer in (OURS, *case.at_least):
+    for peer in (OURS, *case.targets):
         try:
             chosen[peer] = fastest(peers.solver(peer)(problem, arrays))
         except ModuleNotFoundError as missing:
@@ -49,21 +49,21 @@ def measure(case: Case, threads: int, say: Callable[[str], None]) -> dict[str, A
         milliseconds = round(statistics.median(seconds[name]) * 1e3, 3)
         return {"way": chosen[name].name, "milliseconds": milliseconds, "errors": errors.get(name, {})}
 
-    rivals = [
+    found = [
         {
             "name": peer,
             **side(peer),
             "ratio": round(times_as_long(seconds[peer], seconds[OURS]), 3),
-            "at_least": None if case.at_least[peer] is None else round(case.at_least[peer], 3),
+            "target": None if case.targets[peer] is None else round(case.targets[peer], 3),
         }
-        for peer in case.at_least
+        for peer in case.targets
         if peer in chosen
     ]
-    return {"ours": side(OURS), "rivals": rivals}
+    return {"ours": side(OURS), "peers": found}
 
 
 def fastest(ways: list[Way]) -> Way:
-    """The way that is fastest after its first call, which may compile; those far behind get one turn alone."""
+    """The fastest way, not counting each way's first call, which may compile; those far behind get one turn alone."""
     best, least = ways[0], math.inf
     for way in ways if len(ways) > 1 else []:
         way.call()
@@ -80,9 +80,9 @@ def fastest(ways: list[Way]) -> Way:
 
 
 def compared(answers: dict[str, NDArray[Any]], truth: dict[str, NDArray[Any]]) -> dict[str, dict[str, float]]:
-    """Each answer's root mean square and largest error, in the heads of which the truth is known.
+    """The root mean square and the largest error of each answer, over the heads that the truth holds.
 
-    Where the truth is NaN, in rows that may look at nothing, nothing is compared: libraries differ there.
+    Rows in which the truth is NaN, where a query may look at nothing, are left out: libraries differ there.
     """
     found = {}
     for name, answer in answers.items():
@@ -96,7 +96,7 @@ def compared(answers: dict[str, NDArray[Any]], truth: dict[str, NDArray[Any]]) -
 
 
 def versions() -> dict[str, str]:
-    """Of all that was measured."""
+    """The versions of all packages that are measured."""
     names = ("eyeline", "numpy", "numba", "torch", "onnxruntime", "jax", "keras")
     metadata = importlib.import_module("importlib.metadata")
     there = {}

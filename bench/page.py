@@ -1,11 +1,11 @@
 """How fast a page's matrix is in headless Chromium: opening, another head, panning. Prints JSON.
 
-    python -m bench.page            # as issue sizes say: 12 × 12 × 512 × 64, and 6 × 12 × 2,048 × 32
+    python -m bench.page            # layers × heads × tokens × width: 12 × 12 × 512 × 64, and 6 × 12 × 2,048 × 32
     python -m bench.page --head mean
 
-Pages are files made from random arrays, opened offline in a window of 1280 × 800. Opening is from navigation to the
-whole matrix on screen; another head, from the key's press to the first picture of that head, and to the last; frames
-are the times between animation frames while the mouse drags a matrix that is zoomed in.
+Pages are files made from random arrays, opened offline in a window of 1280 × 800. Opening lasts from navigation to the
+whole matrix on screen; another head, from the key press to the first picture of that head, and to the last; frames are
+the times between animation frames while the mouse drags a matrix that is zoomed in.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 SIZES = [(12, 12, 512, 64), (6, 12, 2048, 32)]
 DONE = "canvas.matrix-canvas[data-state=done]"
-#: Presses a key; gives the milliseconds to the first picture of the new head, and to the whole one.
+#: Presses a key, and returns the milliseconds to the first picture of the new head and to the whole one.
 SWITCH = """(key) => new Promise((done) => {
   const canvas = document.querySelector("canvas.matrix-canvas");
   const start = performance.now();
@@ -94,20 +94,20 @@ def main() -> None:
     from eyeline.views.page import Page
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--head", default="1", help="a number, mean or max")
+    parser.add_argument("--head", default="0", help="a number, mean or max")
     parser.add_argument("--tokens", type=int, help="only the size of so many tokens")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     results = {}
     with tempfile.TemporaryDirectory() as folder, browser.launched() as chromium:
         for layers, heads, tokens, head_dim in SIZES:
-            if asked.tokens not in (None, tokens):
+            if options.tokens not in (None, tokens):
                 continue
             name = f"{layers} × {heads} × {tokens} × {head_dim}"
             text = pages.words(tokens - 2)
             trace = pages.trace(text, layers=layers, heads=heads, head_dim=head_dim, value_dim=None)
             path = Path(folder) / "page.html"
             Page([trace]).save(path)
-            results[name] = measured(chromium, path, asked.head)
+            results[name] = measured(chromium, path, options.head)
     print(json.dumps(results, indent=1, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""What every side is asked to compute, and one way of a side to compute it."""
+"""A problem that every side computes, and one way of a side to compute it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Score = Callable[[Any, Any, Any, Any, Any], Any]
 
 @dataclass(frozen=True)
 class Problem:
-    """Attention, and what is asked of it.
+    """One call of attention, with the results that are wanted.
 
     Attributes:
         shape: (B, H, N, D) of the queries; values are as wide as keys.
@@ -28,9 +28,9 @@ class Problem:
         mask: where a query may look at a key.
         score: a user's function (score, b, h, i, j) that changes the scores.
         dropout: the share of the weights that is dropped.
-        read: whether the 8 largest weights, the entropy, the attention received and the mean distance are asked too.
-        train: whether the gradients of q, k and v are asked.
-        entropy_penalty: what the sum of all rows' entropies is multiplied by in the loss.
+        read: whether the 8 largest weights, entropy, attention received and mean distance are wanted too.
+        train: whether the gradients of q, k and v are wanted.
+        entropy_penalty: the factor of the sum of all rows' entropies in the loss.
     """
 
     shape: tuple[int, int, int, int]
@@ -55,7 +55,7 @@ class Problem:
 
     @property
     def sizes(self) -> str:
-        """The shape in words: batch, heads, tokens, width."""
+        """The shape as text: batch, heads, tokens, width."""
         B, H, N, D = self.shape
         heads = f"{H} over {self.key_heads}" if self.key_heads else H
         tokens = f"{N} × {self.keys}" if self.keys else N
@@ -63,12 +63,12 @@ class Problem:
 
     @property
     def group(self) -> int:
-        """How many query heads share a key head."""
+        """The number of query heads that share a key head."""
         return self.shape[1] // self.key_shape[1]
 
     @cached_property
     def arrays(self) -> Arrays:
-        """q, k, v and the output's gradient, float32, the same at every call."""
+        """q, k, v and the gradient of the output, float32, the same at every call."""
         rng = np.random.default_rng(0)
         shapes = self.shape, self.key_shape, self.key_shape, self.shape
         return Arrays(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes))
@@ -88,7 +88,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Arrays:
-    """q, k, v, and the gradient that comes back to the output."""
+    """q, k, v and the gradient of the output."""
 
     q: NDArray[Any]
     k: NDArray[Any]
@@ -98,7 +98,7 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to solve a problem: what is timed, and how to read its result as arrays by name.
+    """One way to solve a problem: the call that is timed, and a function from its result to arrays by name.
 
     The names are output, (B, H, N, D); dq, dk, dv; largest, (B, H, N, 8); entropy and distance, (B, H, N); received,
     (B, H, M).

@@ -20,10 +20,10 @@ def table(result: dict[str, Any]) -> str:
     peers = ", ".join(f"{name} {versions[name].split('+')[0]}" for name in packages if name in versions)
     lines = [
         f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured "
-        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}. Errors are root mean square (largest) against float64: "
-        f"the output's, in training the gradients'.",
+        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}. Errors are root mean square (largest) against float64, "
+        f"of the output, and in training of the gradients.",
         "",
-        "| | batch, heads, n, d | Eyeline | error | beside | its time | its error | times as long | asked |",
+        "| | batch, heads, n, d | Eyeline | error | Peer | its time | its error | its time ÷ ours | Target |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for case in result["cases"].values():
@@ -39,14 +39,14 @@ def table(result: dict[str, Any]) -> str:
 
 
 def rows(case: dict[str, Any]) -> list[str]:
-    """One row for each peer; what is said of us stands in the first."""
+    """One row for each peer; our own figures stand in the first."""
     ours = case["ours"]
     peak = f" ({case['of_peak']:.0%} of peak)" if "of_peak" in case else ""
     first = [case["case"], case["sizes"], f"{milliseconds(ours)}{peak}", error(ours)]
     lines = []
-    for rival in case["rivals"]:
-        asked = "" if rival["at_least"] is None else f"{rival['at_least']:.4g} ×"
-        cells = (rival["name"], milliseconds(rival), error(rival), f"**{rival['ratio']:.2f} ×**", asked)
+    for peer in case["peers"]:
+        target = "" if peer["target"] is None else f"{peer['target']:.4g} ×"
+        cells = (peer["name"], milliseconds(peer), error(peer), f"**{peer['ratio']:.2f} ×**", target)
         lines.append(f"| {' | '.join([*first, *cells])} |")
         first = [""] * len(first)
     return lines
@@ -57,7 +57,7 @@ def milliseconds(side: dict[str, Any]) -> str:
 
 
 def error(side: dict[str, Any]) -> str:
-    """The output's, or the gradients' together."""
+    """The error of the output, or of the three gradients together."""
     errors = side["errors"]
     if not errors:
         return ""
@@ -75,7 +75,7 @@ def main() -> int:
     written = before + BEGIN + "\n" + made + "\n" + END + after
     if "--check" in sys.argv:
         if written != readme.read_text():
-            print("README.md's table is not that of bench/results/; run python bench/table.py", file=sys.stderr)
+            print("README.md's table differs from bench/results/; run python bench/table.py", file=sys.stderr)
             return 1
         return 0
     readme.write_text(written)

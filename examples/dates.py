@@ -1,8 +1,8 @@
 """Rewriting dates: an encoder and a decoder that learn "3rd of March, 2021" → 2021-03-03. `python examples/dates.py`
 
 A small Transformer made of Eyeline's layers reads a date letter by letter, in any of seven written forms, and writes it
-letter by letter. Every letter that it writes looks at the letters that it read (cross-attention), and what it looks at
-is printed at the end: while it writes the year it looks at the year, wherever that stands.
+letter by letter. Every letter that it writes looks at the letters that it read (cross-attention), and these weights are
+printed at the end: while it writes the year it looks at the year, wherever that stands.
 
 It needs torch, and takes a minute or two on two cores; `--steps` makes it shorter, `--seed` another run.
 """
@@ -27,16 +27,16 @@ OTHER = -1
 MONTHS = [datetime.date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 FIRST, LAST = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
 DIGITS = "0123456789-"
-START = len(DIGITS)  # what the writing begins with
+START = len(DIGITS)  # the token before the first digit
 WRITTEN = 10  # letters of 2021-03-03
-WRITES = [2, 2, 2, 2, OTHER, 1, 1, OTHER, 0, 0]  # the part to which each of them belongs
+WRITES = [2, 2, 2, 2, OTHER, 1, 1, OTHER, 0, 0]  # the part of the date that each of them belongs to
 WIDTH, HEADS = 64, 4
 FORMS = 7
 
 
 @dataclass(frozen=True)
 class Example:
-    """A date as someone might write it; to which part of `PARTS` each letter belongs, or -1; and the answer."""
+    """A date as someone might write it; the part of `PARTS` that each letter belongs to, or -1; and the answer."""
 
     text: str
     parts: list[int]
@@ -76,7 +76,7 @@ def ordinal(day: int) -> str:
 
 
 def dates(seed: int) -> tuple[list[datetime.date], list[datetime.date]]:
-    """Two centuries of days in random order: those to learn from, and 2,000 that are held out."""
+    """Two centuries of days in random order: days for training, and 2,000 held-out days."""
     days = [FIRST + datetime.timedelta(number) for number in range((LAST - FIRST).days + 1)]
     random.Random(seed).shuffle(days)
     return days[2000:], days[:2000]
@@ -84,7 +84,7 @@ def dates(seed: int) -> tuple[list[datetime.date], list[datetime.date]]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Letters that were read, (batch, longest), as numbers and padded; their lengths; digits to write, (batch, 10)."""
+    """The letters to read as numbers, padded, (batch, longest); their lengths; the digits to write, (batch, 10)."""
 
     letters: Tensor
     lengths: list[int]
@@ -92,7 +92,7 @@ class Batch:
 
 
 def gather(examples: Sequence[Example]) -> Batch:
-    """Examples side by side."""
+    """A batch of examples."""
     lengths = [len(example.text) for example in examples]
     letters = torch.zeros(len(examples), max(lengths), dtype=torch.long)
     for row, example in zip(letters, examples, strict=True):
@@ -102,7 +102,7 @@ def gather(examples: Sequence[Example]) -> Batch:
 
 
 class Rewriter(nn.Module):
-    """Reads letters, then writes digits one by one, each after a look at what it has written and at what it read."""
+    """Reads letters, then writes digits one by one, each from the digits before it and the letters."""
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS) -> None:
         super().__init__()
@@ -116,14 +116,14 @@ class Rewriter(nn.Module):
         self.digit = nn.Linear(width, len(DIGITS))
 
     def read(self, batch: Batch) -> Tensor:
-        """What was read, (batch, letters, width)."""
+        """The encoded letters, (batch, letters, width)."""
         x = self.letters(batch.letters) + self.read_places.weight[: batch.letters.shape[1]]
         x = x + self.reading(self.norms[0](x), mask=el.Padding(batch.lengths))
         context: Tensor = self.norms[1](x + self.thoughts[0](x))
         return context
 
     def write(self, context: Tensor, batch: Batch, before: Tensor) -> tuple[Tensor, el.Observation]:
-        """The next digit after each of those before it, (batch, digits, 11), and the look at the letters."""
+        """The logits of the digit after each one in `before`, (batch, digits, 11); the observation of the letters."""
         x = self.digits(before) + self.written_places.weight[: before.shape[1]]
         x = x + self.writing(self.norms[2](x))
         read = () if self.training else (el.Weights(),)
@@ -133,13 +133,13 @@ class Rewriter(nn.Module):
         return digits, seen
 
     def forward(self, batch: Batch) -> tuple[Tensor, el.Observation]:
-        """Every digit, given the true ones before it."""
+        """The logits of every digit, given the true digits before it."""
         start = torch.full((len(batch.lengths), 1), START)
         return self.write(self.read(batch), batch, torch.cat([start, batch.digits[:, :-1]], 1))
 
     @torch.no_grad()
     def rewrite(self, batch: Batch) -> list[str]:
-        """The dates, each digit written after those that it wrote itself."""
+        """The dates, each digit given the digits that the model wrote before."""
         context = self.read(batch)
         written = torch.full((len(batch.lengths), 1), START)
         for _ in range(WRITTEN):
@@ -149,12 +149,12 @@ class Rewriter(nn.Module):
 
 
 def thought(width: int) -> nn.Module:
-    """What each token makes of what it saw."""
+    """A feed-forward layer."""
     return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
 
 def train(model: Rewriter, days: Sequence[datetime.date], steps: int, seed: int = 0, show: bool = False) -> list[float]:
-    """The loss at each step, of 128 dates each."""
+    """Train on 128 dates a step; returns the loss of each step."""
     chance = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, steps, pct_start=0.1)
@@ -176,7 +176,7 @@ def train(model: Rewriter, days: Sequence[datetime.date], steps: int, seed: int 
 
 @torch.no_grad()
 def looks(model: Rewriter, examples: Sequence[Example]) -> Tensor:
-    """To which part of what was read each written letter looks: (10, 3), means over the examples and heads."""
+    """The weight of each written letter on each part of the date, (10, 3): means over the examples and heads."""
     batch = gather(examples)
     weights = model(batch)[1].weights.mean(1)  # (batch, 10, letters)
     parts = torch.full(batch.letters.shape, OTHER)
@@ -188,7 +188,7 @@ def looks(model: Rewriter, examples: Sequence[Example]) -> Tensor:
 
 @torch.no_grad()
 def picture(model: Rewriter, example: Example) -> str:
-    """One date: a row for each written letter, shaded where it looks, and its shares."""
+    """One date in characters: a row for each written letter, shaded by its weights, and its shares."""
     weights = model(gather([example]))[1].weights[0].mean(0)
     shares = looks(model, [example])
     indent = " " * 4
@@ -216,7 +216,7 @@ def main() -> None:
     examples = [write(day, number) for number, day in enumerate(held_out)]
     written = model.rewrite(gather(examples))
     right = sum(example.answer == answer for example, answer in zip(examples, written, strict=True))
-    print(f"\n{right / len(examples):.1%} of {len(examples)} dates that it never saw are right, for example")
+    print(f"\n{right / len(examples):.1%} of {len(examples)} held-out dates are right, for example")
     for example, answer in list(zip(examples, written, strict=True))[:FORMS]:
         print(f"  {example.text:>28} → {answer}{'' if answer == example.answer else '  (wrong)'}")
 

@@ -1,10 +1,10 @@
 """Recall over a distance: attention beside a GRU of the same size, on the same task. `python examples/recall.py`
 
 A list gives each of many names a value; then some of the names are asked for, and the answer is the value that the name
-was given, up to 531 tokens before. The models differ in one layer and learn from as many tokens; their lists begin with
-4 names and grow, up to 500, whenever the model has mastered those at hand. Attention looks straight back at the name,
-however far it is. A GRU has to carry the whole list in a state of fixed size, one token after the other. The price is
-in the last table: in the end, twice the tokens cost attention four times as much, and a GRU twice.
+was given, up to 531 tokens before. The models differ in one layer and train on equally many tokens; their lists begin
+with 4 names and grow, up to 500, whenever the model has mastered the current length. Attention looks straight back at
+the name, however far it is. A GRU has to carry the whole list in a state of fixed size, one token after the other. The
+price is in the last table: in the end, twice the tokens cost attention four times as much, and a GRU twice.
 
 It needs torch, and takes a few minutes on two cores; `--steps` makes it shorter, `--seed` another run.
 """
@@ -38,9 +38,9 @@ class Lists:
     """A batch of lists with their questions after them: (batch, n + asked) tokens.
 
     Attributes:
-        names: of each token, a number.
-        values: what the name is given, 0 to 9; 10 where it is asked for.
-        answers: (batch, asked), the values that were asked for.
+        names: the number of each token's name.
+        values: the value that the name is given, 0 to 9; 10 where it is asked for.
+        answers: (batch, asked), the values to answer.
     """
 
     names: Tensor
@@ -49,7 +49,7 @@ class Lists:
 
 
 def draw(n: int, chance: torch.Generator) -> Lists:
-    """Lists of n different names, and questions about some of them; as many lists as make about 8,192 tokens."""
+    """Lists of n different names with questions about some of them, about 8,192 tokens in all."""
     asked = min(ASKED, n)
     batch = TOKENS // (n + asked)
     names = torch.rand(batch, NAMES, generator=chance).argsort(1)[:, :n]
@@ -101,7 +101,7 @@ def recurrent() -> Recaller:
 
 @dataclass
 class Course:
-    """How far a model has come: lists grow by a third whenever it has mastered those at hand."""
+    """The length of a model's lists: they grow by a third whenever it has mastered the current length."""
 
     names: int = SHORTEST
     since: int = 0  # losses before this one were of shorter lists
@@ -113,7 +113,7 @@ class Course:
 
 
 def train(model: Recaller, steps: int, seed: int = 0, show: str = "") -> tuple[list[float], int]:
-    """The loss at each step, and how long the lists had become."""
+    """Train; returns the loss of each step, and the length of the last lists."""
     chance = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     losses: list[float] = []
@@ -136,7 +136,7 @@ def train(model: Recaller, steps: int, seed: int = 0, show: str = "") -> tuple[l
 
 @torch.no_grad()
 def recall(model: Recaller, names: int, seed: int = 0) -> float:
-    """The share of right answers in lists of so many names that weren't learned from."""
+    """The share of right answers in new lists of `names` names."""
     chance = torch.Generator().manual_seed(seed + 1_000_000)
     right = []
     for _ in range(4):
@@ -148,10 +148,10 @@ def recall(model: Recaller, names: int, seed: int = 0) -> float:
 
 @torch.no_grad()
 def cost(layer: nn.Module, tokens: int) -> float:
-    """Milliseconds of the layer alone, over one sequence: the best of three."""
+    """The time of the layer alone over one sequence, in milliseconds: the best of three."""
     x = torch.randn(1, tokens, WIDTH)
     seconds = []
-    for _ in range(4):  # the first loads what it needs
+    for _ in range(4):  # the first call loads kernels
         start = time.perf_counter()
         layer(x)
         seconds.append(time.perf_counter() - start)
@@ -180,7 +180,7 @@ def main() -> None:
     print(row("came to", (f"{names} names" for names in came.values())))
     print(row("took", (f"{seconds:.0f} s" for seconds in took.values())))
 
-    print("\nWhat the layer alone costs, forward, over one sequence")
+    print("\nThe time of the layer alone, forward, over one sequence")
     print(row("tokens", models))
     for tokens in COSTS:
         print(row(tokens, (f"{cost(model.layer, tokens):.2f} ms" for model in models.values())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import zlib
@@ -51,7 +52,7 @@ class Blocks:
         self.header, self.contents = json.loads(self.bytes("header"))
 
     def bytes(self, name: str) -> bytes:
-        return zlib.decompress(bytes_of(self.found[name]), -15)
+        return zlib.decompress(base64.b64decode(self.found[name], validate=True), -15)
 
     def weights(self, trace: int, layer: int, head: int) -> np.ndarray:
         """One head's weights, from the file alone."""
@@ -84,14 +85,6 @@ class Blocks:
             mask = mask.reshape(heads, -1)[head if heads > 1 else 0]
             arrays["bounds" if kind == "bounds" else "allowed"] = mask
         return weights_from(entry["layers"][layer], {"N": N, "M": M, "D": D}, arrays, shape)
-
-
-def bytes_of(text: str) -> bytes:
-    """What text holds that has seven bits in a sign, the first bit of each byte first."""
-    assert not set(text) & set("\x00\r<")
-    assert max(text, default="") < "\u0100"
-    bits = "".join(f"{ord(sign) & 127:07b}" for sign in text)
-    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
 
 
 def _of_planes(data: np.ndarray, size: int) -> np.ndarray:

@@ -6,23 +6,28 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "dev",
-    max_examples=100,
-    deadline=None,  # a machine may be busy
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.register_profile("ci", settings.get_profile("dev"), max_examples=75, derandomize=True, database=None)
-settings.register_profile("brief", settings.get_profile("ci"), max_examples=25)
-settings.register_profile("night", settings.get_profile("dev"), max_examples=200)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+os.environ["LC_ALL"] = "C.UTF-8"  # texts are in English, whatever the locale of this machine
+os.environ.pop("EYELINE_LANG", None)
+
+CI = bool(os.environ.get("CI"))
+#: How many cases a property draws: by default, on a narrower vector or an older package again, and over a night.
+DRAWS = {"default": 60, "brief": 25, "night": 400}
+for name, draws in DRAWS.items():
+    settings.register_profile(
+        name,
+        max_examples=draws,
+        deadline=None,  # a machine may be busy
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        # The same cases each time in CI, and wherever there are few.
+        **({"derandomize": True, "database": None} if name == "brief" or (CI and name == "default") else {}),
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,31 +38,41 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kernels():
-    """The kernels, compiled into the cache if they aren't there, as many at once as there are processors."""
-    from eyeline.kernels import kernel_cache, machine
+def pytest_sessionstart(session):
+    """Kernels are compiled before any test, and before pytest-xdist starts its workers, which all find them."""
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        compile_kernels()
+
+
+def kernel_kinds():
     from eyeline.kernels.compiled.programs import PROGRAMS
 
-    here = machine.target()
-    kinds = [(program, dtype) for program in PROGRAMS for dtype in ("float32", "float64")]
-    # Of several processes that run tests side by side (pytest -n), each compiles its share.
-    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return [(program, dtype) for program in PROGRAMS for dtype in ("float32", "float64")]
 
-    def missing(some):
-        return [kind for kind in some if not kernel_cache.path(*kind, here).exists()]
+
+def compile_kernels():
+    """The kernels that aren't in the cache, as many at once as there are processors."""
+    from eyeline.kernels import kernel_cache, machine
+
+    here = machine.target()
+    missing = [kind for kind in kernel_kinds() if not kernel_cache.path(*kind, here).exists()]
+    if missing:
+        print(f"compiling {len(missing)} kernels", flush=True)
 
     def compile_apart(kind):
         code = f"from eyeline.kernels import kernel_cache; kernel_cache.kernel{kind!r}"
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
-    with ThreadPoolExecutor(max((os.cpu_count() or 1) // count, 1)) as pool:
-        list(pool.map(compile_apart, missing(kinds[share::count])))
-    patience = time.monotonic() + 300
-    while missing(kinds) and time.monotonic() < patience:
-        time.sleep(0.2)
-    for kind in kinds:
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(compile_apart, missing))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels():
+    """The kernels, loaded, so that tests may change where the cache is."""
+    from eyeline.kernels import kernel_cache
+
+    for kind in kernel_kinds():
         kernel_cache.kernel(*kind)
 
 

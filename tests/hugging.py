@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import torch
 from transformers import (
     AlbertConfig,
@@ -27,22 +29,32 @@ SIZES: dict[str, Any] = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Products this small are slower on several threads. A test module takes this by importing it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def made(model: type[PreTrainedModel], config: Any) -> Any:
     """A model in evaluation mode, always with the same weights."""
     torch.manual_seed(0)
     return model(config).eval()
 
 
-def bert() -> BertModel:
-    return made(BertModel, BertConfig(**SIZES))
+def bert(layers: int = 2) -> BertModel:
+    return made(BertModel, BertConfig(**{**SIZES, "num_hidden_layers": layers}))
 
 
 def albert() -> AlbertModel:
     return made(AlbertModel, AlbertConfig(**{**SIZES, "num_hidden_layers": 5}, embedding_size=16))
 
 
-def llama() -> LlamaForCausalLM:
-    config = LlamaConfig(**SIZES, num_key_value_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=None)
+def llama(layers: int = 2) -> LlamaForCausalLM:
+    sizes = {**SIZES, "num_hidden_layers": layers}
+    config = LlamaConfig(**sizes, num_key_value_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=None)
     return made(LlamaForCausalLM, config)
 
 

@@ -19,21 +19,21 @@ from tests import browser, pages
 SCRIPTS = "الكلب يطارد القطة السوداء 👩‍🚀 in the garden of Zoë, ở nhà"
 # What is shown: how it is made, and the words of what it opens with.
 TEXTS = {
-    "sentence": (lambda: view("time flies like an arrow"), "token=3"),
-    "compare": (lambda: view(["time flies like an arrow", "fruit flies like a banana"]), "token=3"),
+    "sentence": (lambda: view("time flies like an arrow"), "token=2"),
+    "compare": (lambda: view(["time flies like an arrow", "fruit flies like a banana"]), "token=2"),
     "decoder": (
         lambda: view("The capital of France is Paris, and that of", model="smollm2"),
-        "token=6 layer=20 head=3",
+        "token=5 layer=19 head=2",
     ),
     "cross": (
         lambda: Page([pages.trace("ein Pfeil fliegt schnell", "an arrow flies very fast", name="cross")]),
-        "token=3",
+        "token=2",
     ),
-    "scripts": (lambda: view(SCRIPTS), "token=3 unit=pieces"),
-    "tokens-512": (lambda: Page([pages.trace(pages.words(340), pieces=2, layers=12, heads=12)]), "token=200 head=3"),
+    "scripts": (lambda: view(SCRIPTS), "token=2 unit=pieces"),
+    "tokens-512": (lambda: Page([pages.trace(pages.words(340), pieces=2, layers=12, heads=12)]), "token=199 head=2"),
     "tokens-2048": (
         lambda: Page([pages.trace(pages.words(2046), mask=Causal(), layers=6, heads=12, value_dim=None)]),
-        "token=1500 head=3",
+        "token=1499 head=2",
     ),
 }
 WIDTHS = (1280, 390)

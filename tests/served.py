@@ -10,7 +10,7 @@ import threading
 import time
 
 from eyeline.serving import Session, listen
-from eyeline.serving.running import server_of
+from eyeline.serving.server import server_of
 from eyeline.views.page import Page
 
 JSON = {"Content-Type": "application/json"}

@@ -17,9 +17,9 @@ def taken(page: Any, kind: str) -> str:
     """
     page.get_by_role("button", name="Take it away").click()
     with page.expect_download() as download:
-        page.locator(".keeping").get_by_text(kind.upper(), exact=True).click()
+        page.locator(".export").get_by_text(kind.upper(), exact=True).click()
     text = download.value.path().read_text("utf-8")
-    page.locator(".keeping").get_by_role("button", name="Close").click()
+    page.locator(".export").get_by_role("button", name="Close").click()
     return text
 
 

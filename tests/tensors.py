@@ -114,9 +114,9 @@ def seen(observation: Observation) -> dict[str, torch.Tensor]:
     found = {
         name: getattr(observation, name)
         for name in ("output", "weights", "entropy", "received", "mean_distance", "group_mass", "pooled", "sink")
-        if getattr(observation, name) is not None
+        if getattr(observation, name, None) is not None
     }
     found["lse"] = observation.lse.masked_fill(observation.lse == -torch.inf, 0.0)
-    if observation.top_k is not None:
+    if el.TopK in observation:
         found["top_k"] = observation.top_k.weights
     return found

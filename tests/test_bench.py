@@ -94,16 +94,16 @@ def test_all_that_is_measured_is_named_once_and_has_someone_beside_it():
     labels = [case.label for case in cases.CASES]
     assert len(set(labels)) == len(labels)
     for case in cases.CASES:
-        assert case.at_least
-        assert set(case.at_least) <= set(peers._PLACES)
+        assert case.targets
+        assert set(case.targets) <= set(peers._PLACES)
 
 
 def test_a_case_is_measured_and_stands_in_the_table():
     case = cases.Case("forward", Problem((1, 2, 9, 8), mask=el.Causal()), {cases.TORCH: 1.2, cases.MATRIX: None}, 2)
     found = measure(case, 1, print)
-    assert [rival["name"] for rival in found["rivals"]] == [cases.TORCH, cases.MATRIX]
+    assert [peer["name"] for peer in found["peers"]] == [cases.TORCH, cases.MATRIX]
     assert found["ours"]["errors"]["output"]["largest"] < 1e-6
-    assert all(rival["ratio"] > 0 and rival["errors"]["output"]["largest"] < 1e-6 for rival in found["rivals"])
+    assert all(peer["ratio"] > 0 and peer["errors"]["output"]["largest"] < 1e-6 for peer in found["peers"])
     first, second = table.rows({"case": case.name, "sizes": case.problem.sizes} | json.loads(json.dumps(found)))
     assert first.startswith("| forward | 1, 2, 9, 8 | ")
     assert "| torch SDPA |" in first
@@ -123,7 +123,7 @@ def test_a_peer_that_is_missing_is_left_out_and_said_so(monkeypatch):
     monkeypatch.setattr(peers, "solver", missing)
     said = []
     found = measure(cases.Case("forward", Problem((1, 1, 4, 4)), {cases.JAX: 1.2}, 1), 1, said.append)
-    assert found["rivals"] == []
+    assert found["peers"] == []
     assert said == ["JAX is left out: jax isn't installed"]
 
 
@@ -193,7 +193,7 @@ def test_ctrl_c_leaves_what_was_measured(say, monkeypatch):
     def interrupted(task, here):
         if task is not TINY[0]:
             raise KeyboardInterrupt
-        return short.Measured(task.name, task.sizes, short.Side(1e-3, 1e-8), None, None, None)
+        return short.Measured(task.name, task.sizes, short.Timing(1e-3, 1e-8), None, None, None)
 
     monkeypatch.setattr(short, "TASKS", TINY)
     monkeypatch.setattr(short, "measured", interrupted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -55,16 +56,29 @@ def test_stdin_is_read_for_a_dash():
     assert ran.stderr.decode().splitlines() == ["eyeline: text must be UTF-8, got byte 0xe9 at 3"]
 
 
-def test_a_terminal_without_utf8_gets_what_it_can_show():
-    for encoding in ("ascii", "latin-1"):
-        ran = run("explain", "Tôi yêu Việt", "--token", "Việt", env={"PYTHONIOENCODING": encoding})
-        assert (ran.returncode, ran.stderr) == (0, b"")
-        assert b"Vi\\u1ec7t looks at" in ran.stdout
-        assert b"####" in ran.stdout
-        ran = run("explain", "Tôi yêu Việt", "--csv", "--no-scale", env={"PYTHONIOENCODING": encoding})
-        assert "without ÷ √d,6,mean,3,Việt,3,Việt," in ran.stdout.decode()
-        ran = run("explain", "Tôi yêu Việt", "--json", env={"PYTHONIOENCODING": encoding})
-        assert json.loads(ran.stdout.decode("ascii"))["text"] == "Tôi yêu Việt"
+@pytest.fixture
+def say_in(monkeypatch):
+    """The command in this process, with a stdout of an encoding: the exit code, and the bytes that it wrote."""
+
+    def call(encoding, *arguments):
+        paper = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict", newline="\n", write_through=True)
+        monkeypatch.setattr(sys, "stdout", paper)
+        code = cli.main(list(arguments))
+        return code, paper.buffer.getvalue()
+
+    return call
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_utf8_gets_what_it_can_show(say_in, encoding):
+    code, out = say_in(encoding, "explain", "Tôi yêu Việt", "--token", "Việt")
+    assert code == 0
+    assert b"Vi\\u1ec7t looks at" in out
+    assert b"####" in out
+    code, out = say_in(encoding, "explain", "Tôi yêu Việt", "--csv", "--no-scale")
+    assert "without ÷ √d,5,mean,3,Việt,3,Việt," in out.decode()
+    code, out = say_in(encoding, "explain", "Tôi yêu Việt", "--json")
+    assert json.loads(out.decode("ascii"))["text"] == "Tôi yêu Việt"
 
 
 def test_a_closed_pipe_is_no_traceback():
@@ -83,7 +97,7 @@ def test_an_interrupt_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eyeline.answers.explain", interrupted)
+    monkeypatch.setattr("eyeline.views.attach.explain", interrupted)
     assert say("explain", FLIES) == (130, "", "")
 
 
@@ -99,12 +113,13 @@ def test_docs_name_every_key_and_no_other(say, tmp_path):
     _, explained, _ = say(
         "explain", "time flies", "--model", folder, "--token", "time", "--steps", "--generate", "2", "--json"
     )
+    _, unknown, _ = say("explain", "I love 爱", "--json")
     _, compared, _ = say("compare", FLIES, BANANA, "--token", "flies", "--json")
     documented = DOCS.read_text("utf-8")
-    first, second = documented.split("## `eyeline.compare/1`")
-    second = second.split("## `eyeline.rollout/1`")[0]
+    first, second = documented.split("## `eyeline.compare/2`")
+    second = second.split("## `eyeline.rollout/2`")[0]
     rows = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
-    assert set(rows.findall(first)) == keys_of(json.loads(explained))
+    assert set(rows.findall(first)) == keys_of([json.loads(explained), json.loads(unknown)["unknown"]])
     top, side = second.split("Each of the `sides`:")
     found = json.loads(compared)
     assert set(rows.findall(top)) == set(found)
@@ -126,10 +141,10 @@ def test_json_equals_the_library(say):
         "explain", FLIES, "--token", "flies", "--layer", "2", "--head", "5", "--mask", "causal", "--no-scale", "--json"
     )
     found = eyeline.explain(FLIES, "flies", layer=2, head=5, mask="causal", scale=1.0)
-    assert json.loads(out) == found.document
+    assert json.loads(out) == found.document()
     assert err == ""
     _, out, _ = say("compare", FLIES, BANANA, "--token", "flies", "--layer", "3", "--special", "--json")
-    assert json.loads(out) == eyeline.compare(FLIES, BANANA, "flies", layer=3, special=True).document
+    assert json.loads(out) == eyeline.compare(FLIES, BANANA, "flies", layer=3, special=True).document()
 
 
 def test_every_option_reaches_the_library(say):
@@ -137,7 +152,7 @@ def test_every_option_reaches_the_library(say):
         (["--pieces"], ("unit", "piece")),
         (["--special"], ("special", True)),
         (["--layer", "1"], ("layer", 1)),
-        (["--head", "12"], ("head", 12)),
+        (["--head", "11"], ("head", 11)),
         (["--nth", "2"], ("nth", 2)),
     ]:
         _, out, _ = say("explain", "flies like flies", "--token", "flies", "--nth", "1", *arguments, "--json")
@@ -154,6 +169,40 @@ def test_png(say, tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
+LONG = "the cat and an owl ran " * 8
+
+
+@pytest.mark.parametrize("extra", [[], ["--steps"], ["--rollout"]])
+def test_a_long_text_shows_the_strongest_words_and_how_many_more(say, tiny_folder, extra):
+    asked = ("explain", LONG, "--token", "owl", "--nth", "8", "--model", str(tiny_folder), *extra)
+    document = json.loads(say(*asked, "--json")[1])
+    found = document if "--rollout" in extra else document["runs"][0]
+    steps = found.get("steps")
+    looks = found["made_of"] if "--rollout" in extra else found["looks_at"]
+    whole = len(steps["keys"]) if steps else sum(look["share"] is not None for look in looks)
+    lines = {}
+    for top in (3, 40, 1000):
+        code, out, err = say(*asked, "--top", str(top))
+        assert (code, err) == (0, "")
+        more = re.findall(r"^  and (\d+) more, together \S+%$", out, re.MULTILINE)
+        assert list(map(int, more)) == ([whole - top] if top < whole else [])
+        lines[top] = len(out.splitlines())
+    assert lines[40] - lines[3] == 37
+    assert lines[1000] - lines[40] == whole - 40 - 1
+    assert say(*asked)[1] == say(*asked, "--top", "40")[1]
+    code, out, err = say(*asked, "--top", "0")
+    assert (code, out) == (2, "")
+    assert err.startswith("eyeline: ")
+
+
+def test_only_the_first_is_called_the_first(say, tiny_folder):
+    code, out, _ = say("explain", "T\x10his is \x10 fine", "--model", str(tiny_folder), "--token", "fine")
+    assert code == 0
+    text = " ".join(out.split())
+    assert text.count("(the first)") == 1
+    assert "T (the first), control characters" in text or "T (the first) and control characters" in text
+
+
 MISTAKES = [
     (["explain", ""], "text must have at least one word, got ''"),
     (["explain", FLIES, "--token", "fles"], "the words are time, flies, like, an, arrow"),
@@ -164,8 +213,8 @@ MISTAKES = [
     (["explain", "word " * 600], "got 602 tokens"),
     (["explain", FLIES, "--model", "minilmm"], "minilm"),
     (["explain", FLIES, "--model", "no/such/folder"], "no/such/folder"),
-    (["explain", FLIES, "--layer", "9"], "layer must be from 1 to 6 in minilm, got 9"),
-    (["explain", FLIES, "--head", "0"], "head must be from 1 to 12 in minilm, got 0"),
+    (["explain", FLIES, "--layer", "6"], "layer must be from 0 to 5 in minilm, got 6; the last is 5"),
+    (["explain", FLIES, "--head", "12"], "head must be from 0 to 11 in minilm, got 12; the last is 11"),
     (["explain", FLIES, "--layer", "x"], "--layer"),
     (["explain", FLIES, "--mask", "x"], "--mask"),
     (["explain", FLIES, "--json", "--csv"], "--json and --csv can't go together"),
@@ -205,7 +254,7 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise ValueError("ours")
 
-    monkeypatch.setattr("eyeline.answers.explain", broken)
+    monkeypatch.setattr("eyeline.views.attach.explain", broken)
     with pytest.raises(ValueError, match=r"^ours$"):
         cli.main(["explain", FLIES])
 

@@ -89,7 +89,7 @@ def test_lists_grow_when_those_at_hand_are_mastered():
 @pytest.mark.parametrize(
     ("example", "says"),
     [
-        (dates, ["dates that it never saw are right", "while it writes the year"]),
+        (dates, ["held-out dates are right", "while it writes the year"]),
         (recall, ["Right answers", "came to"]),
     ],
 )

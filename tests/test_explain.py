@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline.answers import QuestionError
-from eyeline.answers.units import find
+from eyeline.answers.word_search import find
 from eyeline.models import load
 from eyeline.models.units import units_of
 
@@ -60,14 +60,14 @@ def by_word(weights, tokens):
 
 
 @pytest.mark.parametrize("text", [FLIES, TYPED[0], TYPED[6]])
-@pytest.mark.parametrize(("layer", "head"), [(None, None), (1, 12), (4, 1)])
+@pytest.mark.parametrize(("layer", "head"), [(None, None), (0, 11), (3, 0)])
 def test_every_number_equals_that_of_transformers(minilm, eager, text, layer, head):
     tokens = minilm.tokens(text)
     attentions, states = eager(tokens.ids)
-    layer_weights = attentions[(layer or 6) - 1]
-    expected = by_word(layer_weights.mean(axis=0) if head is None else layer_weights[head - 1], tokens)
+    layer_weights = attentions[-1 if layer is None else layer]
+    expected = by_word(layer_weights.mean(axis=0) if head is None else layer_weights[head], tokens)
     which = len(expected) - 1
-    found = el.explain(text, layer=layer, head=head, model=minilm).document
+    found = el.explain(text, layer=layer, head=head, model=minilm).document()
     matrix = found["runs"][0]["matrix"]
     inner = np.ix_(found["shown"], found["shown"])
     np.testing.assert_allclose(np.array(matrix["weights"])[inner], expected, atol=1e-5)
@@ -75,7 +75,7 @@ def test_every_number_equals_that_of_transformers(minilm, eager, text, layer, he
     np.testing.assert_allclose(matrix["shares"], shares, atol=2e-5)
     np.testing.assert_allclose([entry["share"] for entry in matrix["received"]], shares.mean(axis=0), atol=2e-5)
 
-    one = el.explain(text, tokens.word(which), layer=layer, head=head, model=minilm).document
+    one = el.explain(text, tokens.word(which), layer=layer, head=head, model=minilm).document()
     run = one["runs"][0]
     looks = [run["looks_at"][index] for index in one["shown"]]
     np.testing.assert_allclose([look["weight"] for look in looks], expected[which], atol=1e-5)
@@ -83,7 +83,7 @@ def test_every_number_equals_that_of_transformers(minilm, eager, text, layer, he
     assert run["set_aside"] == pytest.approx(1 - expected[which].sum(), abs=1e-5)
     per_head = [by_word(weights, tokens)[which] for weights in layer_weights]
     hardest = sorted(range(12), key=lambda number: -per_head[number].max())[:3]
-    assert [entry["head"] - 1 for entry in run["hardest_heads"]] == hardest
+    assert [entry["head"] for entry in run["hardest_heads"]] == hardest
     assert [entry["unit"] for entry in run["hardest_heads"]] == [
         one["shown"][int(per_head[number].argmax())] for number in hardest
     ]
@@ -103,14 +103,14 @@ def test_rows_sum_to_one_and_pieces_sum_to_words(minilm, text, mask):
     pieces = el.explain(text, mask=mask, pieces=True, model=minilm)
     for whole, cut in zip(words.runs, pieces.runs, strict=True):
         for run in (whole, cut):
-            np.testing.assert_allclose(run.matrix.sum(axis=-1), 1, atol=1e-5)
+            np.testing.assert_allclose(run.matrix.weights.sum(axis=-1), 1, atol=1e-5)
             np.testing.assert_allclose(run.head_weights.sum(axis=-1), 1, atol=1e-5)
         owner = {token: place for place, unit in enumerate(words.units) for token in unit.tokens}
         member = np.zeros((len(words.units), len(pieces.units)))
         for place, unit in enumerate(pieces.units):
             member[owner[unit.tokens[0]], place] = 1
-        expected = member / member.sum(axis=1, keepdims=True) @ cut.matrix @ member.T
-        np.testing.assert_allclose(whole.matrix, expected, atol=1e-6)
+        expected = member / member.sum(axis=1, keepdims=True) @ cut.matrix.weights @ member.T
+        np.testing.assert_allclose(whole.matrix.weights, expected, atol=1e-6)
     np.testing.assert_allclose(words.shares.sum(axis=-1), 1, atol=1e-6)
 
 
@@ -118,8 +118,8 @@ def test_rows_sum_to_one_and_pieces_sum_to_words(minilm, text, mask):
 def test_a_causal_row_never_looks_ahead(minilm, text):
     found = el.explain(text, mask="causal", pieces=True, special=True, model=minilm)
     assert found.runs[1].head_weights.shape[-1] > 3
-    assert (np.triu(found.runs[1].matrix, 1) == 0).all()
-    assert (np.triu(found.runs[0].matrix, 1) > 0).any()
+    assert (np.triu(found.runs[1].matrix.weights, 1) == 0).all()
+    assert (np.triu(found.runs[0].matrix.weights, 1) > 0).any()
 
 
 @pytest.mark.parametrize("text", TYPED)
@@ -128,7 +128,7 @@ def test_words_appear_as_typed(minilm, text, pieces):
     found = el.explain(text, pieces=pieces, model=minilm)
     # Every character of the text but spaces is in some unit, in order, and nothing else is.
     assert "".join("".join(found.words).split()) == "".join(text.split())
-    document = json.loads(found.to_json())
+    document = json.loads(found.json())
     assert document["text"] == text
     for unit in document["units"]:
         if unit["start"] is not None:
@@ -156,13 +156,13 @@ def test_the_default_question(minilm):
 
 @pytest.mark.parametrize(("mask", "scale"), [(None, None), ("causal", None), (None, 1.0), ("causal", 1.0)])
 def test_steps_are_the_formula_of_that_layer(minilm, mask, scale):
-    found = el.explain(FLIES, "flies", layer=5, head=3, steps=True, mask=mask, scale=scale, model=minilm)
+    found = el.explain(FLIES, "flies", layer=4, head=2, steps=True, mask=mask, scale=scale, model=minilm)
     tokens = minilm.tokens(FLIES)
     run = minilm.run([tokens.ids], mask=el.Causal() if mask else None, scale=scale, weights=True)
     seen = run.layers[4]
     q, k, v = (array[0, 2].astype(float) for array in (seen.q, seen.k, seen.v))
-    steps = found.document["runs"][-1]["steps"]
-    assert (steps["layer"], steps["head"], steps["chosen"], steps["token"]) == (5, 3, "asked", 2)
+    steps = found.document()["runs"][-1]["steps"]
+    assert (steps["layer"], steps["head"], steps["chosen"], steps["token"]) == (4, 2, "asked", 2)
     scores = k @ q[2]
     assert [key["score"] for key in steps["keys"]] == pytest.approx(scores, rel=1e-5)
     assert [key["scaled"] for key in steps["keys"]] == pytest.approx(scores * (scale or 32**-0.5), rel=1e-5)
@@ -182,9 +182,9 @@ def test_steps_are_the_formula_of_that_layer(minilm, mask, scale):
 
 def test_steps_take_the_hardest_head_if_nobody_chose(minilm):
     found = el.explain(FLIES, "flies", steps=True, model=minilm)
-    assert found.steps.head == found.runs[0].hardest[0].head
+    assert found.steps.head == found.runs[0].hardest_heads[0].head
     assert found.steps.chosen == "hardest"
-    assert found.where.head is None
+    assert found.question.head is None
 
 
 def test_a_changed_run_stands_beside_the_plain_one(minilm):
@@ -195,7 +195,7 @@ def test_a_changed_run_stands_beside_the_plain_one(minilm):
     alone = minilm.run([minilm.tokens(FLIES).ids], mask=el.Causal(), scale=1.0, weights=True).layers[-1].weights
     np.testing.assert_allclose(both.runs[1].weights, alone[0, :, 2].mean(axis=0), atol=1e-6)
     window = el.explain(FLIES, "flies", mask=el.Window(1), model=minilm)
-    assert window.document["runs"][1]["mask"] == "Window(before=1, after=1)"
+    assert window.document()["runs"][1]["mask"] == "Window(before=1, after=1)"
     assert (window.runs[1].weights == 0).tolist() == [True, False, False, False, True, True, True]
 
 
@@ -216,8 +216,8 @@ def test_a_changed_run_stands_beside_the_plain_one(minilm):
 )
 def test_a_token_is_found_however_it_is_typed(minilm, text, token, typed):
     found = el.explain(text, token, model=minilm)
-    assert found.token.text == typed
-    assert "".join(found.units[place].text for place in found.token.units) == "".join(typed.split())
+    assert found.question.token == typed
+    assert "".join(found.units[place].text for place in found.question.units) == "".join(typed.split())
 
 
 def test_a_word_of_several_units_is_their_mean(minilm):
@@ -258,10 +258,11 @@ WRONG = [
     ({"token": "flies", "nth": 0}, "nth must be from 1 to 1, got 0"),
     ({"nth": 1}, "token must be given with nth"),
     ({"steps": True}, "token must be given with steps"),
-    ({"layer": 0}, "layer must be from 1 to 6 in minilm, got 0; 0 is the embedding"),
-    ({"layer": 7}, "layer must be from 1 to 6 in minilm, got 7"),
-    ({"head": 13}, "head must be from 1 to 12 in minilm, got 13"),
-    ({"head": True}, "head must be from 1 to 12 in minilm, got True"),
+    ({"layer": -1}, "layer must be from 0 to 5 in minilm, got -1$"),
+    ({"layer": 6}, "layer must be from 0 to 5 in minilm, got 6; the last is 5"),
+    ({"head": 13}, "head must be from 0 to 11 in minilm, got 13$"),
+    ({"head": True}, "head must be from 0 to 11 in minilm, got True"),
+    ({"top": 0}, "top must be a whole number, 1 or more, got 0"),
     ({"mask": "causl"}, "mask must be 'causal' or a mask of eyeline, got 'causl'"),
     ({"scale": float("nan")}, "scale must be a finite number, got nan"),
     ({"token": "[CLS]"}, "special token that is set aside; special=True puts it back"),
@@ -291,15 +292,15 @@ def test_as_many_tokens_as_there_are_positions(minilm):
 
 def test_json_is_pure_and_csv_holds_the_picture(minilm):
     found = el.explain("a\x1b[31mb \x85 \u202ec", "c", model=minilm)
-    text = found.to_json()
-    assert json.loads(text) == found.document
+    text = found.json()
+    assert json.loads(text) == found.document()
     assert not {"\x1b", "\x85", "\u202e"} & set(text)
-    assert json.loads(found.to_json(ascii_only=True)) == found.document
-    assert found.to_json(ascii_only=True).isascii()
+    assert json.loads(found.json(ascii_only=True)) == found.document()
+    assert found.json(ascii_only=True).isascii()
 
     found = el.explain(FLIES, "flies", mask="causal", model=minilm)
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
-    expected = [(run["name"], look) for run in found.document["runs"] for look in run["looks_at"]]
+    expected = [(run["name"], look) for run in found.document()["runs"] for look in run["looks_at"]]
     assert [(row["run"], row["key"], float(row["weight"])) for row in rows] == [
         (name, look["text"], look["weight"]) for name, look in expected
     ]
@@ -307,12 +308,12 @@ def test_json_is_pure_and_csv_holds_the_picture(minilm):
 
     whole = el.explain(FLIES, model=minilm)
     rows = list(csv.DictReader(io.StringIO(whole.to_csv())))
-    matrix = whole.document["runs"][0]["matrix"]
+    matrix = whole.document()["runs"][0]["matrix"]
     assert [float(row["weight"]) for row in rows] == list(itertools.chain(*matrix["weights"]))
     shares = [float(row["share"]) for row in rows if row["share"]]
     assert shares == list(itertools.chain(*matrix["shares"]))
 
     steps = el.explain(FLIES, "flies", steps=True, model=minilm)
     rows = list(csv.DictReader(io.StringIO(steps.to_csv())))
-    keys = steps.document["runs"][0]["steps"]["keys"]
+    keys = steps.document()["runs"][0]["steps"]["keys"]
     assert [float(row["score"]) for row in rows] == [key["score"] for key in keys]

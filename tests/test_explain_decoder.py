@@ -12,8 +12,8 @@ from tiny import HEADS, KEY_HEADS, LAYERS, save_decoder
 import eyeline as el
 from eyeline import reference
 from eyeline.answers import QuestionError
-from eyeline.answers.running import look
 from eyeline.models import load
+from eyeline.traces import Keep, record_tokens
 from eyeline.views.labels import percent
 
 TEXT = "the cat and an owl fly"
@@ -30,14 +30,14 @@ def by_word(weights, units):
     return np.array([[weights[np.ix_(rows, columns)].sum() / len(rows) for columns in places] for rows in places])
 
 
-@pytest.mark.parametrize(("layer", "head"), [(None, None), (1, 2), (2, 4), (3, None)])
+@pytest.mark.parametrize(("layer", "head"), [(None, None), (0, 1), (1, 3), (2, None)])
 @pytest.mark.parametrize("special", [False, True])
 @pytest.mark.parametrize("pieces", [False, True])
 def test_every_number_is_that_of_the_whole_run(tiny, layer, head, special, pieces):
-    found = el.explain(TEXT, layer=layer, head=head, special=special, pieces=pieces, model=tiny).document
+    found = el.explain(TEXT, layer=layer, head=head, special=special, pieces=pieces, model=tiny).document()
     run = tiny.run([tiny.tokens(TEXT).ids], weights=True)
-    weights = run.layers[(layer or LAYERS) - 1].weights[0].astype(float)
-    expected = by_word(weights.mean(axis=0) if head is None else weights[head - 1], found["units"])
+    weights = run.layers[LAYERS - 1 if layer is None else layer].weights[0].astype(float)
+    expected = by_word(weights.mean(axis=0) if head is None else weights[head], found["units"])
     matrix, shown = found["runs"][0]["matrix"], found["shown"]
     np.testing.assert_allclose(matrix["weights"], expected, atol=1e-6)
     kept = expected[np.ix_(shown, shown)]
@@ -48,7 +48,7 @@ def test_every_number_is_that_of_the_whole_run(tiny, layer, head, special, piece
 
 @pytest.mark.parametrize("token", ["cat", "owl fly", "the"])
 def test_a_token_s_numbers_are_those_of_the_whole_run(tiny, token):
-    found = el.explain(TEXT, token, layer=2, model=tiny).document
+    found = el.explain(TEXT, token, layer=1, model=tiny).document()
     run = tiny.run([tiny.tokens(TEXT).ids], weights=True)
     queries = [place for unit in found["question"]["units"] for place in found["units"][unit]["tokens"]]
     rows = run.layers[1].weights[0][:, queries].mean(axis=1, dtype=float)
@@ -57,43 +57,38 @@ def test_a_token_s_numbers_are_those_of_the_whole_run(tiny, token):
     np.testing.assert_allclose([entry["weight"] for entry in seen["looks_at"]], heads.mean(axis=0), atol=1e-6)
     words = found["shown"]
     hardest = sorted(range(HEADS), key=lambda number: -heads[number, words].max())[:3]
-    assert [entry["head"] - 1 for entry in seen["hardest_heads"]] == hardest
+    assert [entry["head"] for entry in seen["hardest_heads"]] == hardest
     assert [entry["unit"] for entry in seen["hardest_heads"]] == [words[heads[h, words].argmax()] for h in hardest]
     vectors = np.array([state[0, queries].mean(axis=0, dtype=float) for state in run.hidden_states])
     cosines = vectors @ vectors[0] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[0])
     np.testing.assert_allclose([entry["cosine"] for entry in seen["moved"]], cosines, atol=1e-5)
 
 
-@pytest.mark.parametrize("head", range(1, HEADS + 1))
+@pytest.mark.parametrize("head", range(HEADS))
 def test_steps_take_the_keys_that_the_head_shares(tiny, head):
-    found = el.explain(TEXT, "and", layer=2, head=head, steps=True, model=tiny)
+    found = el.explain(TEXT, "and", layer=1, head=head, steps=True, model=tiny)
     layer = tiny.run([tiny.tokens(TEXT).ids]).layers[1]
-    group = (head - 1) // (HEADS // KEY_HEADS)
-    whole = reference.steps(layer.q[0, head - 1], layer.k[0, group], layer.v[0, group], mask=el.Causal())
-    steps = found.document["runs"][0]["steps"]
+    group = head // (HEADS // KEY_HEADS)
+    whole = reference.steps(layer.q[0, head], layer.k[0, group], layer.v[0, group], mask=el.Causal())
+    steps = found.document()["runs"][0]["steps"]
     row = steps["token"]
-    assert steps["key_head"] == group + 1
+    assert steps["key_head"] == group
     np.testing.assert_allclose([key["score"] for key in steps["keys"]], whole.scores[row], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose([key["weight"] for key in steps["keys"]], whole.weights[row], atol=1e-6)
-    np.testing.assert_allclose(steps["output"], layer.output[0, head - 1, row], atol=1e-5)
+    np.testing.assert_allclose(steps["output"], layer.output[0, head, row], atol=1e-5)
     assert [key["hidden"] for key in steps["keys"]] == [place > row for place in range(len(steps["keys"]))]
 
 
-def test_only_the_layer_that_was_asked_for_is_kept(tiny, monkeypatch):
-    ids, asked, ran = tiny.tokens(TEXT).ids, [], []
-    layers = tiny.layers
-
-    def watched(*given, read=(), **options):
-        asked.append(read)
-        for layer in layers(*given, read=read, **options):
-            ran.append(layer)
-            yield layer
-
-    monkeypatch.setattr(tiny, "layers", watched)
-    sight = look(tiny, ids, 1, [])
-    assert (len(ran), asked) == (1, [()])
-    np.testing.assert_array_equal(sight.weights, tiny.run([ids], weights=True).layers[0].weights[0])
-    assert look(tiny, ids, 1, [2]).vectors.shape == (LAYERS + 1, 24)
+def test_vectors_are_kept_of_the_tokens_that_were_asked_for(tiny):
+    tokens = tiny.tokens(TEXT)
+    run = tiny.run([tokens.ids])
+    for asked, places in (([2, 5], [2, 5]), ("all", range(len(tokens)))):
+        trace = record_tokens(tiny, tokens, keep=Keep(vectors=asked))
+        assert trace.vector_tokens == tuple(places)
+        np.testing.assert_array_equal(trace.vectors, np.stack([state[0, list(places)] for state in run.hidden_states]))
+    trace = record_tokens(tiny, tokens, keep=Keep(values=False))
+    assert trace.vectors is None
+    assert not trace.has_values
 
 
 def test_the_first_word_is_set_aside_and_said(tiny):
@@ -136,7 +131,7 @@ def test_what_may_not_be_looked_at_is_a_dash_and_never_nothing(tiny):
 
 def test_a_window_of_the_model_s_own_is_hidden_too(tmp_path):
     model = load(save_decoder(tmp_path, model_type="mistral", sliding_window=2))
-    hidden = el.explain("abcd", pieces=True, special=True, model=model).document["runs"][0]["matrix"]["hidden"]
+    hidden = el.explain("abcd", pieces=True, special=True, model=model).document()["runs"][0]["matrix"]["hidden"]
     i, j = np.arange(4)[:, None], np.arange(4)
     np.testing.assert_array_equal(hidden, (j > i) | (j < i - 1))
 
@@ -146,14 +141,14 @@ def test_a_causal_mask_changes_nothing_and_it_is_said(tiny):
     assert len(found.runs) == 1
     assert "never looks ahead: a causal mask changes nothing." in " ".join(str(found).split())
     assert "never looks ahead: a causal mask changes nothing." in found._repr_html_()
-    assert found.document["question"]["mask"] == "causal"
+    assert found.document()["question"]["mask"] == "causal"
     both = el.explain(TEXT, "owl", mask="causal", scale=1.0, model=tiny)
     assert [run.name for run in both.runs] == ["as trained", "without ÷ √d"]
 
 
 def test_other_masks_join_with_looking_back(tiny):
     found = el.explain("abcdef", "abcdef", pieces=True, special=True, mask=el.Window(1), model=tiny)
-    run = found.document["runs"][1]
+    run = found.document()["runs"][1]
     i, j = np.arange(6)[:, None], np.arange(6)
     np.testing.assert_array_equal(run["matrix"]["hidden"], (j > i) | (j < i - 1))
     assert (np.array(run["matrix"]["weights"])[(j > i) | (j < i - 1)] == 0).all()
@@ -161,9 +156,9 @@ def test_other_masks_join_with_looking_back(tiny):
 
 def test_each_side_of_a_comparison_is_what_explain_says(tiny):
     texts = (TEXT, "a cat fly")
-    found = el.compare(*texts, "cat", layer=2, model=tiny)
-    for side, text in zip(found.document["sides"], texts, strict=True):
-        alone = el.explain(text, "cat", layer=2, model=tiny).document
+    found = el.compare(*texts, "cat", layer=1, model=tiny)
+    for side, text in zip(found.document()["sides"], texts, strict=True):
+        alone = el.explain(text, "cat", layer=1, model=tiny).document()
         assert side["looks_at"] == alone["runs"][0]["looks_at"]
         assert side["shown"] == alone["shown"]
 
@@ -187,8 +182,8 @@ def smollm2():
 
 def test_mary_is_said_by_a_token_that_looks_at_the_other_name(smollm2):
     text = "When Mary and John went to the store, John gave a drink to"
-    found = el.explain(text, generate=1, layer=20, head=3, model=smollm2)
-    (step,) = found.document["generated"]["steps"]
+    found = el.explain(text, generate=1, layer=19, head=2, model=smollm2)
+    (step,) = found.document()["generated"]["steps"]
     assert (step["new"]["text"], step["by"]["text"]) == ("Mary", "to")
     shares = {look["unit"]: look["share"] for look in step["looks_at"] if look["share"] is not None}
     assert found.units[max(shares, key=shares.get)].text == "John"

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 import torch
 from comparing import same_bits
+from families.cases import CASES, model_of, outputs, run, watched, within
+from families.listed import FAMILIES
+from families.table import BEGIN, END, PAGE, stale
+from families.tiny_models import Family
 
 import eyeline as el
-from docs.families import BEGIN, CASES, END, FAMILIES, PAGE, model_of, outputs, run, stale, watched, within
-from docs.tiny_models import Family
 
 #: The largest difference that there may be, relative to the largest value; of bfloat16, as a multiple of eager's error.
 MOST = dict.fromkeys(CASES, 1e-05) | {"generate": 0.0, "static cache": 0.0, "bfloat16": 2.0}
-EVERY = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+#: All but the real checkpoints, which are many times as large and compared in every case by themselves.
+TINY = [family for family in FAMILIES if family.settings]
+EVERY = pytest.mark.parametrize("family", TINY, ids=lambda family: family.name)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,12 +11,13 @@ import pytest
 
 import eyeline
 from eyeline import cli
-from eyeline.answers.behaviour.labels import LABELS
-from eyeline.answers.behaviour.measures import MEASURES
+from eyeline.answers.behaviour.head_labels import LABELS
+from eyeline.answers.behaviour.head_measures import MEASURES
 from eyeline.cli.heads import LabelName, MeasureName
 from eyeline.models import load
 from tests.test_cli import run
 
+GONE = "\r\x1b[1A\x1b[2K"  # up to the bar's line, which is erased
 TEXT = "Time flies like an arrow; fruit flies like a banana. "
 
 
@@ -48,42 +49,42 @@ def test_nothing_heavy_is_loaded_for_it():
 def test_json_and_csv_equal_the_library(say, minilm):
     found = eyeline.heads(TEXT, model=minilm)
     code, out, err = say("heads", TEXT, "--json")
-    assert (code, err, json.loads(out)) == (0, "", found.document)
+    assert (code, err, json.loads(out)) == (0, "", found.document())
     assert say("heads", TEXT, "--csv") == (0, found.to_csv(), "")
 
 
 def test_a_file_and_a_pipe_are_read(say, minilm, tmp_path):
     file = tmp_path / "some text.txt"
     file.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
-    want = eyeline.heads(TEXT, model=minilm).document
+    want = eyeline.heads(TEXT, model=minilm).document()
     assert json.loads(say("heads", str(file), "--json")[1]) == want
     ran = run("heads", "-", "--json", input=TEXT.strip().encode())
-    assert json.loads(ran.stdout) == eyeline.heads(TEXT.strip(), model=minilm).document
+    assert json.loads(ran.stdout) == eyeline.heads(TEXT.strip(), model=minilm).document()
     assert json.loads(say("heads", "either/or is fine", "--json")[1])["text"] == "either/or is fine"
 
 
 def rows(out):
     """The lines of the table: layer, head and the rest of each."""
-    found = re.findall(r"^ +(\d+) +(\d+) [^ ] (.*)$", out, re.MULTILINE)
+    found = re.findall(r"^  L(\d+)H(\d+) +[^ ] (.*)$", out, re.MULTILINE)
     return [(int(layer), int(head), rest) for layer, head, rest in found]
 
 
 def test_the_table_is_sorted_and_filtered(say, minilm):
-    heads = eyeline.heads(TEXT, model=minilm).document["heads"]
+    heads = eyeline.heads(TEXT, model=minilm).document()["heads"]
     out = say("heads", TEXT, "--sort", "distance")[1]
     ordered = sorted(heads, key=lambda entry: -entry["distance"])
     assert [row[:2] for row in rows(out)] == [(entry["layer"], entry["head"]) for entry in ordered]
     assert "72 heads · most distance first" in out
     out = say("heads", TEXT, "--layer", "2")[1]
-    assert [row[:2] for row in rows(out)] == [(2, head) for head in range(1, 13)]
-    out = say("heads", TEXT, "--label", "sink", "--layer", "4")[1]
-    want = [(4, entry["head"]) for entry in heads if entry["layer"] == 4 and entry["label"] == "first-token sink"]
+    assert [row[:2] for row in rows(out)] == [(2, head) for head in range(12)]
+    out = say("heads", TEXT, "--label", "sink", "--layer", "3")[1]
+    want = [(3, entry["head"]) for entry in heads if entry["layer"] == 3 and entry["label"] == "first-token sink"]
     assert [row[:2] for row in rows(out)] == want
     out = say("heads", TEXT, "--label", "mixed")[1]
     assert len(rows(out)) == 48
     clearest = rows(say("heads", TEXT)[1])
     assert len(clearest) == 5
-    assert clearest[0][:2] == (1, 3)
+    assert clearest[0][:2] == (0, 2)
 
 
 def test_every_number_and_label_can_be_asked_for():
@@ -115,8 +116,8 @@ def test_layers_are_counted_on_a_terminal_alone(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert cli.main(["heads", TEXT, "--csv"]) == 0
     err = capsys.readouterr().err
-    assert [f"layer {layer} of 6" in err for layer in range(1, 7)] == [True] * 6
-    assert err.endswith("\r\x1b[K")
+    assert [f"{done} of 6 layers" in err for done in range(1, 7)] == [True] * 6
+    assert err.endswith(GONE)
 
 
 def test_rollout(say, minilm):
@@ -125,10 +126,10 @@ def test_rollout(say, minilm):
     assert (code, err) == (0, "")
     assert "arrow is made of" in out
     _, out, _ = say("explain", TEXT, "--token", "arrow", "--rollout", "--json")
-    assert json.loads(out) == found.document
+    assert json.loads(out) == found.document()
     assert "Who is made of whom" in say("explain", TEXT, "--rollout")[1]
     _, out, _ = say("explain", TEXT, "--rollout", "--json", "--special", "--layer", "2", "--pieces")
-    assert json.loads(out) == eyeline.rollout(TEXT, special=True, layer=2, pieces=True, model=minilm).document
+    assert json.loads(out) == eyeline.rollout(TEXT, special=True, layer=2, pieces=True, model=minilm).document()
     _, out, _ = say("explain", TEXT, "--token", "flies", "--nth", "2", "--rollout", "--json")
     assert json.loads(out)["question"]["nth"] == 2
 
@@ -143,7 +144,7 @@ MISTAKES = [
     (["heads", "empty"], "text must have at least one word, got ''"),
     (["heads", "word " * 600], "got 602 tokens (special ones too); --first 512 runs the first 512 tokens"),
     (["heads", TEXT, "--first", "0"], "first must be from 3 to 512 tokens in minilm, got 0"),
-    (["heads", TEXT, "--layer", "7"], "layer must be from 1 to 6 in minilm, got 7"),
+    (["heads", TEXT, "--layer", "6"], "layer must be from 0 to 5 in minilm, got 6; the last is 5"),
     (["heads", TEXT, "--sort", "size"], "--sort"),
     (["heads", TEXT, "--label", "deep"], "--label"),
     (["heads", TEXT, "--json", "--csv"], "--json and --csv can't go together"),
@@ -153,7 +154,7 @@ MISTAKES = [
     (["heads"], "TEXT|FILE"),
     (["explain", TEXT, "--rollout", "--head", "2"], "--rollout and --head can't go together"),
     (["explain", TEXT, "--rollout", "--csv"], "--rollout and --csv can't go together"),
-    (["explain", TEXT, "--rollout", "--layer", "0"], "layer must be from 1 to 6"),
+    (["explain", TEXT, "--rollout", "--layer", "6"], "layer must be from 0 to 5"),
     (["explain", TEXT, "--rollout", "--nth", "1"], "add --token WORD"),
     (["explain", TEXT, "--rollout", "--token", "x"], "token must be a word of the text"),
 ]
@@ -173,7 +174,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(say, tmp_path, monkeypatch, argum
 
 
 def test_more_tokens_than_can_be_rolled_out_at_once(monkeypatch, minilm):
-    monkeypatch.setattr("eyeline.answers.rolled.MOST", 5)
+    monkeypatch.setattr("eyeline.answers.attention_rollout.MOST", 5)
     with pytest.raises(ValueError, match=r"text must be 5 tokens at most to roll out all of them, got 14; say which"):
         eyeline.rollout(TEXT, model=minilm)
     assert eyeline.rollout(TEXT, "arrow", model=minilm).words[3] == "an"

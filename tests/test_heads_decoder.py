@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eyeline as el
-from eyeline.answers.behaviour.kinds import kinds_of
+from eyeline.answers.behaviour.token_groups import groups_of
 from eyeline.models import load
 from tests.test_head_measures import brute
 from tests.test_heads import dense
@@ -32,8 +32,8 @@ def test_every_number_is_that_of_the_models_own_weights(smollm2, found):
     tokens = smollm2.tokens(TEXT * 3)
     assert len(tokens) > 64
     for layer, weights in enumerate(dense(smollm2, tokens)):
-        for name, values in brute(weights, kinds_of(tokens)).items():
-            np.testing.assert_allclose(found.table[name][layer], values[0], rtol=1e-4, atol=1e-5, err_msg=name)
+        for name, values in brute(weights[0], groups_of(tokens)).items():
+            np.testing.assert_allclose(found.table[name][layer], values, rtol=1e-4, atol=1e-5, err_msg=name)
         # Its first 64 rows are those of a run of 64 tokens: nothing after them is seen.
         want = weights[0, :, :64, 0].mean(axis=1)
         np.testing.assert_allclose(found.table["sink"][layer], want, rtol=1e-4, atol=1e-6)
@@ -48,7 +48,7 @@ def test_the_sink_is_that_of_64_tokens_alone(smollm2, found):
 
 
 def test_what_is_known_of_its_heads(smollm2, found):
-    assert found.repeated == 50
+    assert found.repeated_tokens == 50
     assert np.unravel_index(found.table["induction"].argmax(), (30, 9)) == (18, 6)
     assert found.table["induction"][18, 6] == pytest.approx(0.86, abs=0.06)
     assert found.label[18, 6] == "induction"
@@ -59,7 +59,7 @@ def test_what_is_known_of_its_heads(smollm2, found):
 
 def test_a_decoder_looks_at_nothing_after_a_token_and_has_no_special_ones(found):
     assert not found.table["next"].any()
-    document = json.loads(found.to_json())
+    document = json.loads(found.json())
     assert document["causal"]
     assert document["special_tokens"] == []
     assert all(entry["special"] is entry["separator"] is None for entry in document["heads"])
@@ -71,7 +71,7 @@ def test_a_decoder_looks_at_nothing_after_a_token_and_has_no_special_ones(found)
 
 def test_one_token_alone(smollm2):
     found = el.heads("a", model=smollm2)
-    assert len(found.tokens) == 1
+    assert found.token_count == 1
     assert (found.label == "same token").sum() + (found.label == "induction").sum() == 270
     for name, value in (("same", 1), ("first", 1), ("sink", 1), ("entropy", 0), ("distance", 0), ("previous", 0)):
         np.testing.assert_allclose(found.table[name], value, atol=1e-5)

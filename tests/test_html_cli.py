@@ -27,7 +27,7 @@ def page(say, tmp_path):
 
 
 def test_it_opens_with_the_token_layer_and_head_that_were_asked_for(say, page):
-    asked = ("explain", FLIES, "--token", "flies", "--layer", "3", "--head", "7")
+    asked = ("explain", FLIES, "--token", "flies", "--layer", "2", "--head", "6")
     out, blocks = page(*asked)
     assert out == say(*asked)[1]  # besides what is printed
     state = blocks.header["state"]
@@ -41,7 +41,7 @@ def test_it_opens_with_the_token_layer_and_head_that_were_asked_for(say, page):
         "special": False,
     }
     assert [trace["name"] for trace in blocks.header["traces"]] == ["as trained"]
-    found = el.explain(FLIES, "flies", layer=3, head=7)
+    found = el.explain(FLIES, "flies", layer=2, head=6)
     weights = blocks.weights(0, 2, 6)[2, 1:6]
     assert weights / weights.sum() == pytest.approx(found.shares, abs=1e-5)
 
@@ -56,7 +56,7 @@ def test_without_a_token_none_is_pinned(page):
 def test_steps_open_at_the_head_that_is_printed(page):
     _, blocks = page("explain", FLIES, "--token", "flies", "--steps")
     found = el.explain(FLIES, "flies", steps=True)
-    assert (blocks.header["state"]["view"], blocks.header["state"]["head"]) == ("steps", found.steps.head - 1)
+    assert (blocks.header["state"]["view"], blocks.header["state"]["head"]) == ("steps", found.steps.head)
 
 
 def test_what_is_changed_is_a_second_trace(page):
@@ -81,13 +81,13 @@ def test_what_was_generated_is_on_the_page(page, tmp_path):
     _, blocks = page("explain", "the cat", "--model", str(folder), "--generate", "3", "--mask", "causal")
     (trace,) = blocks.header["traces"]  # a decoder's tokens look only back as it is
     found = el.explain("the cat", model=folder, generate=3)
-    assert trace["queries"]["text"] == found.tokens.text
+    assert trace["queries"]["text"] == found.text
     assert trace["queries"]["prompt"] == found.generated.prompt_tokens
     assert len(trace["queries"]["ids"]) == found.generated.prompt_tokens + len(found.generated.steps)
 
 
 def test_a_comparison_opens_with_both_texts(page):
-    _, blocks = page("compare", FLIES, BANANA, "--token", "flies", "--layer", "2")
+    _, blocks = page("compare", FLIES, BANANA, "--token", "flies", "--layer", "1")
     state = blocks.header["state"]
     assert (state["view"], state["trace"], state["layer"], state["token"]) == ("compare", 0, 1, 2)
     assert (state["other"], state["partner"]) == ([1, 1, "mean"], 2)

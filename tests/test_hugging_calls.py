@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hugging import SIZES, bert, eager, llama, padded, text
+from hugging import SIZES, bert, eager, llama, one_thread, padded, text  # noqa: F401 - one_thread, for all tests here
 from transformers import MistralConfig, MistralForCausalLM
 
 import eyeline as el
@@ -112,12 +112,12 @@ def test_beams_are_those_of_eager():
 
 
 def test_compiled_whole():
-    sizes = {**SIZES, "num_key_value_heads": 2, "sliding_window": 4}
+    sizes = {**SIZES, "num_hidden_layers": 1, "num_key_value_heads": 2, "sliding_window": 4}
     torch.manual_seed(0)
     for make, tokens in (
-        (llama, None),
+        (lambda: llama(layers=1), None),
         (lambda: MistralForCausalLM(MistralConfig(**sizes)).eval(), "left"),
-        (bert, "right"),
+        (lambda: bert(layers=1), "right"),
     ):
         torch._dynamo.reset()
         model, ids = attach(make()), text()
@@ -129,7 +129,7 @@ def test_compiled_whole():
 
 def test_generation_compiled_with_a_static_cache():
     torch._dynamo.reset()
-    model, ids = attach(llama()), text(6)
+    model, ids = attach(llama(layers=1)), text(6)
     asked = {"attention_mask": padded(ids, 2, "left"), "max_new_tokens": 5, "do_sample": False}
     want = model.generate(ids, **asked)
     model.forward = torch.compile(model.forward, fullgraph=True, backend="aot_eager")

@@ -8,10 +8,10 @@ import warnings
 import pytest
 import torch
 import transformers
+from families.tiny_models import BART, BERT, VIT, WORDS, words
 from transformers import PreTrainedModel
 
 import eyeline as el
-from docs.tiny_models import BART, BERT, VIT, WORDS, words
 from eyeline.huggingface.attention_interface import attend
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_interface import mask

@@ -25,7 +25,7 @@ def compare(page_of):
     """Opens a page on a comparison, and waits for it."""
 
     def opened(traces, words="", **options):
-        page = page_of(Page(traces), words=f"view=compare layer=1 {words}".strip(), **options)
+        page = page_of(Page(traces), words=f"view=compare layer=0 {words}".strip(), **options)
         page.locator(".butterfly").wait_for()
         return page
 
@@ -131,13 +131,13 @@ def test_other_words_are_matched_and_any_can_be_chosen(compare):
     assert pinned(page) == ["arrow", "fruit"]
     _, kept = words_of(traces[1].queries)
     np.testing.assert_allclose([row[2] for row in rows(page)], shares(weights(traces[1])[1], kept), **WITHIN)
-    assert "partner=2" in page.url
+    assert "partner=1" in page.url
     sides.nth(0).get_by_role("radio", name="flies").click()
     assert pinned(page) == ["flies", "flies"]
 
 
 def test_of_several_alike_the_one_that_comes_as_late_is_taken(compare):
-    page = compare([pages.trace("flies see flies"), pages.trace("Flies eat FLIES and flies", seed=1)], words="token=4")
+    page = compare([pages.trace("flies see flies"), pages.trace("Flies eat FLIES and flies", seed=1)], words="token=3")
     chosen = page.locator(".side").nth(1).get_by_role("radio")
     assert [one.get_attribute("aria-checked") for one in chosen.all()].index("true") == 3
 
@@ -153,7 +153,7 @@ def test_texts_that_differ_have_two_pictures_and_no_difference(compare):
 
 def test_two_layers_of_one_text_and_their_difference(compare):
     trace = pages.trace(TIME, layers=3, pieces=2)
-    page = compare([trace], words="layer=3 token=4")
+    page = compare([trace], words="layer=2 token=3")
     _, kept = words_of(trace.queries)
     word = next(at for at, one in enumerate(trace.queries.words) if one.tokens[0] <= 3 < one.tokens[1])
     one, before = (shares(weights(trace, layer)[word], kept) for layer in (2, 1))
@@ -166,7 +166,7 @@ def test_two_layers_of_one_text_and_their_difference(compare):
 
 def test_all_numbers_are_given_away(compare):
     trace = pages.trace(TIME, layers=2)
-    page = compare([trace], words="layer=2 head=1 other=1,1,3 token=3")
+    page = compare([trace], words="layer=1 head=0 other=0,0,2 token=2")
     names, kept = words_of(trace.queries)
     one, two_ = weights(trace, 1, 0), weights(trace, 0, 2)
     found = numbers(page)
@@ -194,10 +194,10 @@ def test_each_side_has_its_own_pickers(compare):
     page = compare(traces)
     first, second = page.locator(".side").all()
     assert page.locator(".eyeline > .pickers").get_by_label("Layer").count() == 0
-    second.get_by_label("Layer", exact=True).select_option(label="3 of 3")
-    second.get_by_label("Head", exact=True).select_option(label="head 2")
+    second.get_by_label("Layer", exact=True).select_option(label="L2")
+    second.get_by_label("Head", exact=True).select_option(label="H1")
     _, kept = words_of(traces[1].queries)
-    expect(page).to_have_url(re.compile("other=2,3,2"))
+    expect(page).to_have_url(re.compile("other=1,2,1"))
     np.testing.assert_allclose([row[2] for row in rows(page)], shares(weights(traces[1], 2, 1)[2], kept), **WITHIN)
     np.testing.assert_allclose([row[0] for row in rows(page)], shares(weights(traces[0])[2], kept), **WITHIN)
     first.get_by_label("The layer after").click()
@@ -209,7 +209,7 @@ def test_each_side_has_its_own_pickers(compare):
 
 def test_the_same_text_as_trained_and_causal(compare):
     traces = [pages.trace(TIME), pages.trace(TIME, mask=Causal(), name="causal")]
-    page = compare(traces, words="token=3")
+    page = compare(traces, words="token=2")
     found = rows(page)
     shown = {row[1][-1]: row for row in found}
     assert "not allowed" in page.locator(".butterfly tbody tr").last.inner_text()
@@ -223,7 +223,7 @@ def test_the_same_text_as_trained_and_causal(compare):
 
 def test_cross_attention_compares_heads_of_two_lines(compare):
     trace = pages.trace("le temps passe", "time flies like an arrow", heads=2, special=False)
-    page = compare([trace], words="head=1 other=1,1,2 token=2")
+    page = compare([trace], words="head=0 other=0,0,1 token=1")
     kept = list(range(5))
     one, two_ = weights(trace, 0, 0)[1], weights(trace, 0, 1)[1]
     found = rows(page)
@@ -249,7 +249,7 @@ def reading(page):
 
 def test_cells_are_read_where_they_are_pointed_at(compare):
     trace = pages.trace(TIME, layers=2)
-    page = compare([trace], words="layer=2 head=1 other=1,1,3 token=3")
+    page = compare([trace], words="layer=1 head=0 other=0,0,2 token=2")
     one, two_ = weights(trace, 1, 0), weights(trace, 0, 2)
     grid = page.locator("canvas.grid").nth(2)
     box = grid.bounding_box()
@@ -284,7 +284,7 @@ def test_a_row_that_is_clicked_is_chosen(compare):
 def test_of_long_texts_what_is_near_is_drawn(compare):
     text = pages.words(400)
     trace = pages.trace(text, head_dim=8, layers=2)
-    page = compare([trace], words="layer=2 token=200")
+    page = compare([trace], words="layer=1 token=199")
     row, before = weights(trace, 1)[199], weights(trace, 0)[199]
     _, kept = words_of(trace.queries)
     found = numbers(page)

@@ -130,8 +130,8 @@ def test_small_pictures_go_along_where_their_cells_are_more_than_one_weight(sent
     assert blocks.bytes("overview-0") == measures.pictures.tobytes() + measures.most.astype("<f4").tobytes()
 
 
-def test_one_sentence_takes_less_than_300_kb(sentence):
-    assert len(page_file(sentence)) < 300_000
+def test_one_sentence_takes_less_than_400_kb(sentence):
+    assert len(page_file(sentence)) < 400_000
 
 
 def test_twelve_layers_of_512_tokens_take_less_than_60_and_30_mb():
@@ -242,6 +242,7 @@ def test_only_comments_on_lines_of_their_own_and_needless_spaces_are_left_out():
     text = "// one\n/** Two\n * lines * and / more.\n */\nconst a = 1; // stays\n  // gone\nconst b = `/** ${a} */`;\n"
     assert bare(text) == "const a = 1; // stays\nconst b = `/** ${a} */`;\n"
     assert bare('  const [a, b] = [x === "y = z" ? 1 : 2, (c) => c];\n') == 'const[a,b]=[x==="y = z"?1:2,(c)=>c];\n'
+    assert bare("  /** @type {number} */\n  const a = /** @type {any} */ (b);\n") == "const a=(b);\n"
     for line in ("a + +b - -c / d", "const x = `a = b`;", "const y = 'a = b';", "const z = / = /.test(a);"):
         assert bare(line) == f"{line}\n"
     for path in HERE.rglob("*.js"):  # what begins a line within a text over several lines would be taken for one
@@ -281,15 +282,21 @@ def test_modules_of_folders_are_found_from_where_they_are_named(folder):
     (folder / "other" / "e.js").write_text('import { one } from "../a.js";\nexport const e = one;\n')
     (folder / "main.js").write_text('import { d } from "./one/d.js";\nexport default d;\n')
     text = joined(folder=folder)
-    assert re.findall(r"^const __(\w+) = ", text, re.MULTILINE) == ["a", "e", "d", "main"]
-    assert "const { e } = __e;" in text
-    (folder / "other" / "a.js").write_text("export const twice = 2;\n")
-    (folder / "one" / "d.js").write_text('import { twice } from "../other/a.js";\nexport const d = twice;\n')
+    assert re.findall(r"^const __([\w$]+) = ", text, re.MULTILINE) == ["a", "other$e", "one$d", "main"]
+    assert "const { e } = __other$e;" in text
+
+
+def test_modules_of_different_folders_may_have_one_name(folder):
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+    (folder / "one" / "a.js").write_text('import { one } from "../a.js";\nexport const ten = one * 10;\n')
+    (folder / "other" / "a.js").write_text('import { ten } from "../one/a.js";\nexport const hundred = ten * 10;\n')
     (folder / "main.js").write_text(
-        'import { d } from "./one/d.js";\nimport { one } from "./a.js";\nexport default d + one;\n'
+        'import { hundred } from "./other/a.js";\nimport { one } from "./a.js";\nexport default hundred + one;\n'
     )
-    with pytest.raises(ValueError, match="names of their own, got several called a"):
-        joined(folder=folder)
+    text = joined(folder=folder)
+    assert re.findall(r"^const __([\w$]+) = ", text, re.MULTILINE) == ["a", "one$a", "other$a", "main"]
+    assert "const { ten } = __one$a;" in text
 
 
 def test_every_module_is_reached():
@@ -298,9 +305,9 @@ def test_every_module_is_reached():
     assert len(hosts) == 2
     reached = set()
     for host in hosts:
-        names = re.findall(r"^const __(\w+) = \(\(\) => \{$", joined(host), re.MULTILINE)
-        reached |= {f"{name}.js" for name in names}
-    assert reached == {name.rpartition("/")[2] for name in modules}
+        names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host), re.MULTILINE)
+        reached |= {f"{name.replace('$', '/')}.js" for name in names}
+    assert reached == set(modules)
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

@@ -27,7 +27,7 @@ def inert(shown):
 def test_every_view_of_a_hostile_text_is_inert(page_of, kind):
     text = pages.HOSTILE[kind]
     page = Page([pages.trace(text, name=text[:60], model=text[:60]), pages.trace(text + " again", seed=1, pieces=2)])
-    shown = page_of(page, words="token=2")
+    shown = page_of(page, words="token=1")
     assert shown.title()
     for view in each_view(shown):
         inert(shown)
@@ -41,7 +41,7 @@ def test_every_view_of_a_hostile_text_is_inert(page_of, kind):
 
 def test_pieces_of_hostile_words_are_inert_too(page_of):
     text = " ".join(text for kind, text in pages.HOSTILE.items() if kind != "long")
-    shown = page_of(pages.trace(text, pieces=3), words="unit=pieces special=yes token=3")
+    shown = page_of(pages.trace(text, pieces=3), words="unit=pieces special=yes token=2")
     for _ in each_view(shown):
         inert(shown)
 
@@ -61,6 +61,6 @@ def test_the_file_has_no_word_of_a_text_as_markup(tmp_path):
 def test_a_text_of_100_000_characters_is_shown(page_of):
     text = pages.words(512) + " " + "x" * (100_000 - 6_000)
     text = text[:100_000]
-    shown = page_of(pages.trace(text, layers=1, heads=2, head_dim=4), words="token=515 head=1")
+    shown = page_of(pages.trace(text, layers=1, heads=2, head_dim=4), words="token=514 head=0")
     for _ in each_view(shown):
         assert shown.evaluate("document.documentElement.scrollWidth") <= 1280

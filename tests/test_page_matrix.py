@@ -122,7 +122,7 @@ def matrix_of(page_of):
 )
 def test_weights_under_the_cursor_are_the_librarys(matrix_of, head, unit):
     trace = pages.trace(TEXT)
-    matrix = matrix_of(trace, f"head={head + 1 if head in (1, 2) else head} unit={unit} special=yes")
+    matrix = matrix_of(trace, f"head={head} unit={unit} special=yes")
     expected = given(trace, head, unit)
     for row, column in [(0, 0), (1, 3), (len(expected) - 1, len(expected) - 1), (2, 1)]:
         said = matrix.at(row, column)
@@ -149,9 +149,9 @@ def test_the_mouse_reads_the_same_cell_and_presses_pin_its_query(matrix_of):
     matrix.page.mouse.move(x + 1.5 * side, y + 3.5 * side)
     assert float(matrix.said["weight"]) == pytest.approx(expected[3, 1], abs=1e-5)
     matrix.page.mouse.click(x + 1.5 * side, y + 3.5 * side)
-    assert "token=5" in matrix.words  # [CLS] is the first
+    assert "token=4" in matrix.words  # [CLS] is the first
     matrix.page.mouse.click(x - 20, y + 0.5 * side)  # a row's label
-    assert "token=2" in matrix.words
+    assert "token=1" in matrix.words
     matrix.page.mouse.click(x - 20, y + 0.5 * side)
     assert not any(word.startswith("token") for word in matrix.words)
     matrix.page.mouse.move(5, 5)
@@ -210,7 +210,7 @@ def test_a_sink_is_offered_to_be_clipped_and_the_scale_then_is_the_others(matrix
     offer.get_by_text("takes").wait_for()
     assert percent(weights[:, 0].mean()) in offer.inner_text()
     matrix.page.get_by_role("button", name="Clip this column").click()
-    assert "clipped=1" in matrix.words
+    assert "clipped=0" in matrix.words
     matrix.wait()
     assert matrix.marks[-1].startswith("≥ ")
     assert float(matrix.marks[-1][2:]) == pytest.approx(weights[:, 1:].max(), rel=0.05)
@@ -235,12 +235,12 @@ def test_a_press_on_a_columns_label_clips_it_as_its_key_does(matrix_of):
     matrix = matrix_of(pages.trace(TEXT, pieces=1))
     x, y, side = matrix.spot()
     matrix.page.mouse.click(x + 1.5 * side, y - 12)
-    assert "clipped=3" in matrix.words
+    assert "clipped=2" in matrix.words
     matrix.at(0, 2)
     matrix.press("c")
-    assert "clipped=3,4" in matrix.words
+    assert "clipped=2,3" in matrix.words
     matrix.press("c")
-    assert "clipped=3" in matrix.words
+    assert "clipped=2" in matrix.words
 
 
 def test_scales_have_numbers_of_their_own(matrix_of):
@@ -260,7 +260,7 @@ def test_scales_have_numbers_of_their_own(matrix_of):
 
 
 def test_by_rank_colours_are_another_picture_of_the_same_weights(matrix_of):
-    matrix = matrix_of(sinking(), "clipped=1")
+    matrix = matrix_of(sinking(), "clipped=0")
     x, y, side = matrix.spot()
     cell = (x + 3.5 * side - side / 2 + 3, y + 3, 4)
     matrix.page.mouse.move(5, 5)
@@ -327,7 +327,7 @@ def test_the_keyboards_cursor_is_followed_and_said_aloud(matrix_of):
     assert said["query"].split("\n")[0] in live
     assert f"{expected:.4f}" in live
     matrix.press("Enter")
-    assert "token=22" in matrix.words
+    assert "token=21" in matrix.words
     matrix.press("End")
     assert "keys" in matrix.place
     assert matrix.said["key"].split("\n")[1] == "61"
@@ -335,7 +335,7 @@ def test_the_keyboards_cursor_is_followed_and_said_aloud(matrix_of):
 
 def test_another_head_has_its_own_weights_under_the_same_cursor(matrix_of):
     trace = pages.trace(TEXT)
-    matrix = matrix_of(trace, "head=1")
+    matrix = matrix_of(trace, "head=0")
     before = matrix.weight(1, 2)
     matrix.press("}")
     matrix.wait()
@@ -398,7 +398,7 @@ def test_the_canvas_has_the_devices_pixels(matrix_of):
 
 
 def test_words_that_make_no_sense_show_all(matrix_of):
-    matrix = matrix_of(pages.trace(TEXT, pieces=1), "box=9,9,1,1 clipped=77,-3 token=999 scale=none")
+    matrix = matrix_of(pages.trace(TEXT, pieces=1), "box=9,9,1,1 clipped=77,-3 token=998 scale=none")
     assert matrix.place == "5 queries × 5 keys"
 
 

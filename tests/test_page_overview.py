@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -24,23 +26,20 @@ def heads(page):
 
 
 def shown(page):
-    """The (layer, head) of each picture, from 1, in the order in which they stand."""
+    """The (layer, head) of each picture in the order in which they stand."""
     labels = heads(page).evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
-    return [
-        tuple(int(word) for word in label.partition(":")[0].replace(",", "").split() if word.isdigit())
-        for label in labels
-    ]
+    return [tuple(map(int, re.match(r"L(\d+)H(\d+):", label).groups())) for label in labels]
 
 
 def places(order):
-    return [(int(at) // H + 1, int(at) % H + 1) for at in order]
+    return [divmod(int(at), H) for at in order]
 
 
 def told(trace, layer, head):
-    """What is said of a head, both from 0."""
+    """What is said of a head."""
     found = trace.measures
     return (
-        f"Layer {layer + 1}, head {head + 1}: entropy {found.entropy[layer, head]:.2f} nats, "
+        f"L{layer}H{head}: entropy {found.entropy[layer, head]:.2f} nats, "
         f"distance {found.distance[layer, head]:.1f} tokens, {percent(found.aside[layer, head])} on what is set aside"
     )
 
@@ -75,8 +74,8 @@ def test_every_head_is_there_with_its_numbers(page_of, found):
     labels = heads(page).evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
     assert labels == [told(found, layer, head) for layer in range(L) for head in range(H)]
     assert heads(page).all_inner_texts() == [f"{value:.2f}" for value in found.measures.entropy.flat]
-    expect(page.get_by_role("columnheader")).to_have_text(["", "1", "2", "3"])
-    expect(page.get_by_role("rowheader")).to_have_text(["1", "2", "3", "4"])
+    expect(page.get_by_role("columnheader")).to_have_text(["", "H0", "H1", "H2"])
+    expect(page.get_by_role("rowheader")).to_have_text(["L0", "L1", "L2", "L3"])
 
 
 def test_pictures_show_the_weights(page_of, found):
@@ -112,7 +111,7 @@ def test_orders(page_of, found, order, sign):
     assert shown(page) == wanted
     layer, head = wanted[0]
     text = {"entropy": f"{values.min():.2f}", "distance": f"{values.max():.1f}", "aside": percent(values.max())}[order]
-    expect(heads(page).first).to_have_text(f"{layer}.{head} · {text}")
+    expect(heads(page).first).to_have_text(f"L{layer}H{head} · {text}")
     assert f"order={order}" in page.url
     rows = numbers(page)
     assert [(int(row["layer"]), int(row["head"])) for row in rows] == wanted
@@ -125,8 +124,8 @@ def test_a_click_opens_the_head(page_of, found):
     layer, head = shown(page)[4]
     heads(page).nth(4).click()
     expect(page.get_by_role("tab", name="Matrix")).to_have_attribute("aria-selected", "true")
-    assert page.get_by_label("Layer", exact=True).input_value() == str(layer - 1)
-    assert page.get_by_label("Head", exact=True).input_value() == str(head - 1)
+    assert page.get_by_label("Layer", exact=True).input_value() == str(layer)
+    assert page.get_by_label("Head", exact=True).input_value() == str(head)
 
 
 def test_pointing_at_a_head_says_its_numbers(page_of, found):
@@ -142,7 +141,7 @@ def test_pointing_at_a_head_says_its_numbers(page_of, found):
 
 
 def test_the_head_that_is_looked_at_is_outlined(page_of, found):
-    page = page_of(found, words="view=overview layer=2 head=3")
+    page = page_of(found, words="view=overview layer=1 head=2")
     current = page.locator(".head[aria-current=true]")
     expect(current).to_have_attribute("aria-label", told(found, 1, 2))
     expect(page.locator(".readout")).to_have_text(told(found, 1, 2))
@@ -152,7 +151,7 @@ def test_the_head_that_is_looked_at_is_outlined(page_of, found):
 
 
 def test_keys_step_through_the_heads(page_of, found):
-    page = page_of(found, words="view=overview layer=2")
+    page = page_of(found, words="view=overview layer=1")
     expect(page.locator(".head[tabindex='0']")).to_have_count(1)
     page.locator(".head[tabindex='0']").focus()
     steps = [
@@ -184,9 +183,9 @@ def test_of_very_many_heads_a_part_is_drawn(page_of):
     assert page.locator("*").count() < 2000
     page.get_by_label("The heads after").click()
     expect(heads(page)).to_have_count(256)
-    expect(page.get_by_role("rowheader").first).to_have_text("33")
+    expect(page.get_by_role("rowheader").first).to_have_text("L32")
     page.get_by_label("The heads before").click()
-    expect(page.get_by_role("rowheader").first).to_have_text("1")
+    expect(page.get_by_role("rowheader").first).to_have_text("L0")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -215,6 +214,5 @@ def test_in_vietnamese(page_of, found):
     entropy, distance, aside = (getattr(found.measures, name)[0, 0] for name in ("entropy", "distance", "aside"))
     expect(heads(page).first).to_have_attribute(
         "aria-label",
-        f"Tầng 1, đầu chú ý 1: entropy {entropy:.2f} nat, khoảng cách {distance:.1f} token, "
-        f"{percent(aside)} cho phần để riêng",
+        f"L0H0: entropy {entropy:.2f} nat, khoảng cách {distance:.1f} token, {percent(aside)} cho phần để riêng",
     )

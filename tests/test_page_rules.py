@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from eyeline.masks import Causal
 from eyeline.views.page import Page
 from eyeline.views.page.joining import HERE, style
+from eyeline.words import page_table
 
 ARABIC = "الكلب يطارد القطة 🦜 in the garden"
 
@@ -32,7 +33,7 @@ def crossing():
 def test_no_view_grows_beyond_a_few_thousand_elements(page_of, tokens, layers, unit):
     text = pages.words(tokens - 2) if unit == "words" else pages.words((tokens - 2) // 2)
     trace = pages.trace(text, pieces=1 if unit == "words" else 2, layers=layers, heads=12, head_dim=4, value_dim=4)
-    shown = page_of(trace, words=f"unit={unit} head=3 token={tokens // 2}")
+    shown = page_of(trace, words=f"unit={unit} head=2 token={tokens // 2}")
     shown.set_default_timeout(60_000)
     for view in each_view(shown):
         assert shown.evaluate("document.querySelectorAll('*').length") < 3000, view
@@ -58,24 +59,10 @@ def test_every_rule_of_the_style_is_for_pages_alone(page_of, two):
 # Languages
 
 
-def table(shown):
-    """The texts of words.js: by key, in each language."""
-    text = re.sub(r"^export ", "", (HERE / "words.js").read_text("utf-8"), flags=re.MULTILINE)
-    return shown.evaluate("(text) => new Function(`${text}; return WORDS`)()", text)
-
-
 @pytest.fixture
-def words(open_page, tmp_path):
-    (tmp_path / "empty.html").write_text("<!doctype html><title>-</title>", "utf-8")
-    return table(open_page(tmp_path / "empty.html"))
-
-
-def test_every_text_is_there_in_both_languages_with_the_same_places(words):
-    for key, texts in words.items():
-        assert len(texts) == 2, key
-        assert all(text.strip() == text != "" for text in texts), key
-        english, vietnamese = (sorted(set(re.findall(r"\{\w+\}", text))) for text in texts)
-        assert english == vietnamese, key
+def words():
+    """The page's texts in the catalogue: by key, in each language."""
+    return page_table()
 
 
 def test_no_text_lacks_and_none_is_left_over(words):
@@ -94,7 +81,7 @@ def test_a_vietnamese_page_says_nothing_in_english(page_of, words, which, reques
     english = [
         texts[0] for texts in words.values() if texts[0] != texts[1] and "{" not in texts[0] and len(texts[0]) > 6
     ]
-    shown = page_of(request.getfixturevalue(which), language="vi-VN", words="token=3 special=yes")
+    shown = page_of(request.getfixturevalue(which), language="vi-VN", words="token=2 special=yes")
     for view in each_view(shown):
         assert shown.locator(".eyeline").get_attribute("lang") == "vi"
         text = shown.inner_text(".eyeline") + " ".join(
@@ -151,7 +138,7 @@ FAINT = """() => {
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("which", ["two", "crossing"])
 def test_every_text_has_contrast_enough(page_of, which, dark, request):
-    shown = page_of(request.getfixturevalue(which), dark=dark, words="token=3 special=yes")
+    shown = page_of(request.getfixturevalue(which), dark=dark, words="token=2 special=yes")
     for view in each_view(shown):
         assert shown.evaluate(FAINT) == [], view
     shown.get_by_role("button", name="Take it away").click()
@@ -203,7 +190,7 @@ def nameless(shown):
 
 @pytest.mark.parametrize("which", ["two", "crossing"])
 def test_everything_has_a_name_and_is_reached_by_keys(page_of, which, request):
-    shown = page_of(request.getfixturevalue(which), words="token=3")
+    shown = page_of(request.getfixturevalue(which), words="token=2")
     for view in each_view(shown):
         assert nameless(shown) == [], view
         assert shown.evaluate(OUT_OF_REACH) == [], view
@@ -226,7 +213,7 @@ def test_everything_has_a_name_and_is_reached_by_keys(page_of, which, request):
 @pytest.mark.parametrize("role", ["tablist", "listbox", "grid", "radiogroup"])
 def test_arrow_keys_go_along_a_group(page_of, two, role):
     view = {"listbox": "sentence", "tablist": "matrix", "grid": "overview", "radiogroup": "steps"}[role]
-    shown = page_of(two, words=f"view={view} token=5")
+    shown = page_of(two, words=f"view={view} token=4")
     settled(shown)
     shown.locator(f"[role={role}] [tabindex='0']").first.focus()
     seen = set()
@@ -241,7 +228,7 @@ def test_arrow_keys_go_along_a_group(page_of, two, role):
 
 @pytest.mark.parametrize(("view", "role"), [("sentence", "option"), ("steps", "radio"), ("compare", "radio")])
 def test_a_line_of_words_reads_as_its_script_does(page_of, view, role):
-    shown = page_of(pages.trace("الكلب يطارد القطة"), words=f"view={view} token=2")
+    shown = page_of(pages.trace("الكلب يطارد القطة"), words=f"view={view} token=1")
     settled(shown)
     words = [shown.locator(f"[role={role}]", has_text=word).first for word in ("الكلب", "يطارد", "القطة")]
     places = [word.bounding_box()["x"] for word in words]
@@ -257,9 +244,9 @@ def test_a_line_of_words_reads_as_its_script_does(page_of, view, role):
 
 def test_nothing_is_wider_than_a_narrow_window(page_of, two, crossing):
     odd = pages.trace(f"{ARABIC} {'long' * 40}", pieces=2)
-    many = pages.trace(pages.words(120), layers=12, heads=12, head_dim=4)
+    many = pages.trace(pages.words(120), layers=2, heads=12, head_dim=4)
     for one, language in ((two, "vi"), (crossing, "vi"), (odd, "en"), (many, "en")):
-        shown = page_of(one, width=390, height=800, language=language, words="token=3")
+        shown = page_of(one, width=390, height=800, language=language, words="token=2")
         for view in each_view(shown):
             assert shown.evaluate("document.documentElement.scrollWidth") <= 390, view
 

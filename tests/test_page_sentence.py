@@ -22,7 +22,7 @@ WORDS = FLIES.split()
 
 
 def matrix(trace, layer, head, kind="words"):
-    """What each unit gives to each, (U, U), of one head (from 0), the "mean" or the "max" of all."""
+    """What each unit gives to each, (U, U), of one head, the "mean" or the "max" of all."""
 
     def spans(line):
         return [word.tokens for word in line.words] if kind == "words" else [(at, at + 1) for at in range(len(line))]
@@ -115,7 +115,7 @@ def test_pointing_at_a_word_shows_whom_it_looks_at_and_leaving_it_ends_that(page
 
 
 def test_backgrounds_are_darker_the_more_is_given(page_of, flies, expected):
-    page = page_of(flies, words="token=3")
+    page = page_of(flies, words="token=2")
     expect(page.locator(".token[aria-selected=true]")).to_have_text("flies")
     fills = page.locator(".token").evaluate_all("all => all.map((one) => getComputedStyle(one).backgroundColor)")
     light = [sum(map(int, re.findall(r"\d+", fill)[:3])) for fill in fills]
@@ -124,7 +124,7 @@ def test_backgrounds_are_darker_the_more_is_given(page_of, flies, expected):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_can_be_read_on_their_backgrounds(page_of, dark):
-    page = page_of(trace(words(40), spread=3), words="token=9", dark=dark)
+    page = page_of(trace(words(40), spread=3), words="token=8", dark=dark)
     expect(page.locator(".token[aria-selected=true]")).to_have_count(1)
     colours = page.locator(".token").evaluate_all(
         """(all) => all.map((one) => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor,
@@ -146,12 +146,12 @@ def luminance(colour):
 
 
 def test_the_numbers_are_those_of_explain(page_of):
-    seen = el.explain(FLIES, "flies", layer=4, head=7)
-    page = page_of(el.record(FLIES), words="token=3 layer=4 head=7")
+    seen = el.explain(FLIES, "flies", layer=3, head=6)
+    page = page_of(el.record(FLIES), words="token=2 layer=3 head=6")
     expect(page.locator(".found")).to_contain_text("flies takes most from")
     rows = numbers(page)
     assert [row["key"] for row in rows] == ["[CLS]", *WORDS, "[SEP]"]
-    assert {(row["layer"], row["head"], row["query"]) for row in rows} == {("4", "7", "flies")}
+    assert {(row["layer"], row["head"], row["query"]) for row in rows} == {("3", "6", "flies")}
     assert rows[0]["share"] == rows[-1]["share"] == ""
     np.testing.assert_allclose([float(row["share"]) for row in rows[1:-1]], seen.shares, rtol=0, atol=1e-5)
     np.testing.assert_allclose([float(row["weight"]) for row in rows[1:-1]], seen.weights, rtol=0, atol=1e-5)
@@ -165,7 +165,7 @@ def test_numbers_both_ways(page_of, special, toward):
     found = trace("uncommonly long words here", pieces=2, spread=3)
     page = page_of(found)
     for unit, head in itertools.product(["words", "pieces"], [1, "mean", "max"]):
-        said = f"layer=1 head={head if isinstance(head, str) else head + 1} unit={unit} token=4 toward={toward}"
+        said = f"layer=0 head={head} unit={unit} token=3 toward={toward}"
         go(page, f"{said} special={'yes' if special else 'no'}")
         expect(page.locator("[data-kind~=pinned]")).to_have_text("long" if unit == "words" else "lo")
         weights = matrix(found, 0, head, unit)
@@ -176,9 +176,9 @@ def test_numbers_both_ways(page_of, special, toward):
         if toward == "to":
             wanted[np.setdiff1d(np.arange(len(wanted)), shown)] = np.nan
         rows = numbers(page)
-        while {row["head"] for row in rows} != {str(head if isinstance(head, str) else head + 1)}:
+        while {row["head"] for row in rows} != {str(head)}:
             rows = numbers(page)  # those of the head before, the new ones being on their way
-        assert {row["layer"] for row in rows} == {"1"}
+        assert {row["layer"] for row in rows} == {"0"}
         np.testing.assert_allclose([float(row["share"] or "nan") for row in rows], wanted, rtol=0, atol=1e-5)
         np.testing.assert_allclose([float(row["weight"]) for row in rows], weights, rtol=0, atol=1e-5)
 
@@ -187,7 +187,7 @@ def test_a_click_pins_and_a_second_lets_go(page_of, flies):
     page = page_of(flies)
     token(page, "like").click()
     expect(token(page, "like")).to_have_attribute("aria-selected", "true")
-    assert "token=4" in page.url
+    assert "token=3" in page.url
     token(page, "an").hover()  # what is pinned stays
     expect(page.locator(".found")).to_contain_text("like takes most from")
     expect(page.locator(".bars li[data-pointed] .bar-name")).to_have_text("an")
@@ -209,7 +209,7 @@ def test_a_tap_pins(page_of, flies):
     page = page_of(flies, has_touch=True, width=390)
     token(page, "an").tap()
     expect(page.locator(".found")).to_contain_text("an takes most from")
-    assert "token=5" in page.url
+    assert "token=4" in page.url
 
 
 def test_keys_step_through_the_words_and_a_screen_reader_is_told(page_of, flies, expected):
@@ -253,7 +253,7 @@ def test_up_and_down_go_to_the_nearest_word_of_the_next_line(page_of):
 
 
 def test_it_can_be_turned_round(page_of, flies, expected):
-    page = page_of(flies, words="token=3")
+    page = page_of(flies, words="token=2")
     expect(page.locator(".found")).to_contain_text("flies takes most from")
     page.get_by_role("button", name="who looks at it").click()
     first, second = looked_at(expected[:, 1], 1, WORDS)[:2]
@@ -268,7 +268,7 @@ def test_it_can_be_turned_round(page_of, flies, expected):
 
 
 def test_only_links_above_the_threshold_are_drawn(page_of, flies, expected):
-    page = page_of(flies, words="token=3")
+    page = page_of(flies, words="token=2")
     expect(page.locator(".token[aria-selected=true]")).to_have_count(1)
     slider = page.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "any share")
@@ -281,7 +281,7 @@ def test_only_links_above_the_threshold_are_drawn(page_of, flies, expected):
 
 
 def test_what_may_not_be_looked_at_is_marked_and_is_no_0(page_of):
-    page = page_of(trace(mask=Causal(), special=False), words="token=3")
+    page = page_of(trace(mask=Causal(), special=False), words="token=2")
     expect(page.locator("[data-kind~=barred]")).to_have_text(["an", "arrow"])
     expect(token(page, "an")).to_have_attribute("aria-label", "an, word 4 of 5: not allowed")
     assert "gradient" in token(page, "an").evaluate("one => getComputedStyle(one).backgroundImage")
@@ -294,7 +294,7 @@ def test_what_may_not_be_looked_at_is_marked_and_is_no_0(page_of):
 
 def test_the_first_word_of_a_decoder_is_set_aside_until_it_is_asked_about(page_of):
     found = trace(mask=Causal(), special=False)
-    page = page_of(found, words="token=3")
+    page = page_of(found, words="token=2")
     expect(page.locator(".basis")).to_contain_text("time (the first), set aside, took")
     weights = matrix(found, 1, "mean")
     assert "time" not in [name for name, _ in bars(page)]
@@ -415,7 +415,7 @@ def test_no_character_is_cut_in_two(page_of, text):
 
 
 def test_what_was_generated_is_marked(page_of):
-    page = page_of(trace(line(FLIES, special=False, prompt=3)), words="token=2")
+    page = page_of(trace(line(FLIES, special=False, prompt=3)), words="token=1")
     expect(page.locator(".token.generated")).to_have_text(["an", "arrow"])
     expect(page.locator(".basis")).to_contain_text("Underlined: what the model went on with.")
 
@@ -423,8 +423,8 @@ def test_what_was_generated_is_marked(page_of):
 def test_hostile_texts_are_text(page_of):
     names = sorted(HOSTILE)
     page = page_of([trace(HOSTILE[name]) for name in names])
-    for place, name in enumerate(names, 1):
-        for pinned in ("", " token=2"):
+    for place, name in enumerate(names):
+        for pinned in ("", " token=1"):
             go(page, f"trace={place} special=yes{pinned}")
             expect(page.locator("[data-kind~=pinned]")).to_have_count(1 if pinned else 0)
         drawn = "".join(page.locator(".token:not(.label, .part), .glyph").all_text_contents())
@@ -478,13 +478,13 @@ def test_of_a_long_text_a_window_is_drawn(page_of, long):
     page.locator(".token").first.focus()
     page.locator(".token").first.press("ArrowLeft")  # over the edge
     expect(page.locator(":focus")).to_have_attribute("data-unit", "239")
-    strip = page.locator(".extent")
+    strip = page.locator(".minimap")
     strip.click(position={"x": strip.bounding_box()["width"] * 0.75, "y": 10})
     expect(pager).to_contain_text("words 781 to 1,020 of 1,200")
 
 
 def test_what_stands_outside_the_window_is_listed_and_can_be_gone_to(page_of, long):
-    page = page_of(long, words="token=600")
+    page = page_of(long, words="token=599")
     expect(page.locator(".token[aria-selected=true]")).to_have_attribute("data-unit", "599")
     found = shares(matrix(long, 0, "mean"), np.arange(1200))[599]
     best = np.argsort(-found, kind="stable")[:8]
@@ -515,7 +515,7 @@ def test_a_word_of_a_long_text_can_be_found(page_of, long):
 
 
 def test_who_looks_in_a_long_text(page_of, long):
-    page = page_of(long, words="token=7 toward=to head=1")
+    page = page_of(long, words="token=6 toward=to head=0")
     found = shares(matrix(long, 0, 0), np.arange(1200))[:, 6]
     best = np.argsort(-found, kind="stable")[:8]
     expect(page.locator(".bars li")).to_have_count(8)
@@ -538,7 +538,7 @@ def test_the_list_is_reached_by_keys_and_goes_to_its_word(page_of, flies, expect
 
 
 def test_another_head_shows_its_own_numbers(page_of, flies):
-    page = page_of(flies, words="token=3")
+    page = page_of(flies, words="token=2")
     for layer, head in [(0, 0), (0, 2), (1, 1)]:
         page.get_by_label("Layer", exact=True).select_option(str(layer))
         page.get_by_label("Head", exact=True).select_option(str(head))
@@ -549,7 +549,7 @@ def test_another_head_shows_its_own_numbers(page_of, flies):
 
 
 def test_another_text_is_begun_at_its_beginning(page_of, long):
-    page = page_of([long, trace(line(words(400, seed=1), special=False))], words="token=600")
+    page = page_of([long, trace(line(words(400, seed=1), special=False))], words="token=599")
     expect(page.locator("[data-kind~=pinned]")).to_have_attribute("data-unit", "599")
     page.get_by_label("Text", exact=True).select_option("1")
     expect(page.locator(".pager")).to_contain_text("words 1 to 240 of 400")
@@ -570,14 +570,14 @@ def test_what_is_pointed_at_stays_so_with_another_head(page_of, flies):
 
 
 def test_in_vietnamese(page_of, flies):
-    page = page_of(flies, language="vi-VN", words="token=3")
+    page = page_of(flies, language="vi-VN", words="token=2")
     expect(page.locator(".found")).to_contain_text("flies lấy nhiều nhất từ")
     expect(page.get_by_role("button", name="từ nào nhìn vào nó")).to_be_visible()
     expect(token(page, "time")).to_have_attribute("aria-label", re.compile("^time, từ 1 trên 5"))
 
 
 def test_its_picture_shows_the_words_the_links_and_the_bars(page_of):
-    page = page_of(trace(mask=Causal(), special=False), words="token=4")
+    page = page_of(trace(mask=Causal(), special=False), words="token=3")
     expect(page.locator(".token[aria-selected=true]")).to_have_text("an")
     found = picture(page)
     space = "{http://www.w3.org/2000/svg}"
@@ -592,6 +592,6 @@ def test_its_picture_shows_the_words_the_links_and_the_bars(page_of):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_wider_than_the_window(page_of, width):
-    page = page_of(trace("w" * 300 + " and " + words(60)), words="token=3", width=width)
+    page = page_of(trace("w" * 300 + " and " + words(60)), words="token=2", width=width)
     expect(page.locator(".token[aria-selected=true]")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -26,7 +26,7 @@ def walk(page_of):
     """Opens a page on its steps, and waits for them."""
 
     def opened(traces, words="", **options):
-        page = page_of(traces, words=f"view=steps layer=1 head=1 {words}".strip(), **options)
+        page = page_of(traces, words=f"view=steps layer=0 head=0 {words}".strip(), **options)
         page.locator(".scores").wait_for()
         return page
 
@@ -100,7 +100,7 @@ def agree(page, want, keys=None):
     masked = [row[names.index("masked")] for row in rows["key"]]
     np.testing.assert_allclose([-np.inf if one is None else one for one in masked], want["masked"], **WITHIN)
     if "output" in rows:
-        first = names.index("1")
+        first = names.index("0")
         np.testing.assert_allclose(rows["output"][0][first : first + len(want["output"])], want["output"], **WITHIN)
         np.testing.assert_allclose(opened(page, "output")[:, 0], want["output"], **WITHIN)
 
@@ -118,7 +118,7 @@ def random_mask(count, seed=3):
 
 def test_every_number_is_the_references(walk):
     trace = pages.trace(TEXT, layers=2, heads=3)
-    page = walk(trace, words="layer=2 head=3 token=4")
+    page = walk(trace, words="layer=1 head=2 token=3")
     agree(page, expected(trace, 3, layer=1, head=2))
 
 
@@ -129,7 +129,7 @@ def test_masks_are_the_references(walk, kind):
     allowed = {"causal": np.tri(N, dtype=bool), "window": far <= 1, "dense": random_mask(N)}[kind]
     mask = {"causal": Causal(), "window": Window(1, 1), "dense": Dense(allowed)}[kind]
     trace = pages.trace(TEXT, mask=mask)
-    page = walk(trace, words="token=3")
+    page = walk(trace, words="token=2")
     agree(page, expected(trace, 2, allowed=allowed))
     hidden = page.locator(".scores .hindered").all_inner_texts()
     assert len(hidden) == (~allowed[2]).sum()
@@ -139,22 +139,22 @@ def test_masks_are_the_references(walk, kind):
 def test_vectors_products_and_running_sums_are_as_they_are(walk):
     trace = pages.trace(TEXT)
     part = trace.layer(0)
-    page = walk(trace, words="head=2 token=3 key=5")
+    page = walk(trace, words="head=1 token=2 key=4")
     q, k, v = part.q[1, 2], part.k[1, 4], part.v[1]
     shown = opened(page, "products")
     products = q.astype(float) * k
     np.testing.assert_allclose(shown, np.stack([q, k, products, np.cumsum(products)], axis=1), **WITHIN)
     names, rows = numbers(page)
-    first = names.index("1")
+    first = names.index("0")
     np.testing.assert_allclose(rows["query"][0][first:], q, **WITHIN)
     np.testing.assert_allclose([row[first:] for row in rows["key"]], part.k[1], **WITHIN)
     np.testing.assert_allclose([row[first:] for row in rows["value"]], v, **WITHIN)
     np.testing.assert_allclose(rows["products"][0][first:], products, **WITHIN)
-    assert rows["products"][0][0] == 5
+    assert rows["products"][0][0] == 4
 
 
 def test_shapes_are_said(walk):
-    page = walk(pages.trace(TEXT, head_dim=8, value_dim=6), words="token=3")
+    page = walk(pages.trace(TEXT, head_dim=8, value_dim=6), words="token=2")
     assert page.locator(".shape").all_inner_texts() == [
         "q: 1 × 8",
         "K: 7 × 8",
@@ -180,7 +180,7 @@ def test_shapes_are_said(walk):
 
 def test_a_scale_of_ones_own_is_said(walk):
     trace = pages.trace(TEXT, scale=0.5)
-    page = walk(trace, words="token=3")
+    page = walk(trace, words="token=2")
     agree(page, expected(trace, 2))
     assert "× 0.5000" in page.locator(".formula").inner_text()
 
@@ -193,19 +193,19 @@ def test_a_scale_of_ones_own_is_said(walk):
     [
         ("ahead=no", {"ahead": False}),
         ("scaled=no", {"scaled": False}),
-        ("removed=2", {"removed": [1]}),
-        ("ahead=no scaled=no removed=1,3", {"ahead": False, "scaled": False, "removed": [0, 2]}),
+        ("removed=1", {"removed": [1]}),
+        ("ahead=no scaled=no removed=0,2", {"ahead": False, "scaled": False, "removed": [0, 2]}),
     ],
 )
 def test_each_change_is_the_references(walk, words, changes):
     trace = pages.trace(TEXT)
-    page = walk(trace, words=f"head=2 token=4 {words}")
+    page = walk(trace, words=f"head=1 token=3 {words}")
     agree(page, expected(trace, 3, head=1, **changes))
 
 
 def test_toggles_recompute_at_once_and_there_is_a_way_back(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=4")
+    page = walk(trace, words="token=3")
     before = table(page)
     page.get_by_label("looking ahead is forbidden").check()
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 3, ahead=False)["weight"], **WITHIN)
@@ -220,7 +220,7 @@ def test_toggles_recompute_at_once_and_there_is_a_way_back(walk):
     assert "taken out" in page.locator(".scores tr[data-key='2']").inner_text()
     assert "it is ahead" in page.locator(".scores tr[data-key='5']").inner_text()
     assert "ahead=no" in page.url
-    assert "removed=3" in page.url
+    assert "removed=2" in page.url
     page.get_by_role("button", name="Back to how it was").click()
     np.testing.assert_array_equal(table(page), before)
     assert page.locator(".scores .ghost").count() == 0
@@ -228,16 +228,16 @@ def test_toggles_recompute_at_once_and_there_is_a_way_back(walk):
 
 def test_the_new_vector_says_how_far_it_moved(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=4 removed=3")
+    page = walk(trace, words="token=3 removed=2")
     now, before = expected(trace, 3, removed=[2])["output"], expected(trace, 3)["output"]
     lengths = [np.linalg.norm(now), np.linalg.norm(now - before), np.linalg.norm(before)]
     np.testing.assert_allclose(values(page, "[data-step='8'] .sum"), lengths, **WITHIN)
     np.testing.assert_allclose(opened(page, "output"), np.stack([now, before], axis=1), **WITHIN)
 
 
-@pytest.mark.parametrize("words", ["token=4 removed=1,2,3,4,5,6,7", "token=4"])
+@pytest.mark.parametrize("words", ["token=3 removed=0,1,2,3,4,5,6", "token=3"])
 def test_a_query_with_nothing_to_look_at_gives_zeros_and_says_so(walk, words):
-    mask = Dense(random_mask(7)) if words == "token=4" else None
+    mask = Dense(random_mask(7)) if words == "token=3" else None
     trace = pages.trace(TEXT, mask=mask)
     page = walk(trace, words=words)
     np.testing.assert_array_equal(table(page)[:, 3:], np.zeros((7, 2)))
@@ -264,16 +264,16 @@ def test_the_first_word_is_walked_through_unless_another_is_chosen(walk):
 
 def test_of_several_heads_the_one_that_looks_hardest_at_a_word_is_taken_and_said(walk):
     trace = pages.trace(TEXT, heads=4, seed=5)
-    page = walk(trace, words="head=mean token=3")
+    page = walk(trace, words="head=mean token=2")
     rows = np.stack([trace.weights(0, head, 2)[0] for head in range(4)])
     hardest = int(rows[:, 1:6].max(axis=1).argmax())
     remark = page.locator(".remark").inner_text()
-    assert f"this is head {hardest + 1}, which looks hardest at one word" in remark
-    assert "mean of all 4" in remark
+    assert f"This is L0H{hardest}, which of its layer looks hardest at one word" in remark
+    assert "mean of H0 to H3" in remark
     assert "head=" not in page.url
     np.testing.assert_allclose(table(page)[:, 4], rows[hardest], **WITHIN)
-    page.get_by_role("button", name=f"Stay with head {hardest + 1}").click()
-    assert f"head={hardest + 1}" in page.url
+    page.get_by_role("button", name=f"Stay with H{hardest}").click()
+    assert f"head={hardest}" in page.url
     assert page.locator(".remark").count() == 0
 
 
@@ -291,9 +291,9 @@ def test_a_word_of_several_pieces_offers_them(walk):
 
 def test_shared_keys_are_said(walk):
     trace = pages.trace(TEXT, heads=6, key_heads=2, mask=Causal())
-    page = walk(trace, words="head=5 layer=2 token=4")
+    page = walk(trace, words="head=4 layer=1 token=3")
     remarks = page.locator(".remark").all_inner_texts()
-    assert remarks[0] == "Heads 4 to 6 share their keys and values: key head 2 of 2."
+    assert remarks[0] == "H3 to H5 share their keys and values: key head 1 of 0 to 1."
     assert "rotary" in remarks[1]
     agree(page, expected(trace, 3, layer=1, head=4, allowed=np.tri(7, dtype=bool)))
     assert page.get_by_label("looking ahead is forbidden").count() == 0
@@ -301,7 +301,7 @@ def test_shared_keys_are_said(walk):
 
 def test_cross_attention_has_a_line_of_queries_and_one_of_keys(walk):
     trace = pages.trace("le temps passe", "time flies like an arrow", special=False)
-    page = walk(trace, words="head=2 token=2 removed=5")
+    page = walk(trace, words="head=1 token=1 removed=4")
     agree(page, expected(trace, 1, head=1, removed=[4]))
     assert page.locator("[data-step='2'] [role=radio]").all_inner_texts() == [
         f"{at}\n{word}" for at, word in enumerate(TEXT.split(), 1)
@@ -313,7 +313,7 @@ def test_cross_attention_has_a_line_of_queries_and_one_of_keys(walk):
 
 def test_a_key_that_is_pinned_in_cross_attention_is_the_key_that_is_chosen(walk):
     trace = pages.trace("le temps passe", "time flies like an arrow", special=False)
-    page = walk(trace, words="head=2 token=4 toward=to")
+    page = walk(trace, words="head=1 token=3 toward=to")
     assert page.locator(".steps h2 .word").inner_text() == "le"
     assert page.locator("[data-step='2'] [aria-checked=true]").inner_text() == "4\nan"
 
@@ -327,7 +327,7 @@ def test_a_text_of_one_token(walk):
 
 def test_values_that_do_not_travel_are_missed_in_words(walk):
     trace = pages.trace(TEXT, value_dim=None)
-    page = walk(trace, words="token=3")
+    page = walk(trace, words="token=2")
     agree(page, expected(trace, 2))
     assert "values=True" in page.locator("[data-step='8'] .missing").inner_text()
     assert page.locator("[data-step='8'] .strip").count() == 0
@@ -335,7 +335,7 @@ def test_values_that_do_not_travel_are_missed_in_words(walk):
 
 def test_of_many_keys_those_with_most_weight_are_shown_and_all_are_given_away(walk):
     trace = pages.trace(pages.words(300), head_dim=16, spread=3.0)
-    page = walk(trace, words="token=150 key=20")
+    page = walk(trace, words="token=149 key=19")
     want = expected(trace, 149)
     keys = sorted({*np.argsort(-want["weight"], kind="stable")[:24].tolist(), 149, 19})
     agree(page, want, keys)
@@ -351,7 +351,7 @@ def test_of_many_keys_those_with_most_weight_are_shown_and_all_are_given_away(wa
 def test_a_coordinate_that_is_pointed_at_is_read_in_all_strips(walk):
     trace = pages.trace(TEXT)
     part = trace.layer(0)
-    page = walk(trace, words="token=3 coordinate=1")
+    page = walk(trace, words="token=2 coordinate=0")
     strip = page.locator("[data-step='2'] .strip").nth(4)
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 5.5 / D, "y": box["height"] / 2})
@@ -361,7 +361,7 @@ def test_a_coordinate_that_is_pointed_at_is_read_in_all_strips(walk):
     sums = np.cumsum(part.q[0, 2].astype(float) * part.k[0, 4])
     want = [part.q[0, 2, 5], part.k[0, 4, 5], product, sums[5]]  # of the key that is pointed at
     np.testing.assert_allclose(values(page, "[data-step='3'] .at"), want, **WITHIN)
-    assert page.locator("[data-step='3'] .which").inner_text() == "no. 6"
+    assert page.locator("[data-step='3'] .which").inner_text() == "at 5"
     marks = page.eval_on_selector_all(
         "[data-space=match] .mark", "all => all.map((one) => one.getBoundingClientRect().left)"
     )
@@ -373,7 +373,7 @@ def test_a_coordinate_that_is_pointed_at_is_read_in_all_strips(walk):
 def test_arrow_keys_read_coordinates_and_say_them(walk):
     trace = pages.trace(TEXT)
     part = trace.layer(0)
-    page = walk(trace, words="token=3 coordinate=1 key=2")
+    page = walk(trace, words="token=2 coordinate=0 key=1")
     slider = page.get_by_role("slider", name="query of flies")
     slider.focus()
     for key, at in [
@@ -386,23 +386,23 @@ def test_arrow_keys_read_coordinates_and_say_them(walk):
     ]:
         page.keyboard.press(key)
         np.testing.assert_allclose(values(page, "[data-step='1'] .at"), [part.q[0, 2, at]], **WITHIN)
-        assert slider.get_attribute("aria-valuenow") == str(at + 1)
-        assert slider.get_attribute("aria-valuetext").startswith(f"coordinate {at + 1}: ")
+        assert slider.get_attribute("aria-valuenow") == str(at)
+        assert slider.get_attribute("aria-valuetext").startswith(f"coordinate {at}: ")
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "query of flies"
     page.get_by_role("slider", name="new vector of flies").focus()
     page.keyboard.press("End")
     want = expected(trace, 2)["output"]
     np.testing.assert_allclose(values(page, ".total .at"), want[-1:], **WITHIN)
-    assert "passed=8" in page.url
+    assert "passed=7" in page.url
 
 
 def test_keys_are_chosen_and_taken_out_with_the_keyboard(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=3 key=2")
+    page = walk(trace, words="token=2 key=1")
     page.get_by_role("radiogroup", name="The keys").get_by_role("radio", checked=True).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    assert "key=4" in page.url
+    assert "key=3" in page.url
     np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), expected(trace, 2)["score"][3:4], **WITHIN)
     page.keyboard.press("Delete")
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 2, removed=[3])["weight"], **WITHIN)
@@ -413,7 +413,7 @@ def test_keys_are_chosen_and_taken_out_with_the_keyboard(walk):
 
 def test_words_are_gone_along_with_arrow_keys(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=3")
+    page = walk(trace, words="token=2")
     page.get_by_role("radio", name="flies").first.focus()
     page.keyboard.press("ArrowRight")
     assert page.locator(".steps h2 .word").inner_text() == "like"
@@ -424,27 +424,27 @@ def test_words_are_gone_along_with_arrow_keys(walk):
 
 def test_a_key_that_is_pointed_at_shows_its_products(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=3 key=2")
+    page = walk(trace, words="token=2 key=1")
     scores = expected(trace, 2)["score"]
     page.locator(".scores tr[data-key='5'] th").hover()
     np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), scores[5:6], **WITHIN)
     page.mouse.move(0, 0)
     np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), scores[1:2], **WITHIN)
     page.locator(".scores tr[data-key='6'] th").click()
-    assert "key=7" in page.url
+    assert "key=6" in page.url
 
 
 def test_the_state_comes_back_from_its_words(walk):
     trace = pages.trace(TEXT)
-    page = walk(trace, words="token=3 key=5 coordinate=3 passed=2 removed=2 ahead=no")
+    page = walk(trace, words="token=2 key=4 coordinate=2 passed=1 removed=1 ahead=no")
     agree(page, expected(trace, 2, ahead=False, removed=[1]))
     assert page.locator("[data-step='2'] [aria-checked=true]").inner_text() == "5\nan"
-    assert page.locator("[data-step='2'] .which").inner_text() == "no. 3"
-    assert page.locator("[data-step='8'] .which").inner_text() == "no. 2"
+    assert page.locator("[data-step='2'] .which").inner_text() == "at 2"
+    assert page.locator("[data-step='8'] .which").inner_text() == "at 1"
 
 
 def test_another_text_begins_anew(walk):
-    page = walk(Page([pages.trace(TEXT), pages.trace("fruit flies")]), words="token=3 key=5 removed=5")
+    page = walk(Page([pages.trace(TEXT), pages.trace("fruit flies")]), words="token=2 key=4 removed=4")
     page.locator(".pickers").get_by_label("Text").select_option(index=1)
     expect(page.locator(".steps h2 .word")).to_have_text("fruit")
     assert page.locator("[data-step='2'] input:not(:checked)").count() == 0
@@ -455,7 +455,7 @@ def test_another_text_begins_anew(walk):
 
 def test_a_picture_of_it_is_svg_with_its_words_and_numbers(walk):
     trace = pages.trace("time <b>flies</b> & arrow")
-    page = walk(trace, words="token=3")
+    page = walk(trace, words="token=2")
     text = taken(page, "svg")
     words = [one.text for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
     assert "<b>flies</b>" in words
@@ -468,6 +468,6 @@ def test_a_picture_of_it_is_svg_with_its_words_and_numbers(walk):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_is_wider_than_the_page(walk, width, dark):
     trace = pages.trace(pages.words(40) + " " + "w" * 200, head_dim=64, value_dim=64)
-    page = walk(trace, words="removed=2,3", width=width, dark=dark)
+    page = walk(trace, words="removed=1,2", width=width, dark=dark)
     page.locator(".scores").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

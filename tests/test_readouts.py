@@ -74,11 +74,11 @@ def test_readouts_word_by_word(case):
     np.testing.assert_array_equal(seen.output, done.output)
     np.testing.assert_array_equal(seen.lse, done.lse)
     for kind in (el.TopK, el.Entropy, el.Received, el.MeanDistance, el.GroupMass, el.Pooled, el.Weights):
-        name = kind.name
-        assert (getattr(seen, name) is not None) == any(isinstance(readout, kind) for readout in read)
+        asked = any(isinstance(readout, kind) for readout in read)
+        assert (kind in seen) == hasattr(seen, kind.name) == asked
     for readout in read:
         for at in np.ndindex(done.weights.shape[:-2]):
-            w, visible = done.weights[at], done.seen[at]
+            w, visible = done.weights[at], done.visible[at]
             if isinstance(readout, el.GroupMass):
                 groups = np.broadcast_to(readout.groups, (*problem.lead, problem.keys))[at[:-1]]
                 want = [[row[groups == label].sum() for label in range(readout.count)] for row in w]
@@ -91,7 +91,7 @@ def test_readouts_word_by_word(case):
                 got = np.where(want >= 0, np.take_along_axis(w, np.maximum(want, 0), axis=1), 0) if w.size else 0
                 np.testing.assert_array_equal(seen.top_k.weights[at], np.broadcast_to(got, want.shape))
                 continue
-            got = getattr(seen, readout.name)[at]
+            got = seen[type(readout)][at]
             assert got.shape == want.shape
             np.testing.assert_allclose(got, want, atol=1e-12)
 
@@ -102,7 +102,7 @@ def test_rows_and_the_sinks_share_sum_to_one(case):
     stack = [*(one for one in stack if not isinstance(one, el.Sinks)), el.Sinks(np.linspace(-1, 2, problem.heads))]
     done = reference.steps(*arrays(problem, seed), mask=mask, scores=stack)
     np.testing.assert_allclose(done.weights.sum(axis=-1) + done.sink, 1, rtol=1e-12)
-    alone = ~done.seen.any(axis=-1)
+    alone = ~done.visible.any(axis=-1)
     assert (done.sink[alone] == 1).all()
     logits = np.broadcast_to(np.linspace(-1, 2, problem.heads)[:, None], done.lse.shape)
     np.testing.assert_array_equal(done.lse[alone], logits[alone])
@@ -241,10 +241,17 @@ def test_errors_say_what_was_wrong(make, message):
 SQUARE = AttentionShape((2,), 1, 3, 3)
 
 
-@pytest.mark.parametrize("read", [3, None, [None], [el.TopK], "entropy"])
+@pytest.mark.parametrize("read", [3, None, [None], "entropy", ["entropy"], np.ones(3)])
 def test_what_is_no_readout_is_a_type_error(read):
-    with pytest.raises(TypeError, match=r"read must hold readouts|not iterable"):
+    with pytest.raises(TypeError, match="read must hold readouts, such as eyeline"):
         room.chosen(read, SQUARE)
+
+
+@pytest.mark.parametrize("read", [el.TopK, [el.Entropy(), el.TopK]])
+def test_a_class_is_told_what_to_write(read):
+    message = "read must hold readouts, got the class TopK; make one, as in eyeline.TopK(8) or eyeline.Entropy()"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        el.observe(*np.ones((3, 2, 2)), read=read)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from eyeline.serving import File, Session
+from eyeline.serving import InputFile, Session
 from eyeline.serving import session as session_module
 from eyeline.serving.jobs import REMEMBERED
 from eyeline.traces import record
@@ -208,7 +208,7 @@ def test_files_are_opened_by_their_number(tiny_trace, tiny_model, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
     tiny_trace.save(tmp_path / "b.safetensors")
     files = [
-        File(name, tmp_path / name, "trace" if "safe" in name else "text", tmp_path)
+        InputFile(name, tmp_path / name, "trace" if "safe" in name else "text", tmp_path)
         for name in ("a.txt", "b.safetensors", "bad.txt", "gone.txt")
     ]
     with Served(session_of(tiny_trace, tiny_model, files=files)) as served:
@@ -232,7 +232,7 @@ def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(tiny_trace,
     files = []
     for name, kind in (("secret.txt", "text"), ("secret.safetensors", "trace")):
         (folder / name).symlink_to(tmp_path / name)
-        files.append(File(name, folder / name, kind, folder))
+        files.append(InputFile(name, folder / name, kind, folder))
     with Served(session_of(tiny_trace, tiny_model, files=files)) as served:
         for number in range(2):
             report = served.run({"file": number})

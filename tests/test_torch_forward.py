@@ -18,14 +18,13 @@ import eyeline as el
 import eyeline.torch as et
 from eyeline import reference
 
-NAMES = ("output", "lse", "weights", "entropy", "received", "mean_distance", "group_mass", "pooled", "sink", "looking")
-
 
 def numbers_of(observation: el.Observation) -> dict[str, np.ndarray]:
     """All that was observed, as arrays."""
-    found = {name: getattr(observation, name) for name in NAMES if getattr(observation, name) is not None}
-    if observation.top_k is not None:
-        found |= {"keys": observation.top_k.keys, "top": observation.top_k.weights}
+    found = {"output": observation.output, "lse": observation.lse}
+    found |= {} if observation.sink is None else {"sink": observation.sink}
+    for readout, result in zip(observation.read, observation.results, strict=True):
+        found |= {f"{readout.name} {number}": array for number, array in enumerate(result.arrays)}
     return {name: x.detach().numpy() if isinstance(x, torch.Tensor) else np.asarray(x) for name, x in found.items()}
 
 
@@ -279,7 +278,7 @@ def test_nothing_is_made_on_another_device():
         )
         found = portable_path.forward(q, k, v, request)
         d = [torch.empty_like(x) if x.is_floating_point() else None for x in found]
-        gradients = portable_path.backward(q, k, v, request, d[0], d[1], d[4:], [True] * 4)
+        gradients = portable_path.backward(q, k, v, request, found, d, [True] * 4)
     assert {x.device.type for x in (*found, *gradients)} == {"meta"}
 
 

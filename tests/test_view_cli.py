@@ -119,7 +119,7 @@ def test_an_interrupt_before_the_page_is_there_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eyeline.traces.record", interrupted)
+    monkeypatch.setattr("eyeline.traces.record_text", interrupted)
     assert say("view", "time flies", "--no-browser") == (130, "", "")
 
 
@@ -168,11 +168,11 @@ def test_what_runs_is_stopped_at_the_end(model):
     program = (
         "import time",
         "from eyeline.serving import session",
-        "def record(text, cancelled, **_):",
+        "def record_text(model, text, cancelled, **_):",
         "    while not cancelled(): time.sleep(0.01)",
         "    print('stopped', file=sys.stderr, flush=True)",
         "    raise session.Cancelled",
-        "session.record = record",
+        "session.record_text = record_text",
     )
     with changed(model, f"exec({chr(10).join(program)!r})") as (process, address):
         headers = {"Origin": address[:-1], "Content-Type": "application/json"}
@@ -187,7 +187,7 @@ def test_what_runs_is_stopped_at_the_end(model):
 
 
 def test_a_text(shown):
-    code, out, err, session = shown(FLIES, "--layer", "3", "--head", "5", "--token", "fruit")
+    code, out, err, session = shown(FLIES, "--layer", "2", "--head", "4", "--token", "fruit")
     assert (code, err) == (0, "Ctrl-C ends it\n")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\n", out)
     header = session.header()
@@ -245,7 +245,7 @@ def test_a_trace_file(shown, tmp_path):
     file = tmp_path / "one.safetensors"
     trace = record("time flies", mask="causal")
     trace.save(file)
-    _, _, _, session = shown(str(file), "--layer", "2", "--token", "flies")
+    _, _, _, session = shown(str(file), "--layer", "1", "--token", "flies")
     assert session.header()["traces"][0]["queries"]["text"] == "time flies"
     assert session.header()["state"] == {"view": "sentence", "trace": 0, "layer": 1, "head": "mean", "token": 2}
     code, _, err, _ = shown(str(file), "--mask", "causal")
@@ -315,9 +315,9 @@ MISTAKES = [
     (["half"], "must be a model's folder"),
     (["a word", "--model", "minilmm"], "minilm"),
     (["a word", "--model", "no/such/folder"], "no/such/folder"),
-    (["a word", "--layer", "7"], "layer must be from 1 to 6 in minilm, got 7"),
-    (["a word", "--layer", "0"], "layer must be from 1 to 6 in minilm, got 0; layers are counted from 1"),
-    (["a word", "--head", "13"], "head must be from 1 to 12 in minilm, got 13"),
+    (["a word", "--layer", "6"], "layer must be from 0 to 5 in minilm, got 6; the last is 5"),
+    (["a word", "--layer", "-1"], "layer must be from 0 to 5 in minilm, got -1"),
+    (["a word", "--head", "12"], "head must be from 0 to 11 in minilm, got 12; the last is 11"),
     (["a word", "--token", "words"], "token must be a word of the text, got 'words'"),
     (["a word", "--nth", "1"], "add --token WORD"),
     (["a word", "--mask", "x"], "--mask"),

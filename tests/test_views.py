@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
+from eyeline.answers.entries import Look, UnitEntry, UnitMatrix
 from eyeline.models import load
-from eyeline.views.bars import Chart, bars
+from eyeline.views.bars import Chart, bars, rest, strongest
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, marked, percent, printable
-from eyeline.views.matrix import matrix
+from eyeline.views.matrix_terminal import matrix
 from eyeline.views.scale import bar_ceiling, shade_ceiling
 
 rich_cells = pytest.importorskip("rich.cells")
@@ -122,7 +123,7 @@ def test_a_notebook_shows_it_and_nothing_in_it_runs(minilm, asked):
 def test_a_notebook_shows_the_numbers_of_the_document(minilm):
     found = el.explain(FLIES, "flies", model=minilm)
     words = "".join(read(found._repr_html_()).words)
-    run = found.document["runs"][0]
+    run = found.document()["runs"][0]
     for look in run["looks_at"]:
         assert look["share"] is None or f"{look['text']}{percent(look['share'])}" in words
     for entry in run["moved"]:
@@ -130,11 +131,11 @@ def test_a_notebook_shows_the_numbers_of_the_document(minilm):
     assert "flies takes most from time (32%) and itself (27%)." in words
     both = el.compare(FLIES, "fruit flies like a banana", "flies", model=minilm)
     words = "".join(read(both._repr_html_()).words)
-    assert all(f"{entry['cosine']:.3f}" in words for entry in both.document["cosines"])
+    assert all(f"{entry['cosine']:.3f}" in words for entry in both.document()["cosines"])
 
 
 @pytest.mark.parametrize("token", ["time", "flies", "like", "an", "arrow"])
-@pytest.mark.parametrize("layer", [1, 3, 6])
+@pytest.mark.parametrize("layer", [0, 2, 5])
 def test_the_sentence_below_the_bars_is_what_they_show(minilm, token, layer):
     found = el.explain(FLIES, token, layer=layer, model=minilm)
     text = str(found)
@@ -167,37 +168,76 @@ def test_bars_are_as_long_as_their_shares(values):
 
 def test_a_first_token_that_takes_most_leaves_the_others_readable():
     shares = [[0.91, 0.05, 0.03, 0.01], [0.9, 0.02, 0.05, 0.03], [0.88, 0.01, 0.02, 0.09], [0.9, 0.05, 0.04, 0.01]]
-    units = [
-        {
-            "index": place,
-            "text": word,
-            "start": place,
-            "end": place,
-            "tokens": [place],
-            "set_aside": False,
-            "joins_before": False,
-            "joins_after": False,
-        }
-        for place, word in enumerate("abcd")
-    ]
+    units = [unit(place, word) for place, word in enumerate("abcd")]
     ceiling, beyond = shade_ceiling([shares])
     assert beyond
     assert ceiling == 0.09
     for width in (30, 80):
-        lines, fits = matrix(shares, units, None, ceiling, Ink("utf-8", width))
+        found = UnitMatrix(np.array(shares), np.array(shares), None, ())
+        lines, fits = matrix(found, units, ceiling, Ink("utf-8", width))
         assert fits == 4
         shades = {sign for line in lines for sign in line.plain if sign in "░▒▓█"}
         assert len(shades) >= 3
-    looks = [
-        {"unit": place, "text": word, "weight": share, "share": share, "hidden": False}
-        for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))
-    ]
+    looks = [look(place, word, share) for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))]
     lines, cut = bars([Chart("", looks)], units, [1], Ink("utf-8", 80))
     assert cut
     lengths = [line.plain.count("█") for line in lines]
     assert lengths[0] > lengths[1] > lengths[2] > lengths[3] > 0
     assert lengths[1] > 20
     assert "»" in lines[0].plain
+
+
+def unit(place, text):
+    return UnitEntry(place, text, place, place, (place,), set_aside=False, joins_before=False, joins_after=False)
+
+
+def look(place, text, share):
+    return Look(place, text, weight=share, share=share, hidden=False)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60), st.integers(1, 70), st.data())
+def test_of_many_words_the_strongest_are_drawn_in_order_and_the_rest_is_counted(shares, most, data):
+    total = sum(shares) or 1.0
+    shares = [share / total for share in shares]
+    own = data.draw(st.integers(0, len(shares) - 1))
+    shown = strongest([shares], most, [own])
+    assert shown == sorted(set(shown))
+    assert own in shown
+    assert len(shown) == min(most, len(shares))
+    left = [share for place, share in enumerate(shares) if place not in shown]
+    assert not left or max(left) <= min([shares[place] for place in shown if place != own], default=1.0)
+    units = [unit(place, f"w{place}") for place in range(len(shares))]
+    looks = [look(place, f"w{place}", share) for place, share in enumerate(shares)]
+    lines, _ = bars([Chart("", looks)], units, [own], Ink("utf-8", 80), most)
+    words = [line.plain.split()[1 if line.plain.startswith("•") else 0] for line in lines[: len(shown)]]
+    assert words == [f"w{place}" for place in shown]
+    said = [line.plain.strip() for line in lines[len(shown) :]]
+    assert said == ([f"and {len(left)} more, together {percent(sum(left))}"] if left else [])
+
+
+def test_of_two_runs_the_strongest_of_either_are_drawn():
+    assert strongest([[0.0, 0.5, 0.1, 0.4], [0.9, 0.0, 0.1, 0.0]], 2) == [0, 1]
+    assert rest([[0.0, 0.5, 0.1, 0.4], [0.9, 0.0, 0.1, 0.0]], [0, 1]) == "and 2 more, together 50% and 10%"
+
+
+def test_a_long_text_s_steps_are_those_of_the_strongest_keys(tiny_model):
+    found = el.explain("the cat " * 40, "cat", nth=40, steps=True, model=tiny_model)
+    keys = found.document()["runs"][0]["steps"]["keys"]
+    assert len(keys) > 60
+    text = str(found)
+    left = [key["weight"] for key in sorted(keys, key=lambda key: -key["weight"])[40:]]
+    (said,) = re.findall(r"^  and (\d+) more, together (\S+)$", text, re.MULTILINE)
+    assert int(said[0]) == len(keys) - 40 == len(left)
+    assert len(re.findall(r"^[• ] \S.* +-?\d+\.\d\d +-?\d+\.\d\d +\S+%", text, re.MULTILINE)) == 40
+
+
+@given(st.floats(1e-9, 1.0))
+def test_the_shades_of_a_legend_begin_at_shares_that_differ(ceiling):
+    shares = re.findall(r"from (\S+)%", Ink("utf-8", 80).shade_legend(ceiling))
+    assert len(set(shares)) == 4
+    assert [float(share) for share in shares] == pytest.approx(
+        [100 * ceiling * part / 8 for part in (1, 3, 5, 7)], rel=0.05
+    )
 
 
 def test_more_words_than_fit_say_so(minilm):
@@ -211,6 +251,46 @@ def test_what_is_hidden_is_a_dash_and_what_rounds_to_nothing_is_not(minilm):
     assert len(re.findall(r"^  (?:like|an|arrow) .* –$", text, re.MULTILINE)) == 3
     assert percent(0.0001) == "<1%"
     assert percent(0.0) == "0%"
+
+
+UNKNOWN = "I love 爱 and 🇻🇳 and 爱"
+SHOWN = [
+    lambda model: el.explain(UNKNOWN, model=model),
+    lambda model: el.explain(UNKNOWN, "love", model=model),
+    lambda model: el.explain(UNKNOWN, "love", steps=True, model=model),
+    lambda model: el.rollout(UNKNOWN, model=model),
+    lambda model: el.rollout(UNKNOWN, "love", model=model),
+    lambda model: el.heads(UNKNOWN, model=model),
+    lambda model: el.compare(UNKNOWN, "I love you", "love", model=model),
+    lambda model: el.compare("I love you", UNKNOWN, "love", model=model),
+]
+
+
+@pytest.mark.parametrize("make", SHOWN)
+def test_what_the_vocabulary_lacks_is_said_in_every_view(minilm, make, tmp_path):
+    answer = make(minilm)
+    want = "Read as [UNK], since the vocabulary has no pieces for it: 爱 and 🇻🇳."
+    assert " ".join(drawn(answer, 60).split()).count(want) == 1
+    assert "".join(read(answer._repr_html_()).words).count(want) == 1
+    if answer.renderers.png is not None:
+        figure = pytest.importorskip("matplotlib.figure").Figure
+        titles = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(figure, "savefig", lambda self, *_, **__: titles.append(self.get_suptitle()))
+            answer.save_png(tmp_path / "x.png")
+        assert [" ".join(title.split()).count(want) for title in titles] == [1]
+
+
+def test_where_nothing_is_unknown_nothing_is_said(minilm):
+    answer = el.explain(FLIES, "flies", model=minilm)
+    assert "Read as" not in drawn(answer) + answer._repr_html_()
+
+
+def test_a_matrix_in_a_notebook_is_cut(minilm):
+    answer = el.explain("the quick brown fox jumps over it " * 20, model=minilm)
+    words = "".join(read(answer._repr_html_()).words)
+    assert "100 of 140 words are drawn here" in words
+    assert answer._repr_html_().count("<tr") == 101
 
 
 @given(st.text())
@@ -276,7 +356,8 @@ def test_without_matplotlib_it_says_what_to_install(minilm, tmp_path, monkeypatc
 
 def test_views_load_neither_models_nor_torch():
     code = (
-        "import sys, eyeline.views.terminal, eyeline.views.html, eyeline.views.figure; "
+        "import sys, eyeline.views.drawing, eyeline.views.explanation_terminal, eyeline.views.explanation_html; "
+        "import eyeline.views.explanation_figure; "
         "print([m for m in ('torch', 'transformers', 'matplotlib', 'rich', 'eyeline.models') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

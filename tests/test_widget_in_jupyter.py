@@ -140,7 +140,7 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     last = shown.locator(".jp-CodeCell").nth(2)
     last.locator(".cm-content").click()
     run("run-cell")
-    expect(last.locator(".jp-OutputArea-output")).to_have_text("'head=2 token=3'")
+    expect(last.locator(".jp-OutputArea-output")).to_have_text("'head=1 token=2'")
     shown.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     expect(first).to_have_attribute("data-theme", "dark")
     ids = shown.evaluate("[...document.querySelectorAll('.eyeline [id]')].map((part) => part.id)")

@@ -1,6 +1,6 @@
-"""How each library solves a problem: a file for each, with a function `ways` that gives its ways, each ready to run.
+"""How each library solves a problem: one file per library, whose function `ways` returns its ways, ready to run.
 
-A peer may be solved by several ways (backends, layouts, block sizes); the fastest is what we are measured beside.
+A library may have several ways (backends, layouts, block sizes); the fastest one is compared with Eyeline.
 """
 
 from __future__ import annotations

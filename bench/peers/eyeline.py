@@ -1,4 +1,4 @@
-"""Eyeline, through its public calls: NumPy's arrays; torch's tensors where there is training or a half type."""
+"""Eyeline through its public calls: on NumPy arrays, and on torch tensors for training and half types."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bench.problem import SEED, Arrays, Problem, Way
 
 
 def ways(problem: Problem, arrays: Arrays) -> list[Way]:
-    asked: dict[str, Any] = {"mask": problem.mask}
+    given: dict[str, Any] = {"mask": problem.mask}
     if problem.score is not None:
-        asked["scores"] = problem.score
+        given["scores"] = problem.score
     if problem.dropout:
-        asked |= {"dropout": problem.dropout, "seed": SEED}
+        given |= {"dropout": problem.dropout, "seed": SEED}
     if problem.entropy_penalty:
-        return [_penalised(problem, arrays, asked)]
+        return [_penalised(problem, arrays, given)]
     if problem.read:
         read = [el.TopK(8), el.Entropy(), el.Received(), el.MeanDistance()]
         inputs = arrays.q, arrays.k, arrays.v
-        return [Way("NumPy", lambda: el.observe(*inputs, read=read, **asked), _seen)]
+        return [Way("NumPy", lambda: el.observe(*inputs, read=read, **given), _seen)]
     if problem.train or problem.dtype != "float32":
         inputs = tensors(problem, arrays)
-        return [Way("torch", solved(lambda: el.attention(*inputs[:3], **asked), inputs, problem.train), torch_answers)]
-    return [Way("NumPy", lambda: (el.attention(arrays.q, arrays.k, arrays.v, **asked),), torch_answers)]
+        return [Way("torch", solved(lambda: el.attention(*inputs[:3], **given), inputs, problem.train), torch_answers)]
+    return [Way("NumPy", lambda: (el.attention(arrays.q, arrays.k, arrays.v, **given),), torch_answers)]
 
 
 def output_alone(problem: Problem, arrays: Arrays) -> list[Way]:
@@ -46,11 +46,11 @@ def _seen(seen: el.Observation) -> dict[str, NDArray[Any]]:
     }
 
 
-def _penalised(problem: Problem, arrays: Arrays, asked: dict[str, Any]) -> Way:
+def _penalised(problem: Problem, arrays: Arrays, given: dict[str, Any]) -> Way:
     q, k, v, gradient = tensors(problem, arrays)
 
     def call() -> tuple[torch.Tensor, ...]:
-        seen = el.observe(q, k, v, read=[el.Entropy()], **asked)
+        seen = el.observe(q, k, v, read=[el.Entropy()], **given)
         loss = (seen.output * gradient).sum() + problem.entropy_penalty * seen.entropy.sum()
         return seen.output, *torch.autograd.grad(loss, (q, k, v))
 

@@ -1,4 +1,4 @@
-"""torch's FlexAttention, compiled, with its block mask."""
+"""FlexAttention of torch, compiled, with its block mask."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ torch._dynamo.config.recompile_limit = 64  # beyond it, torch would run without 
 
 
 def ways(problem: Problem, arrays: Arrays) -> list[Way]:
-    """With several block sizes. The block mask is made beforehand: it isn't timed."""
+    """One way per block size. The block mask is made beforehand and isn't timed."""
     inputs = tensors(problem, arrays)
     B, _, N, M = problem.matrix_shape
     found = []

@@ -1,4 +1,4 @@
-"""JAX on the CPU, compiled: `jax.nn.dot_product_attention`, and the formula."""
+"""JAX on the CPU, compiled: `jax.nn.dot_product_attention` and the formula written out."""
 
 from __future__ import annotations
 

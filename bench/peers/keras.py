@@ -1,4 +1,4 @@
-"""Keras' `ops.dot_product_attention` on torch, the fastest of its backends here: with JAX it took twice as long."""
+"""Keras: `ops.dot_product_attention` on torch, its fastest backend here; on JAX it took twice as long."""
 
 from __future__ import annotations
 

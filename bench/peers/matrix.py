@@ -1,6 +1,6 @@
-"""The formula in torch, with the whole matrix of weights: what people write who want more than the output.
+"""The formula in torch with the whole matrix of weights, as people write it who want more than the output.
 
-In float64 it is also the truth that every side is held against.
+In float64 it is also the truth that every side is compared with.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
 
 
 def truth(problem: Problem, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """All answers in float64, from the inputs as their type rounds them; NaN in rows that may look at nothing.
+    """All answers in float64 from the rounded inputs; NaN in rows that may look at nothing.
 
-    With dropout, of the weights that Eyeline keeps: what another library drops can't be known.
+    Dropout is Eyeline's: which weights another library drops can't be known.
     """
     rounded = [x.detach().double().requires_grad_(problem.train) for x in tensors(problem, arrays)]
     kept = None
     if problem.dropout:
         _, H, N, M = problem.matrix_shape
-        which = dropout.kept(SEED, problem.dropout, masks.Problem(problem.shape[:1], H, N, M))
+        which = dropout.kept(SEED, problem.dropout, masks.AttentionShape(problem.shape[:1], H, N, M))
         kept = torch.from_numpy(which) / (1 - problem.dropout)
     return answers(solver(problem, tuple(rounded), _log_softmax, kept)())
 
@@ -55,7 +55,7 @@ def _log_softmax(s: Tensor) -> tuple[Tensor, Tensor]:
 def solver(
     problem: Problem, inputs: tuple[Tensor, ...], softmax: Softmax, kept: Tensor | None = None
 ) -> Callable[[], dict[str, Tensor]]:
-    """What computes every answer that the problem asks for. `kept` are factors of the weights in place of dropout."""
+    """A function that computes every answer wanted. `kept` are factors of the weights in place of dropout."""
     q, k, v, gradient = inputs
     allowed = booleans(problem)
     _, _, i, j = places(problem)

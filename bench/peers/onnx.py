@@ -1,4 +1,4 @@
-"""ONNX Runtime: its own MultiHeadAttention, and the standard's Attention (opset 23)."""
+"""ONNX Runtime: its own operator MultiHeadAttention, and the standard operator Attention (opset 23)."""
 
 from __future__ import annotations
 

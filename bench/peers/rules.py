@@ -1,4 +1,4 @@
-"""Eyeline's masks as functions (b, h, i, j) of tensors, which is how FlexAttention is told of a mask."""
+"""Masks as functions (b, h, i, j) on tensors, as FlexAttention takes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rule = Callable[..., torch.Tensor]
 
 
 def rule(mask: el.Mask, problem: Problem) -> Rule:
-    """Whether query i may look at key j; written by hand for each mask, so that it also checks our own."""
+    """A function: may query i look at key j? Written by hand for each mask, so that it also checks Eyeline's own."""
     match mask:
         case And(left=left, right=right):
             one, other = rule(left, problem), rule(right, problem)
@@ -36,7 +36,7 @@ def rule(mask: el.Mask, problem: Problem) -> Rule:
 
 
 def places(problem: Problem) -> tuple[torch.Tensor, ...]:
-    """b, h, i and j, which broadcast to (B, H, N, M)."""
+    """The indices b, h, i and j, which broadcast to (B, H, N, M)."""
     return tuple(
         torch.arange(size).reshape([-1 if axis == place else 1 for axis in range(4)])
         for place, size in enumerate(problem.matrix_shape)

@@ -1,4 +1,4 @@
-"""torch's `scaled_dot_product_attention`: its flash kernel, and plain matrix products."""
+"""torch: `scaled_dot_product_attention` on its flash kernel and on plain matrix products."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.peers.rules import booleans
 from bench.peers.tensors import Tensor, answers, solved, tensors
 from bench.problem import Arrays, Problem, Way
 
-MATRIX_AT_MOST = 2**30  # bytes: beyond, plain products would take several such, and have lost long before
+MATRIX_AT_MOST = 2**30  # bytes: larger matrices make plain products too slow to be the fastest way
 _BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}
 
 
@@ -48,7 +48,7 @@ def _forward(backend: SDPBackend, inputs: tuple[Tensor, ...], problem: Problem, 
 
 
 def heads_as_rows(problem: Problem, arrays: Arrays) -> list[Way]:
-    """One query of several heads that share their keys, said as several queries of one head."""
+    """Several heads with one query each and shared keys, given as one head with several queries."""
     q, k, v, _ = tensors(problem, arrays)
     B, H, N, D = problem.shape
     assert N == 1

@@ -1,4 +1,4 @@
-"""How fast memory is here: the problem's keys and values, summed by whoever sums them fastest."""
+"""The speed of memory: the keys and values of the problem, summed in the fastest of three ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem's arrays as torch's tensors, and torch's results as arrays."""
+"""A problem's arrays as torch tensors, and torch's results as arrays."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Tensor = torch.Tensor
 
 
 def tensors(problem: Problem, arrays: Arrays, dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
-    """q, k, v, which want a gradient where the problem trains, and the output's gradient."""
+    """q, k and v, which require gradients where the problem trains, and the gradient of the output."""
     chosen = getattr(torch, problem.dtype) if dtype is None else dtype
     found = [torch.from_numpy(x).to(chosen) for x in (arrays.q, arrays.k, arrays.v, arrays.gradient)]
     return *(x.requires_grad_(problem.train) for x in found[:3]), found[3]
 
 
 def solved(forward: Callable[[], Tensor], inputs: tuple[Tensor, ...], train: bool) -> Callable[[], tuple[Tensor, ...]]:
-    """Forward alone, without a graph; or forward and backward, from the gradient that is last of the inputs."""
+    """A call of the forward pass without a graph, or of both passes; the output's gradient is the last input."""
     if not train:
         forward = torch.no_grad()(forward)
         return lambda: (forward(),)
@@ -35,12 +35,12 @@ def solved(forward: Callable[[], Tensor], inputs: tuple[Tensor, ...], train: boo
 
 
 def answers(found: tuple[Tensor, ...]) -> dict[str, NDArray[Any]]:
-    """The output and, if there, the gradients."""
+    """The output, and the gradients if there are any."""
     return {name: array(x) for name, x in zip(("output", "dq", "dk", "dv"), found, strict=False)}
 
 
 def array(x: Tensor | NDArray[Any]) -> NDArray[Any]:
-    """As NumPy has it; half types, some of which it hasn't, as float32."""
+    """The tensor as an array; half types as float32, since NumPy lacks bfloat16."""
     if isinstance(x, np.ndarray):
         return x
     x = x.detach()

@@ -92,5 +92,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'eyeline' has no attribute {name!r}")
     from importlib import import_module
 
+    if _LATER.get(name) == "answers":
+        import_module("eyeline.views.attach")  # answers then print themselves
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room

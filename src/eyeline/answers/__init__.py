@@ -1,24 +1,29 @@
-"""From a text to numbers: which words a token looks at, how two sentences make different things of one word, and what
-every head does.
+"""Questions about a text: which words a token looks at, how two sentences make different things of one word, what a
+token is made of, and what every head of a model does.
 
-`explain` and `compare` run a model once over the text, add pieces up to words and give an `Explanation` or a
-`Comparison`; `rollout` gives a `Rollout`, and `heads`, in a room of its own, `Heads`. Each prints itself. This room
-imports the rooms above it (models, traces, views, attention, reference, readouts, masks) and NumPy.
+`explain`, `compare`, `rollout` and `heads` record one run of a model and compute their answers from its trace:
+`Explanation`, `Comparison`, `Rollout` and `Heads`, frozen dataclasses that give themselves as JSON. They print
+themselves once `eyeline.views.attach` is imported, as `import eyeline as el; el.explain(...)` does. This room imports
+the rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
 """
 
 from __future__ import annotations
 
+from eyeline.answers.answer import Answer, Renderers
+from eyeline.answers.attention_rollout import Rollout, rollout
 from eyeline.answers.behaviour import Heads, heads
 from eyeline.answers.comparison import Comparison, compare
-from eyeline.answers.explanation import Explanation, explain
+from eyeline.answers.explaining import explain
+from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError
-from eyeline.answers.rolled import Rollout, rollout
 
 __all__ = [
+    "Answer",
     "Comparison",
     "Explanation",
     "Heads",
     "QuestionError",
+    "Renderers",
     "Rollout",
     "compare",
     "explain",

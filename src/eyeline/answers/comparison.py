@@ -2,52 +2,88 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eyeline.answers import numbers
-from eyeline.answers.numbers import Array
-from eyeline.answers.question import QuestionError, Selection, loaded, sizes_of, tokens_of, where
-from eyeline.answers.running import hidden_units, look
-from eyeline.answers.shown import Shown
-from eyeline.answers.units import Found, find
+from eyeline.answers.answer import PYTHON_ONLY, Answer
+from eyeline.answers.entries import (
+    LayerCosine,
+    Look,
+    ModelEntry,
+    TokenEntry,
+    UnitEntry,
+    UnknownText,
+    given_aside,
+    layer_cosines,
+    looks,
+    model_entry,
+    token_entries,
+    unit_entries,
+    unknown_text,
+)
+from eyeline.answers.question import QuestionError, Selection, asked_model, positive, read_text, where
+from eyeline.answers.unit_weights import Array, cosine, from_tokens, shares
+from eyeline.answers.vectors import hidden_units, mean_vectors
+from eyeline.answers.word_search import FoundWord, find
+from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
-
-if TYPE_CHECKING:
-    from eyeline.models import Model, Tokens
-    from eyeline.views import document
-    from eyeline.views.terminal import Drawing
+from eyeline.readouts import Weights
+from eyeline.traces import Keep, TextModel, Trace, TraceError, record_text
+from eyeline.traces.text_model import AnyModel
 
 
 @dataclass(frozen=True)
+class CompareQuestion:
+    """What was asked.
+
+    Attributes:
+        token: the word.
+        layer, head: whose attention is shown, counted from 0; `head` is None for the mean of all.
+        special: whether special tokens, and a decoder's first, are drawn.
+        top: how many words are drawn at most; None for a number that fits.
+    """
+
+    token: str
+    layer: int
+    head: int | None
+    special: bool
+    top: int | None
+
+
+@dataclass(frozen=True, eq=False)
 class Side:
     """One of the two sentences.
 
     Attributes:
         name: "A" or "B".
+        text: the sentence.
+        token: the word that is compared, as it stands in it.
+        nth: which of its kind, from 1.
+        token_units: the places of the units that it is made of.
         tokens: the text as the model's tokens.
+        unknown: what of the text the tokenizer has no pieces for; None if nothing.
         units: its words and special tokens; U of them.
         shown: the places of the units that are drawn; the others are set aside.
-        found: the word that is compared.
-        weights: what it gives to each unit, (U,).
-        vectors: its vector at each layer, (layers + 1, width).
-        hidden: which units it may not look at, (U,); None where it may look at all.
+        looks_at: what the word gives to each unit.
+        set_aside: what it gives to the units that are set aside.
+        trace: of the run; not part of the JSON.
     """
 
     name: str
-    tokens: Tokens
-    units: tuple[Unit, ...]
+    text: str
+    token: str
+    nth: int
+    token_units: tuple[int, ...]
+    tokens: tuple[TokenEntry, ...]
+    unknown: UnknownText | None
+    units: tuple[UnitEntry, ...]
     shown: tuple[int, ...]
-    found: Found
-    weights: Array
-    vectors: Array
-    hidden: NDArray[np.bool_] | None = None
+    looks_at: tuple[Look, ...]
+    set_aside: float
+    trace: Trace = field(metadata=PYTHON_ONLY)
 
     @property
     def words(self) -> list[str]:
@@ -55,56 +91,35 @@ class Side:
         return [self.units[place].text for place in self.shown]
 
     @property
+    def weights(self) -> Array:
+        """What the word gives to each unit, (U,)."""
+        return np.array([look.weight for look in self.looks_at])
+
+    @property
     def shares(self) -> Array:
         """Of what the word gives to the words, what goes to each: what the bars show; sums to 1."""
-        return numbers.shares(self.weights, self.shown)
+        return shares(self.weights, self.shown)
 
 
-@dataclass(frozen=True)
-class Comparison(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Answer):
     """The same word in two sentences. Made by `compare`; print it to see it.
 
     Attributes:
-        model: the model's name.
-        sizes: its layers, heads, head width and positions.
-        token: the word, as it was asked for.
-        where: the layer, and the head, None for the mean of all.
-        cosines: of the word's two vectors at each layer, 0 (the embedding) to the last, (layers + 1,).
+        model: the model's name and sizes.
+        causal: whether its tokens look only back.
+        question: what was asked.
+        cosines: of the word's two vectors, of the embeddings and after each layer.
         sides: A and B.
-        special: whether special tokens, and a decoder's first, are drawn.
-        causal: whether the model's tokens look only back.
     """
 
-    model: str
-    sizes: dict[str, int]
-    token: str
-    where: Selection
-    cosines: Array
+    model: ModelEntry
+    causal: bool
+    question: CompareQuestion
+    cosines: tuple[LayerCosine, ...]
     sides: tuple[Side, Side]
-    special: bool
-    causal: bool = False
 
-    @cached_property
-    def document(self) -> document.Comparison:
-        """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
-        from eyeline.answers.documents import comparison_document
-
-        return comparison_document(self)
-
-    def __repr__(self) -> str:
-        from eyeline.views.findings import compared
-
-        return f"<Comparison of {self.token!r} in two texts: {' '.join(compared(self.document))}>"
-
-    def __rich__(self) -> Drawing:
-        from eyeline.views.terminal import Drawing, comparison
-
-        return Drawing(lambda ink: comparison(self.document, ink))
-
-    def _repr_html_(self) -> str:
-        from eyeline.views.html import comparison_html
-
-        return comparison_html(self.document)
+    schema: ClassVar[str] = "eyeline.compare/2"
 
 
 def compare(
@@ -118,8 +133,12 @@ def compare(
     layer: int | None = None,
     head: int | None = None,
     special: bool = False,
-    model: str | os.PathLike[str] | Model = "minilm",
+    top: int | None = None,
+    model: AnyModel | TextModel = "minilm",
+    tokenizer: Any = None,
+    kind: Literal["encoder", "decoder"] | None = None,
     progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """How differently two sentences treat the same word.
 
@@ -128,54 +147,80 @@ def compare(
         token: the word, which is in both, or several words in a row. The vector of a word in pieces is their mean.
         nth: which one, from 1, where the word is there more than once; `nth_a` and `nth_b` say it for each apart.
         nth_a, nth_b: as `nth`, for one sentence.
-        layer: whose attention is shown, 1 to the model's layers; the last if not given.
-        head: 1 to the model's heads; the mean over all if not given.
+        layer: whose attention is shown, counted from 0; the last if not given.
+        head: counted from 0; the mean over all if not given.
         special: show special tokens among the words, not set aside; with a decoder, the first word too.
-        model: a name of the catalogue, a folder, or a loaded model.
+        top, model, tokenizer, kind: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
 
     Returns:
         `Comparison`, which prints itself, and draws itself in a notebook.
 
     Raises:
+        TraceError: if a model of transformers is given without its tokenizer, or doesn't give its tokens' vectors.
         QuestionError: if a text, the token, the layer or the head isn't one that can be answered; a ValueError.
         ModelError: if the model is unknown or its files are wrong; a ValueError.
 
-    >>> compare("time flies like an arrow", "fruit flies like a banana", "flies").cosines.round(3).tolist()
+    >>> found = compare("time flies like an arrow", "fruit flies like a banana", "flies").cosines
+    >>> [round(entry.cosine, 3) for entry in found]
     [1.0, 0.917, 0.903, 0.871, 0.807, 0.808, 0.631]
     """
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if isinstance(text, str) and not text.strip():
             raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
-    model = loaded(model, progress)
-    place = where(model, layer, head)
+    runs_on = asked_model(model, tokenizer, kind, None, progress)
+    where(runs_on, layer, head)
     asked = [("A", "text_a", text_a, nth_a), ("B", "text_b", text_b, nth_b)]
     ready = []
     for name, argument, text, own_nth in asked:
-        tokens = tokens_of(model, text, argument)
-        units = units_of(tokens, pieces=False)
+        read = read_text(runs_on, text, argument)
+        units = units_of(read.tokens, pieces=False)
         try:
             chosen = nth if own_nth is None else own_nth
-            found = find(token, chosen, units, text, special, f"nth_{name.lower()}")
+            found = find(token, chosen, units, read.tokens.text, special, f"nth_{name.lower()}")
         except QuestionError as error:
             raise error.about(f"text {name}") from None
-        ready.append((name, tokens, units, found))
-    first, second = (_side(model, name, tokens, units, found, place, special) for name, tokens, units, found in ready)
-    config = model.config
-    sizes = sizes_of(model)
-    cosines = numbers.cosine(first.vectors, second.vectors)
-    return Comparison(model.name, sizes, first.found.text, place, cosines, (first, second), special, config.causal)
+        ready.append((name, read, units, found))
+    sides, vectors = [], []
+    for name, read, units, found in ready:
+        queries = found.tokens(units)
+        trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True), layer_done=layer_done)
+        place = where(trace.model, layer, head)
+        sides.append(_side(trace, name, read.tokens, units, found, place, special))
+        own = mean_vectors(trace, queries)
+        if own is None:
+            raise TraceError(f"model must give its tokens' vectors (hidden states) to be compared, got {runs_on.name}")
+        vectors.append(own)
+    first, second = sides
+    question = CompareQuestion(first.token, place.layer, place.head, special, positive("top", top))
+    cosines = layer_cosines(cosine(*vectors))
+    return Comparison(model_entry(trace), trace.kind == "decoder", question, cosines, (first, second))
 
 
 def _side(
-    model: Model, name: str, tokens: Tokens, units: list[Unit], found: Found, place: Selection, special: bool
+    trace: Trace, name: str, tokens: Tokens, units: list[Unit], found: FoundWord, where: Selection, special: bool
 ) -> Side:
-    queries = [position for unit in found.units for position in units[unit].tokens]
-    sight = look(model, tokens.ids, place.layer, queries)
-    assert sight.vectors is not None
-    rows = numbers.from_tokens(sight.weights, queries, units)
-    row = rows.mean(axis=0) if place.head is None else rows[place.head - 1]
-    shown = shown_of(units, causal=model.config.causal, special=special, asked=found.units)
-    hidden = hidden_units(sight.layer.mask, sight.weights.shape, units)
-    unseen = None if hidden is None else np.asarray(hidden[list(found.units)].all(axis=0))
-    return Side(name, tokens, tuple(units), shown, found, row, sight.vectors, unseen)
+    layer, queries = trace.layers[where.layer], found.tokens(units)
+    first, last = min(queries), max(queries) + 1
+    seen = layer.observe(Weights(), queries=(first, last)).weights
+    assert seen is not None
+    rows = from_tokens(seen[:, 0], [query - first for query in queries], units)
+    row = rows[where.heads].mean(axis=0)
+    shown = shown_of(units, causal=trace.kind == "decoder", special=special, asked=found.units)
+    hidden = hidden_units(layer, units)
+    unseen = None if hidden is None else hidden[list(found.units)].all(axis=0)
+    return Side(
+        name,
+        tokens.text,
+        found.text,
+        found.nth,
+        found.units,
+        token_entries(tokens),
+        unknown_text(tokens),
+        unit_entries(units, shown),
+        shown,
+        looks(row, units, shown, unseen),
+        given_aside(row, shown),
+        trace,
+    )

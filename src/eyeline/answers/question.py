@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, Protocol, cast
+
+import numpy as np
 
 from eyeline.masks import Causal, Mask
-
-if TYPE_CHECKING:
-    from eyeline.models import Model, Tokens
+from eyeline.traces import ReadText, TextModel, text_model
+from eyeline.traces.text_model import AnyModel
 
 
 class QuestionError(ValueError):
@@ -35,77 +35,90 @@ class QuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Selection:
-    """Which layer and heads are looked at: `layer` from 1, `head` from 1, None for the mean of all."""
+    """Which layer and heads are looked at, both counted from 0; `head` is None for the mean of all."""
 
     layer: int
     head: int | None
 
-
-def loaded(model: str | os.PathLike[str] | Model, progress: Callable[[str], None] | None) -> Model:
-    """The model itself, loaded if it was named."""
-    if isinstance(model, (str, os.PathLike)):
-        from eyeline.models import load
-
-        return load(model, progress=progress)
-    return model
+    @property
+    def heads(self) -> slice:
+        """The heads that are looked at."""
+        return slice(None) if self.head is None else slice(self.head, self.head + 1)
 
 
-def sizes_of(model: Model) -> dict[str, int]:
-    """What an answer says of its model's size."""
-    names = ("layers", "heads", "key_heads", "head_dim", "positions")
-    return {name: getattr(model.config, name) for name in names}
+def asked_model(
+    model: AnyModel | TextModel,
+    tokenizer: Any = None,
+    kind: str | None = None,
+    target: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TextModel:
+    """The model that is asked; see `eyeline.traces.text_model`. One that is a `TextModel` stays as it is."""
+    if hasattr(model, "go_on") and hasattr(model, "record"):
+        return cast(TextModel, model)
+    return text_model(model, tokenizer, kind=kind, target=target, progress=progress)
 
 
-def where(model: Model, layer: int | None, head: int | None) -> Selection:
+class Sized(Protocol):
+    """What has a name, layers and heads: a model, or what a trace says of one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+
+
+def where(model: Sized, layer: int | None, head: int | None) -> Selection:
     """The layer and head that were asked for, checked: the last layer and the mean of its heads by default."""
-    layers, heads = model.config.layers, model.config.heads
-    chosen = (
-        layers
-        if layer is None
-        else counted("layer", layer, layers, model.name, "0 is the embedding, which has no attention")
-    )
-    return Selection(
-        chosen, None if head is None else counted("head", head, heads, model.name, "heads are counted from 1")
-    )
+    chosen = model.layers - 1 if layer is None else counted("layer", layer, model.layers, model.name)
+    return Selection(chosen, None if head is None else counted("head", head, model.heads, model.name))
 
 
-def counted(name: str, value: int, most: int, model: str, hint: str) -> int:
-    """A layer or a head of a model, counted from 1, checked."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise QuestionError(
-            f"{name} must be from 1 to {most} in {model}, got {value!r}" + (f"; {hint}" if value == 0 else "")
-        )
+def counted(name: str, value: int, count: int, model: str) -> int:
+    """A layer or a head of a model, counted from 0, checked."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
+        last = f"; the last is {count - 1}" if value == count else ""
+        raise QuestionError(f"{name} must be from 0 to {count - 1} in {model}, got {value!r}{last}")
     return value
 
 
-def tokens_of(model: Model, text: str, name: str = "text") -> Tokens:
-    """The text as the model's tokens, checked to be neither empty nor too long."""
-    tokens = tokens_of_any_length(model, text, name)
-    if len(tokens) > model.config.positions:
-        raise too_long(model, len(tokens), name, "give it a shorter text, or another model")
-    return tokens
+def positive(name: str, value: int | None) -> int | None:
+    """A count of 1 or more, or None, checked."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
+        raise QuestionError(f"{name} must be a whole number, 1 or more, got {value!r}")
+    return None if value is None else int(value)
 
 
-def too_long(model: Model, count: int, name: str, advice: str, command: str = "") -> QuestionError:
+def read_text(model: TextModel, text: str, name: str = "text") -> ReadText:
+    """The text as the model takes it, checked to be neither empty nor too long."""
+    read = read_any_length(model, text, name)
+    if model.positions is not None and len(read.tokens) > model.positions:
+        raise too_long(model, len(read.tokens), name, "give it a shorter text, or another model")
+    return read
+
+
+def too_long(model: TextModel, count: int, name: str, advice: str, command: str = "") -> QuestionError:
     """The error that a text has more tokens than the model has positions."""
-    room = model.config.positions
+    room = model.positions
     message = f"{name} must fit the {room} positions of {model.name}, got {count} tokens (special ones too)"
     return QuestionError(message, advice, command)
 
 
-def tokens_of_any_length(model: Model, text: str, name: str = "text") -> Tokens:
-    """The text as the model's tokens, checked not to be empty."""
+def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText:
+    """The text as the model takes it, checked not to be empty."""
     if not isinstance(text, str):
         raise QuestionError(f"{name} must be a string, got {type(text).__name__}")
     if not text.strip():
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
-    tokens = model.tokens(text)
-    if all(special or word is None for special, word in zip(tokens.special, tokens.words, strict=True)):
+    read = model.read(text)
+    if not read.tokens.has_words:
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, of which the tokenizer makes none")
-    return tokens
+    return read
 
 
-def seen_through(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str | None]:
+def named_mask(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str | None]:
     """A mask and its name."""
     if mask is None or isinstance(mask, Mask):
         return mask, None if mask is None else "causal" if mask == Causal() else repr(mask)

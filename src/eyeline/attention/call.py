@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,27 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.attention.checks import check_arrays, check_mask, check_scale
-from eyeline.attention.reading import Reading
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitives import Primitives
 from eyeline.kernels.run import Pass, forward
-from eyeline.masks import (
-    And,
-    AttentionShape,
-    Causal,
-    Documents,
-    LoweredMask,
-    Mask,
-    Not,
-    Or,
-    Padding,
-    PrefixLM,
-    Shard,
-    Window,
-)
-from eyeline.readouts import Readout, chosen
-from eyeline.readouts.observation import Observation
+from eyeline.masks import AttentionShape, LoweredMask, Mask, Shard
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
@@ -70,11 +54,11 @@ class Call:
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
         _, H, N, D = self.q.shape
         whole = self.shard.of(N, self.k.shape[2])
-        self.problem = AttentionShape(q.shape[:-3] or (1,), H, *whole)
+        self.shape = AttentionShape(q.shape[:-3] or (1,), H, *whole)
         self.setting = AttentionSpec(
             check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
             self._seen(check_mask(mask)),
-            _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.problem),
+            _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.shape),
             *check_dropout(dropout, seed),
             first_query=self.shard.first_query,
             first_key=self.shard.first_key,
@@ -86,17 +70,17 @@ class Call:
     def _seen(self, mask: Mask | None) -> LoweredMask | None:
         """The mask of these queries; keys that aren't here are hidden."""
         first, here, N = self.shard.first_key, self.k.shape[2], self.q.shape[2]
-        if mask is None and here == self.problem.keys:
+        if mask is None and here == self.shape.keys:
             return None
-        lowered = LoweredMask(np.array([0, self.problem.keys], np.int32).reshape(1, 1, 1, 1, 2))
+        lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
-            lowered = _lowered(mask, self.problem)
+            lowered = _lowered(mask, self.shape)
         bounds, allowed = lowered.bounds, lowered.allowed
         rows = slice(self.shard.first_query, self.shard.first_query + N)
-        if self.problem.queries != N:
+        if self.shape.queries != N:
             bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
             allowed = allowed if allowed is None or allowed.shape[2] == 1 else allowed[:, :, rows]
-        if here != self.problem.keys:
+        if here != self.shape.keys:
             bounds = np.clip(bounds, first, first + here)
         return replace(lowered, bounds=np.ascontiguousarray(bounds), allowed=allowed)
 
@@ -114,19 +98,17 @@ class Call:
         return forward(self.q, self.k, self.v, setting, primitives)
 
     def output(self) -> Array:
-        return self.shaped(self.forward().output)
+        return self.led(self.forward().output)
 
-    def shaped(self, output: Array) -> Array:
+    def led(self, output: Array) -> Array:
         """A result (B, H, N, E) with the leading axes and the type of the arrays that were given."""
         return output.view(self.dtype).reshape(*self.rows, output.shape[-1])
 
-    def observe(self, read: Readout | Sequence[Readout]) -> Observation:
-        return self.look(read)[0]
-
-    def look(self, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
-        """What is observed, and the pass it is of, which the backward pass needs."""
-        reading = Reading(self, chosen(read, self.problem))
-        return reading.observation(), reading.done
+    def without_values(self) -> Call:
+        """The same call with values of no width: its weights alone."""
+        bare = copy(self)
+        bare.v = self.v[..., :0]
+        return bare
 
 
 #: Lowered masks of more queries aren't kept: they are large, and cheap beside the call.
@@ -135,21 +117,13 @@ _QUERIES_KEPT = 1 << 16
 
 def _lowered(mask: Mask, problem: AttentionShape) -> LoweredMask:
     """The mask as the kernels see it, from a call before if it is a plain value: an array may change meanwhile."""
-    kept = _plain(mask) and problem.batch * problem.queries <= _QUERIES_KEPT
+    kept = mask.is_plain and problem.batch * problem.queries <= _QUERIES_KEPT
     return _lowered_once(mask, problem) if kept else mask.lower(problem)
 
 
 @lru_cache(maxsize=16)
 def _lowered_once(mask: Mask, problem: AttentionShape) -> LoweredMask:
     return mask.lower(problem)
-
-
-def _plain(mask: Mask) -> bool:
-    if isinstance(mask, (And, Or)):
-        return _plain(mask.left) and _plain(mask.right)
-    if isinstance(mask, Not):
-        return _plain(mask.inner)
-    return isinstance(mask, (Causal, Documents, Padding, PrefixLM, Window))
 
 
 def _bits(x: Array) -> Array:

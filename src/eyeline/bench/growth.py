@@ -1,4 +1,4 @@
-"""How the cost of attention grows with the sequence, and that of an RNN of the same width."""
+"""The growth of attention's cost with the sequence, beside an RNN of the same width."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHORTEST, LONGEST = 256, 131072
 
 
 def lengths(longest: int) -> list[int]:
-    """The numbers of tokens that are measured: doubling, from 256 up to `longest`.
+    """The numbers of tokens to measure: doubling, from 256 up to `longest`.
 
     >>> lengths(1024)
     [256, 512, 1024]
@@ -36,7 +36,7 @@ def lengths(longest: int) -> list[int]:
 
 
 def recurrent_name() -> str:
-    """Whose GRU is measured: torch's if it is installed, else one in NumPy."""
+    """The name of the GRU that is measured: torch's where it is installed, else one in NumPy."""
     from importlib.util import find_spec
 
     return "a GRU (torch)" if find_spec("torch") else "a GRU (NumPy)"
@@ -45,8 +45,8 @@ def recurrent_name() -> str:
 def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
     """Attention's cost and a GRU's, one pair for each number of tokens.
 
-    Attention has its q, k and v given: 8 heads of width 64. The GRU, 512 wide, has its input given, and does its own
-    products with it.
+    Attention is given q, k and v: 8 heads of width 64. The GRU, 512 wide, is given its input, and does its own products
+    with it.
     """
     recurrent = _torch_gru() if "torch" in recurrent_name() else _numpy_gru()
     for tokens in counts:
@@ -63,23 +63,23 @@ def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
 
 
 def growth(pairs: Sequence[tuple[Point, Point]]) -> Growth:
-    """All that was measured, and what the matrix of weights would take."""
+    """All measurements, and the memory that the matrix of weights would take."""
     attend, recur = (list(points) for points in zip(*pairs, strict=True))
     matrix = [(point.tokens, 4 * HEADS * point.tokens**2 / 2**20) for point in attend]
     return Growth(Curve("attention", attend), Curve(recurrent_name(), recur), matrix)
 
 
 def megabytes(call: Callable[[], object]) -> float | None:
-    """By how much this process grows at most during the call, its result included; None where that can't be had."""
+    """This process's largest growth during the call, its result included; None where that can't be measured."""
     if not sys.platform.startswith("linux"):
         return None
     try:
-        # All but small arrays get pages of their own from now on, and what was freed is given back: it hides nothing.
+        # From now on all but small arrays get pages of their own, and freed memory is returned: nothing is hidden.
         library = ctypes.CDLL(None)
         library.mallopt(-3, 65536)
         library.malloc_trim(0)
         before = _resident("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")  # takes the high-water mark back to now
+        Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
         result = call()
         grown = _resident("VmHWM") - before
         del result
@@ -123,12 +123,12 @@ def _numpy_gru() -> Callable[[NDArray[Any]], Callable[[], object]]:
 
 
 def gru(x: NDArray[Any], inner: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
-    """A gated recurrent unit over tokens (N, D), one after the other: the state after each, (N, D).
+    """A gated recurrent unit over tokens (N, D), one after the other: its state after each, (N, D).
 
     Args:
         x: the tokens.
-        inner: (D, 3·D), by which tokens are multiplied: for the reset gate, the update gate and the new state.
-        outer: (D, 3·D), likewise for the state before.
+        inner: (D, 3·D), the weights of the tokens: for the reset gate, the update gate and the new state.
+        outer: (D, 3·D), likewise the weights of the previous state.
 
     Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder" (2014), with the reset gate after
     the product, as in torch.

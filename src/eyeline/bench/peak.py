@@ -1,4 +1,4 @@
-"""This processor's peak: multiply-adds in registers and nothing else, at the vector width that the kernels use."""
+"""This processor's peak: multiply-adds in registers alone, at the vector width that the kernels use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _loop(lanes: int) -> str:
 
 @cache
 def _compiled() -> tuple[Callable[[int], float], object]:
-    """The loop as a function that runs without the GIL, and what owns its code."""
+    """The loop as a function that runs without the GIL, and the engine that owns its code."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
@@ -59,7 +59,7 @@ def _compiled() -> tuple[Callable[[int], float], object]:
 
 
 def work(threads: int, rounds: int) -> float:
-    """Keep so many threads at it for so many rounds; returns the seconds that it took."""
+    """Run the loop in `threads` threads for `rounds` rounds each; returns the seconds that it took."""
     run, _ = _compiled()
     others = [threading.Thread(target=run, args=(rounds,)) for _ in range(threads - 1)]
     start = time.perf_counter()
@@ -72,7 +72,7 @@ def work(threads: int, rounds: int) -> float:
 
 
 def gigaflops(threads: int) -> float:
-    """The best of seven runs on so many threads at once, in 10⁹ operations a second (a multiply-add is two)."""
+    """The best of seven runs on `threads` threads, in 10⁹ operations a second (a multiply-add is two)."""
     best = min(work(threads, ROUNDS) for _ in range(7))
     return 2 * target().lanes("float32") * ACCUMULATORS * ROUNDS * threads / best / 1e9
 

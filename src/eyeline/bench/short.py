@@ -1,4 +1,4 @@
-"""A few cases that are measured in seconds: attention on this machine, beside torch if it is installed."""
+"""A few cases that are measured in seconds: attention on this machine, beside torch where it is installed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
 from eyeline.readouts import Entropy, MeanDistance, Readout, Received, TopK
-from eyeline.views.measurements import Measured, Side, Surroundings
+from eyeline.views.measurements import Measured, Surroundings, Timing
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One line of the table: heads, queries, head width; keys and key heads where they differ from those."""
+    """One line of the table: heads, queries, head width; keys and key heads where their numbers differ."""
 
     name: str
     heads: int
@@ -63,7 +63,7 @@ TASKS = [
 
 
 def surroundings() -> Surroundings:
-    """This machine, as it is now."""
+    """This machine in its present state: processor, threads, measured peak, whether other programs keep it busy."""
     threads = get_threads()
     peak = gigaflops(threads)
     here, version = target(), None
@@ -75,7 +75,7 @@ def surroundings() -> Surroundings:
 
 
 def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
-    """Measure one line, turn by turn with torch if that is there."""
+    """Measure one line, turn by turn with torch where it is installed."""
     arrays = task.arrays()
     sides = {"ours": _ours(task, arrays)}
     if here.torch:
@@ -86,7 +86,7 @@ def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
         difference = np.asarray(call(), np.float64)[:, : truth.shape[1]] - truth
         errors[name] = float(np.sqrt((difference**2).mean()))
     seconds = turn_by_turn(sides, turns, here.threads)
-    found = {name: Side(statistics.median(times), errors[name]) for name, times in seconds.items()}
+    found = {name: Timing(statistics.median(times), errors[name]) for name, times in seconds.items()}
     ratio = times_as_long(seconds["torch"], seconds["ours"]) if here.torch else None
     of_peak = None
     if task == Task(task.name, task.heads, task.queries, task.head_dim):
@@ -126,7 +126,7 @@ def _torch(task: Task, arrays: tuple[Array, Array, Array], threads: int) -> Call
 
 
 def _truth(task: Task, arrays: tuple[Array, Array, Array]) -> NDArray[np.float64]:
-    """The first key head's part of the output, in float64."""
+    """The output in float64, of the query heads that share the first key head."""
     q, k, v = arrays
     group = task.heads // k.shape[1]
     return reference.steps(q[:, :group], k[:, :1], v[:, :1], mask=task.mask).output

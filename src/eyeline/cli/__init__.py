@@ -13,7 +13,9 @@ from typing import Annotated
 
 import typer
 
+from eyeline import words
 from eyeline.cli import bench, compare, doctor, explain, heads, models, view
+from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
     help="Which tokens does a word look at, and why? Self-attention, explained for your own sentence.",
@@ -38,8 +40,32 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _lang(code: str | None) -> str | None:
+    """Choose the language of all that follows."""
+    from eyeline.answers import QuestionError
+
+    for name, value in (("--lang", code), (words.VARIABLE, os.environ.get(words.VARIABLE) or None)):
+        if value is None:
+            continue
+        found = words.known(value)
+        if found is None:
+            there = ", ".join(f"{code} ({own})" for code, own in words.own_names().items())
+            raise QuestionError(
+                words.worded("{name} must be one of {there}, got {value!r}", name=name, there=there, value=value)
+            )
+        words.choose(found)
+        break
+    return code
+
+
 @app.callback()
 def _options(
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", callback=_lang, is_eager=True, help="The language of texts: en, vi.", show_default=False
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -54,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what follows `eyeline`; those of this process if not given.
 
     Returns:
-        The exit code: 0; 1 if a pipe's reader went away; 2 if what was asked can't be answered; 130 if interrupted.
+        The exit code: 0; 1 if a pipe's reader went away; 2 for a user's mistake; 130 if interrupted.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     warnings.showwarning = _warn
@@ -73,37 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"eyeline: {line}", file=sys.stderr)
         return 2
+    finally:
+        words.choose(None)
     return int(code)
 
 
-def mistake(error: Exception) -> str | None:
-    """The line to say to the user of an error that is theirs to mend; None if it is ours."""
-    from eyeline.answers import QuestionError
-    from eyeline.kernels.machine import SettingError
-    from eyeline.models import ModelError
-    from eyeline.traces import TraceError
-    from eyeline.views.figure import ExtraError
-    from eyeline.views.labels import printable
-
-    if isinstance(error, QuestionError):
-        line = error.command_line
-    elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
-        line = str(error)
-    elif isinstance(error, OSError):
-        line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-    elif callable(describe := getattr(error, "format_message", None)):
-        line = str(describe())  # the option parser's own, of whichever click typer carries
-    else:
-        return None
-    return printable(line)
-
-
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a user should see it: what it says, not which line of ours says so."""
+    """Show a warning's message, without the line of code that raised it."""
     print(f"eyeline: {message}", file=sys.stderr)
 
 
 def _pipe_closed() -> int:
-    """The reader went away, as `| head` does: say nothing, and don't try again at exit."""
+    """The pipe's reader went away, as `| head` does: say nothing, and don't write again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eyeline.cli.results import progress
+from eyeline.cli.progress import busy, progress
 
 app = typer.Typer(
     help="Measure attention on this machine, beside torch if it is installed. Ctrl-C stops.",
@@ -34,7 +32,7 @@ def bench(context: typer.Context) -> None:
     here = surroundings()
     print(*heading(here, ink), sep="\n", flush=True)
     for number, task in enumerate(TASKS, 1):
-        with _busy(f"measuring {task.name}, {number} of {len(TASKS)}"):
+        with busy(f"measuring {task.name}, {number} of {len(TASKS)}"):
             found = measured(task, here)
         print(row(found, ink), flush=True)
 
@@ -52,10 +50,10 @@ def growth(
     from eyeline.answers import QuestionError
     from eyeline.bench.growth import LONGEST, SHORTEST, grow, lengths
     from eyeline.bench.growth import growth as measured
+    from eyeline.views.drawing import Drawing
     from eyeline.views.figure import figures
-    from eyeline.views.growth import growth as drawn
-    from eyeline.views.growth import save_growth
-    from eyeline.views.terminal import Drawing
+    from eyeline.views.growth_curves import growth as drawn
+    from eyeline.views.growth_curves import save_growth
 
     if not 2 * SHORTEST <= longest <= LONGEST:
         raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")
@@ -69,22 +67,10 @@ def growth(
     pairs = []
     costs = grow(counts)
     for tokens in counts:
-        with _busy(f"measuring {tokens} tokens"):
+        with busy(f"measuring {tokens} tokens"):
             pairs.append(next(costs))
     found = measured(pairs)
     if figure is not None:
         save_growth(found, figure)
         progress(f"wrote {figure}")
     Console(highlight=False).print(Drawing(lambda ink: drawn(found, ink)))
-
-
-@contextmanager
-def _busy(what: str) -> Iterator[None]:
-    """Says what is going on: on a terminal for as long as it is, elsewhere on a line of its own."""
-    passing = sys.stderr.isatty()
-    print(f"{what} ...", end="" if passing else "\n", file=sys.stderr, flush=True)
-    try:
-        yield
-    finally:
-        if passing:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, Half, Head, Html, Layer, ModelName, Special, written
-from eyeline.cli.results import check_results, draw, progress, save_html, say_json
-
-if TYPE_CHECKING:
-    from eyeline.models import Model
+from eyeline.cli.options import AsJson, Half, Head, Html, Layer, ModelName, Nth, Special, Top
+from eyeline.cli.progress import layers_shown, progress
+from eyeline.cli.results import check_results, draw, print_json, save_html
+from eyeline.cli.texts import text_or_stdin
 
 TextA = Annotated[str, typer.Argument(help="A sentence, in quotes.", show_default=False)]
 TextB = Annotated[str, typer.Argument(help="Another one.", show_default=False)]
-Nth = Annotated[int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)]
 
 
 def compare(
@@ -27,38 +25,34 @@ def compare(
     layer: Layer = None,
     head: Head = None,
     special: Special = False,
+    top: Top = None,
     model: ModelName = "minilm",
     as_json: AsJson = False,
     html: Html = None,
     half: Half = False,
 ) -> None:
     """Show what two sentences make of the same word: how alike its vectors are, and whom it looks at in each."""
-    from eyeline.answers import compare as ask
+    from eyeline.views import attach
 
-    check_results(as_json, False, None, html, half)
-    runs: str | Model = model
-    if html is not None:  # the model runs once more for it
-        from eyeline.models import load
+    check_results(as_json, html=html, half=half)
+    with layers_shown() as layer_done:
+        answer = attach.compare(
+            text_or_stdin(text_a),
+            text_b,
+            token,
+            nth=nth,
+            nth_a=nth_a,
+            nth_b=nth_b,
+            layer=layer,
+            head=head,
+            special=special,
+            top=top,
+            model=model,
+            progress=progress,
+            layer_done=layer_done,
+        )
+    if html is not None:
+        from eyeline.views.answer_pages import comparison_page
 
-        runs = load(model, progress=progress)
-    found = ask(
-        written(text_a),
-        text_b,
-        token,
-        nth=nth,
-        nth_a=nth_a,
-        nth_b=nth_b,
-        layer=layer,
-        head=head,
-        special=special,
-        model=runs,
-        progress=progress,
-    )
-    if html is not None and not isinstance(runs, str):
-        from eyeline.answers.pages import comparison_page
-
-        save_html(comparison_page(found, runs), html, half)
-    if as_json:
-        say_json(found)
-    else:
-        draw(found)
+        save_html(comparison_page(answer), html, half)
+    print_json(answer) if as_json else draw(answer)

@@ -1,4 +1,4 @@
-"""`eyeline doctor`: what this machine has, and what would be used."""
+"""`eyeline doctor`: the versions, kernels, caches, extras and models of this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
 
 
 def report() -> dict[str, dict[str, str]]:
-    """What `doctor` prints: by section, by name. Packages are looked up, not loaded."""
+    """The report that `doctor` prints, by section and name. Packages are looked up, not loaded."""
     from eyeline import kernels
     from eyeline.models.catalogue import CATALOGUE, describe, models_folder
 

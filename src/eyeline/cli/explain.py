@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated
 
 import typer
 
-from eyeline.cli.results import check_results, draw, progress, save_html, save_png, say_csv, say_json
-
-if TYPE_CHECKING:
-    from eyeline.models import Model
-
-Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
-Layer = Annotated[
-    int | None, typer.Option(help="Layer, counted from 1 (0 is the embedding). Default: the last.", show_default=False)
-]
-Head = Annotated[int | None, typer.Option(help="Head, counted from 1. Default: the mean of all.", show_default=False)]
-Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
-ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
-Html = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
-]
-Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
-
-
-class Changed(TypedDict):
-    """What of a run is to be changed."""
-
-    mask: Literal["causal"] | None
-    scale: float | None
-
-
-class MaskName(StrEnum):
-    """Masks by name."""
-
-    causal = "causal"
+from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Special, Text, Top
+from eyeline.cli.progress import TextShown, layers_shown, progress
+from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
+from eyeline.cli.texts import text_or_stdin
 
 
 def explain(
@@ -48,9 +18,7 @@ def explain(
     token: Annotated[
         str | None, typer.Option(help="The word that looks. Without it: every word at every word.", show_default=False)
     ] = None,
-    nth: Annotated[
-        int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)
-    ] = None,
+    nth: Nth = None,
     layer: Layer = None,
     head: Head = None,
     steps: Annotated[
@@ -58,9 +26,8 @@ def explain(
     ] = False,
     pieces: Annotated[bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not whole words.")] = False,
     special: Special = False,
-    mask: Annotated[
-        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
-    ] = None,
+    top: Top = None,
+    mask: Mask = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Through all layers: what the token's vector is made of.")
@@ -86,45 +53,33 @@ def explain(
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
-    from eyeline.answers import explain as ask
+    from eyeline.views import attach
 
     check_results(as_json, as_csv, png, html, half)
     if rollout:
-        from eyeline.answers import rollout as roll
-
-        others: dict[str, object] = {
-            "head": head,
-            "steps": steps,
-            "mask": mask,
-            "no-scale": no_scale,
-            "csv": as_csv,
-            "png": png,
-            "html": html,
-        }
-        others |= {"generate": generate, "temperature": temperature, "top-p": top_p, "seed": seed}
-        for name in (name for name, value in others.items() if value is not None and value is not False):
-            raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
-        rolled = roll(
-            written(text),
-            token,
-            nth=nth,
-            layer=layer,
-            pieces=pieces,
-            special=special,
-            model=model,
-            progress=progress,
-        )
-        say_json(rolled) if as_json else draw(rolled)
+        others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
+        others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
+        for name, value in {**others, "seed": seed}.items():
+            if value is not None and value is not False:
+                raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
+        with layers_shown() as layer_done:
+            rolled = attach.rollout(
+                text_or_stdin(text),
+                token,
+                nth=nth,
+                layer=layer,
+                pieces=pieces,
+                special=special,
+                top=top,
+                model=model,
+                progress=progress,
+                layer_done=layer_done,
+            )
+        print_json(rolled) if as_json else draw(rolled)
         return
-    asked = written(text)
-    changed: Changed = {"mask": "causal" if mask else None, "scale": 1.0 if no_scale else None}
-    runs: str | Model = model
-    if html is not None:  # the model runs once more for it
-        from eyeline.models import load
-
-        runs = load(model, progress=progress)
-    with Saying(asked) as saying:
-        found = ask(
+    asked = text_or_stdin(text)
+    with TextShown(asked) as said, layers_shown(generate is None) as layer_done:
+        answer = attach.explain(
             asked,
             token,
             nth=nth,
@@ -133,60 +88,27 @@ def explain(
             steps=steps,
             pieces=pieces,
             special=special,
-            **changed,
+            mask="causal" if mask else None,
+            scale=1.0 if no_scale else None,
             generate=generate,
             temperature=temperature,
             top_p=top_p,
             seed=seed,
-            model=runs,
+            top=top,
+            model=model,
             progress=progress,
-            said=saying,
+            layer_done=layer_done,
+            said=said,
         )
     if png is not None:
-        save_png(found, png)
-    if html is not None and not isinstance(runs, str):
-        from eyeline.answers.pages import explanation_page
+        save_png(answer, png)
+    if html is not None:
+        from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(found, runs, **changed), html, half)
+        save_html(explanation_page(answer), html, half)
     if as_json:
-        say_json(found)
+        print_json(answer)
     elif as_csv:
-        say_csv(found)
+        print_csv(answer)
     else:
-        draw(found)
-
-
-def written(text: str) -> str:
-    """The text, or what stdin holds if it is -."""
-    if text != "-":
-        return text
-    from eyeline.answers import QuestionError
-
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")
-    except UnicodeDecodeError as error:
-        raise QuestionError(f"text must be UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from None
-
-
-class Saying:
-    """Shows new text as it comes, on a line of a terminal that is gone in the end; elsewhere nothing."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._shown = False
-
-    def __call__(self, more: str) -> None:
-        self._text += more
-        if sys.stderr.isatty():
-            from eyeline.views.labels import tail
-
-            self._shown = True
-            line = tail(self._text, get_terminal_size().columns - 1)
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> Saying:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        draw(answer)

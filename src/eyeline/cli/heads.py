@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eyeline.cli.explain import AsJson, ModelName, written
-from eyeline.cli.results import check_results, draw, layers_shown, progress, save_png, say_csv, say_json
+from eyeline.cli.options import AsJson, ModelName
+from eyeline.cli.progress import layers_shown, progress
+from eyeline.cli.results import check_results, draw, print_csv, print_json, save_png
+from eyeline.cli.texts import text_or_file
 
 Text = Annotated[
     str,
     typer.Argument(metavar="TEXT|FILE", help="A text, in quotes, or a file of it; - reads stdin.", show_default=False),
 ]
-_LOOKS_LIKE_A_FILE = re.compile(r"(?i).*\.(txt|text|md|rst|csv|log)|\S*[/\\]\S*")
 
 
 class MeasureName(StrEnum):
-    """Numbers of a head, by name."""
+    """The measures of a head."""
 
     entropy = "entropy"
     distance = "distance"
@@ -37,7 +36,7 @@ class MeasureName(StrEnum):
 
 
 class LabelName(StrEnum):
-    """Kinds of heads, by their short names."""
+    """The kinds of heads, by short names."""
 
     induction = "induction"
     previous = "previous"
@@ -55,9 +54,7 @@ def heads(
     sort: Annotated[
         MeasureName | None, typer.Option(help="List all heads, those with most of this first.", show_default=False)
     ] = None,
-    layer: Annotated[
-        int | None, typer.Option(help="List the heads of this layer, counted from 1.", show_default=False)
-    ] = None,
+    layer: Annotated[int | None, typer.Option(help="List the heads of this layer, from 0.", show_default=False)] = None,
     label: Annotated[LabelName | None, typer.Option(help="List the heads of this kind.", show_default=False)] = None,
     first: Annotated[
         int | None, typer.Option(metavar="N", help="Run only the first N tokens.", show_default=False)
@@ -70,47 +67,22 @@ def heads(
     ] = None,
 ) -> None:
     """Show what every head does: how broadly and how far it looks, at what, and a word for that."""
-    from eyeline.answers import heads as ask
-    from eyeline.answers.question import loaded, where
-    from eyeline.views.heads import heads as drawn
-    from eyeline.views.terminal import Drawing
+    from eyeline.answers.question import asked_model, where
+    from eyeline.views import attach
+    from eyeline.views.drawing import Drawing
+    from eyeline.views.heads_terminal import heads as lines
 
     check_results(as_json, as_csv, png)
     whole = text_or_file(text)
-    ready = loaded(model, progress)
-    where(ready, layer, None)
-    with layers_shown(ready.config.layers) as layer_done:
-        found = ask(whole, first=first, model=ready, layer_done=layer_done)
+    runs_on = asked_model(model, progress=progress)
+    where(runs_on, layer, None)
+    with layers_shown() as layer_done:
+        answer = attach.heads(whole, first=first, model=runs_on, layer_done=layer_done)
     if png is not None:
-        save_png(found, png)
+        save_png(answer, png)
     if as_json:
-        say_json(found)
+        print_json(answer)
     elif as_csv:
-        say_csv(found)
+        print_csv(answer)
     else:
-        draw(Drawing(lambda ink: drawn(found.document, ink, sort=sort, layer=layer, label=label)))
-
-
-def text_or_file(given: str) -> str:
-    """The text itself; that of the file, if it is the path of one; or what stdin holds, if it is -.
-
-    Raises:
-        QuestionError: if it looks like the path of a file that isn't there, or the file isn't UTF-8 text.
-        OSError: if the file can't be read.
-    """
-    from eyeline.answers import QuestionError
-
-    if os.path.isfile(given):
-        try:
-            return Path(given).read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            byte = f"{error.object[error.start]:#04x} at {error.start}"
-            raise QuestionError(f"{given} must be UTF-8 text, got byte {byte}") from None
-    if os.path.isdir(given):
-        raise QuestionError(f"text must be a sentence or a file, got the folder {given}")
-    if _LOOKS_LIKE_A_FILE.fullmatch(given):
-        raise QuestionError(
-            f"text must be a sentence or a file that exists, got {given!r}, where there is no file; check the path, or "
-            "give what is meant as a sentence through stdin: echo ... | eyeline heads -"
-        )
-    return written(given)
+        draw(Drawing(lambda ink: lines(answer, ink, sort=sort, layer=layer, label=label)))

@@ -1,45 +1,26 @@
-"""How commands give their results: drawn, or as JSON, CSV or a PNG file; and how they say what goes on meanwhile."""
+"""The ways in which commands give results: drawn, as JSON or CSV, as a PNG file, or as the page."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from eyeline import words
+from eyeline.cli.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from eyeline.answers import Explanation, Heads
-    from eyeline.answers.shown import Shown
+    from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
 
-def progress(line: str) -> None:
-    """Say what is going on, where it can't mix with results."""
-    print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def layers_shown(count: int) -> Iterator[Callable[[int, int], None]]:
-    """Says which layer is running, on a terminal, for as long as it takes."""
-    shown = sys.stderr.isatty()
-
-    def say(done: int, layers: int) -> None:
-        if shown:
-            print(f"\rlayer {min(done + 1, layers)} of {layers} ", end="", file=sys.stderr, flush=True)
-
-    say(0, count)
-    try:
-        yield say
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | None = None, half: bool = False) -> None:
-    """Refuse, before anything is run, what can't be given.
+def check_results(
+    as_json: bool, as_csv: bool = False, png: Path | None = None, html: Path | None = None, half: bool = False
+) -> None:
+    """Refuse outputs that can't be given, before anything is run.
 
     Raises:
         QuestionError: if both JSON and CSV are asked for, or a picture or a page under a name that isn't one's, or half
@@ -62,33 +43,40 @@ def check_results(as_json: bool, as_csv: bool, png: Path | None, html: Path | No
         raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
-def save_png(found: Explanation | Heads, png: Path) -> None:
+def save_png(answer: Explanation | Heads, png: Path) -> None:
     """Draw to a PNG file, and say so."""
-    missing = found.save_png(png)
+    missing = answer.save_png(png)
     if missing:
         progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
     progress(f"wrote {png}")
 
 
+def chosen_language() -> dict[str, str]:
+    """The part of the page's state that says its language; empty where nobody chose one, and the reader's own is."""
+    chosen = words.chosen()
+    return {} if chosen is None else {"language": chosen}
+
+
 def save_html(page: Page, html: Path, half: bool) -> None:
     """Write a page to one file, and say so."""
+    page.state |= chosen_language()
     page.save(html, half=half)
     progress(f"wrote {html}")
 
 
-def say_csv(found: Explanation | Heads) -> None:
+def print_csv(answer: Explanation | Heads) -> None:
     """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(found.to_csv().encode())
+    sys.stdout.buffer.write(answer.to_csv().encode())
 
 
-def say_json(found: Shown) -> None:
+def print_json(answer: Answer) -> None:
     """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
-    print(found.to_json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
+    print(answer.json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
-def draw(found: RenderableType) -> None:
-    """Print what was found as the terminal can show it."""
+def draw(answer: RenderableType) -> None:
+    """Draw a result in the terminal."""
     from rich.console import Console
 
-    Console(highlight=False).print(found)
+    Console(highlight=False).print(answer)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eyeline.cli.explain import MaskName, written
-from eyeline.cli.results import layers_shown, progress
+from eyeline.cli.mistakes import mistake
+from eyeline.cli.options import Mask, Nth
+from eyeline.cli.progress import layers_shown, progress
+from eyeline.cli.results import chosen_language
+from eyeline.cli.texts import text_or_stdin
 
 if TYPE_CHECKING:
-    from eyeline.models import Model
     from eyeline.serving import Source
-    from eyeline.traces import Trace
+    from eyeline.traces import TextModel, Trace
 
 
 def view(
@@ -29,19 +31,15 @@ def view(
     model: Annotated[
         str | None, typer.Option(help="A name that `eyeline models` lists, or a folder. Default: minilm.")
     ] = None,
-    mask: Annotated[
-        MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
-    ] = None,
+    mask: Mask = None,
     layer: Annotated[
-        int | None, typer.Option(help="Open at this layer, counted from 1. Default: the last.", show_default=False)
+        int | None, typer.Option(help="Open at this layer, from 0. Default: the last.", show_default=False)
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="At this head, counted from 1. Default: the mean of all.", show_default=False)
+        int | None, typer.Option(help="At this head, from 0. Default: the mean of all.", show_default=False)
     ] = None,
     token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
-    nth: Annotated[
-        int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)
-    ] = None,
+    nth: Nth = None,
     port: Annotated[
         int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)
     ] = 0,
@@ -51,18 +49,18 @@ def view(
     from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session, Source, listen, serve, source_of
-    from eyeline.serving.running import address
+    from eyeline.serving.server import address
     from eyeline.views.page import Page
 
-    source = Source(text=written(text)) if text == "-" else source_of(text)
+    source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)
     if source.model is not None and model is not None:
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
     with listen(port) as listening:
-        ready: dict[str, Model] = {}
+        ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
         # With a mask, it is the second, as it was asked for.
-        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth)}
+        state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth), **chosen_language()}
         page = Page(traces, state)
         session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
         print(address(listening), flush=True)
@@ -73,10 +71,9 @@ def view(
         serve(session, listening)
 
 
-def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
-    """What the page opens with: of a folder its first file, if that can be shown."""
+def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
+    """The traces that the page opens with: of a folder its first file, if that can be shown."""
     from eyeline.answers import QuestionError
-    from eyeline.cli import mistake
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import load_trace
     from eyeline.views.labels import printable
@@ -98,35 +95,33 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, Model]) ->
         return _recorded(EXAMPLE, model, causal, ready)
 
 
-def _recorded(text: str, model: str, causal: bool, ready: dict[str, Model]) -> list[Trace]:
-    """A text, run as trained, and with the mask; the model is kept among those that are ready."""
-    from eyeline.answers.question import loaded
-    from eyeline.traces import record
+def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
+    """The traces of a text, as trained and with the mask; the model is kept in `ready`."""
+    from eyeline.answers.question import asked_model, read_text
+    from eyeline.traces import Keep, record_text
 
     if model not in ready:
-        ready[model] = loaded(model, progress)
-    chosen, runs, done = ready[model], 1 + causal, 0
-    with layers_shown(runs * chosen.config.layers) as layer_done:
-
-        def next_layer(line: str) -> None:
-            nonlocal done
-            done += 1
-            layer_done(done, runs * chosen.config.layers)
-
-        masks: list[Literal["causal"] | None] = [None, "causal"]
-        return [record(text, model=chosen, mask=mask, progress=next_layer) for mask in masks[:runs]]
+        ready[model] = asked_model(model, progress=progress)
+    runs_on = ready[model]
+    read = read_text(runs_on, text)
+    masks: list[Literal["causal"] | None] = [None, "causal"]
+    with layers_shown() as layer_done:
+        return [
+            record_text(runs_on, read, keep=Keep(measures=True), mask=mask, layer_done=layer_done)
+            for mask in masks[: 1 + causal]
+        ]
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
-    """What the page opens with."""
+    """The state that the page opens in."""
     from eyeline.answers import QuestionError
     from eyeline.answers.question import counted
 
     state: dict[str, Any] = {}
     if layer is not None:
-        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name, "layers are counted from 1") - 1
+        state["layer"] = counted("layer", layer, trace.model.layers, trace.model.name)
     if head is not None:
-        state["head"] = counted("head", head, trace.model.heads, trace.model.name, "heads are counted from 1") - 1
+        state["head"] = counted("head", head, trace.model.heads, trace.model.name)
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
@@ -136,7 +131,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
     """The first token of a word."""
-    from eyeline.answers.units import find
+    from eyeline.answers.word_search import find
     from eyeline.models.units import Unit
 
     line = trace.queries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,8 +21,8 @@ from eyeline.huggingface.forward_passes import ForwardPass, ForwardPasses, in_ba
 from eyeline.huggingface.mask_structure import looks_back
 from eyeline.huggingface.watched_calls import Kind, Watched, WatchedCall
 from eyeline.masks import Align
-from eyeline.readouts import MeanDistance, Readout
-from eyeline.readouts.observation import Observation, TopKeys
+from eyeline.readouts import Readout
+from eyeline.readouts.observation import Observation
 
 #: Who observes a module, by the module's id; an observer holds its model.
 _OBSERVERS: dict[int, CallObserver] = {}
@@ -182,10 +182,11 @@ class CallObserver:
         align: Align | None = positions.align if positions is not None else "end" if unequal else None
         found: list[Readout] = []
         for readout in self._read:
-            if not isinstance(readout, MeanDistance) or readout.align is not None:
+            parts = readout.parts()
+            if parts.get("align", ...) is not None:
                 found.append(readout)
             elif kind != "cross":
-                found.append(MeanDistance(align))
+                found.append(type(readout)(**(parts | {"align": align})))
         return found
 
 
@@ -214,12 +215,7 @@ def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
 
 def _as_arrays(seen: Observation) -> Observation:
     """As NumPy arrays, without the output."""
-    tensors = {one.name: getattr(seen, one.name) for one in fields(seen) if isinstance(getattr(seen, one.name), Tensor)}
-    tensors["output"] = seen.output[:, :, :0]
-    changed: dict[str, Any] = {name: _array(tensor) for name, tensor in tensors.items()}
-    if seen.top_k is not None:
-        changed["top_k"] = TopKeys(_array(seen.top_k.keys), _array(seen.top_k.weights))
-    return replace(seen, **changed)
+    return replace(seen, output=seen.output[:, :, :0]).map(_array)
 
 
 def _array(x: Any) -> NDArray[Any]:

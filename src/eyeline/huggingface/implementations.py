@@ -11,7 +11,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from eyeline.huggingface.import_hook import NAME
 
-#: What the source of a module has in it where it calls transformers' attention interface.
+#: The name that a module's code uses where it calls transformers' attention interface.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 
 
@@ -55,8 +55,8 @@ def looks_like_attention(module: nn.Module) -> bool:
 def out_of_reach(root: PreTrainedModel) -> list[str]:
     """The paths of modules that compute attention without calling transformers' attention interface.
 
-    Those of a class whose name has "attention" in it and whose source doesn't call the interface, nor does that of a
-    module within. A class whose source isn't to be had is taken to call it: `watch` notices when it runs.
+    Those of a class whose name has "attention" in it and whose code doesn't name the interface, nor does that of a
+    module within.
     """
     calls = {kind: _calls_interface(kind) for kind in {type(module) for module in root.modules()}}
     return [
@@ -69,14 +69,8 @@ def out_of_reach(root: PreTrainedModel) -> list[str]:
 
 
 def _calls_interface(kind: type[nn.Module]) -> bool:
-    try:
-        return any(
-            _INTERFACE in inspect.getsource(one)
-            for one in kind.__mro__
-            if one is not nn.Module and issubclass(one, nn.Module)
-        )
-    except (OSError, TypeError):
-        return True
+    methods = (inspect.unwrap(method) for one in kind.__mro__ for method in vars(one).values() if callable(method))
+    return any(_INTERFACE in method.__code__.co_names for method in methods if hasattr(method, "__code__"))
 
 
 def _owned(module: nn.Module, owner: PreTrainedModel) -> Iterator[tuple[nn.Module, PreTrainedModel]]:

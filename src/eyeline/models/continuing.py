@@ -55,6 +55,7 @@ class Continuation:
             before.pieces + pieces,
             before.offsets + offsets,
             before.special + special,
+            before.unknown,
         )
 
     def _decoded(self, ids: list[int]) -> str:

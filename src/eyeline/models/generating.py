@@ -111,25 +111,55 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum())
 
 
-def generate(
+@dataclass(frozen=True)
+class GenerationPass:
+    """Some tokens that went through the decoder together, after those before them.
+
+    Attributes:
+        ids: the tokens, (1, N).
+        layers: each layer's q, lse and state of those tokens, and k and v of all up to the last of them.
+        chosen: the token that the last of them chose; None where the next one was given already, or none was wanted.
+        probability: what the model gave the chosen token, among all tokens; 0 where there is none.
+    """
+
+    ids: NDArray[np.int64]
+    layers: tuple[Layer, ...]
+    chosen: int | None = None
+    probability: float = 0.0
+
+
+def passes(
     decoder: Decoder,
     ids: NDArray[np.int64],
     count: int,
     choice: Choice,
     ends: frozenset[int],
     read: Sequence[Readout] = (),
-) -> Iterator[Step]:
-    """Up to `count` tokens after `ids`, (1, N), until one of `ends`, which comes too."""
+    whole: bool = False,
+) -> Iterator[GenerationPass]:
+    """Generation, pass by pass: the prompt but its last token, then one token at a time.
+
+    Args:
+        decoder: the network.
+        ids: the prompt, (1, N).
+        count: how many tokens to add at most; one of `ends`, if it comes, is the last.
+        choice: how they are chosen.
+        ends: the tokens that end a text.
+        read: readouts of the passes of one token.
+        whole: whether the last new token is run too, so that every token went through the decoder once.
+    """
     caches, drawer = decoder.caches(), choice.drawer()
     if ids.shape[1] > 1:
-        for _ in decoder.layers(decoder.embed(ids[:, :-1]), None, None, (), caches):
-            pass
+        first = ids[:, :-1]
+        yield GenerationPass(first, tuple(decoder.layers(decoder.embed(first), None, None, (), caches)))
     last = ids[:, -1:]
     for _ in range(count):
         layers = tuple(decoder.layers(decoder.embed(last), None, None, read, caches))
         logits = decoder.logits(layers[-1].state[0, 0])
         chosen = choice.of(logits, drawer)
-        yield Step(chosen, float(softmax(logits)[chosen]), layers)
-        if chosen in ends:
-            return
+        yield GenerationPass(last, layers, chosen, float(softmax(logits)[chosen]))
         last = np.array([[chosen]])
+        if chosen in ends:
+            break
+    if whole:
+        yield GenerationPass(last, tuple(decoder.layers(decoder.embed(last), None, None, read, caches)))

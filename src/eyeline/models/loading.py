@@ -11,7 +11,7 @@ from eyeline.models.checkpoints import check_folder
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
 from eyeline.models.network import read_network
-from eyeline.models.tokens import read_tokenizer
+from eyeline.models.tokenizing import read_tokenizer
 
 
 def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], None] | None = None) -> Model:

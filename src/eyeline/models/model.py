@@ -15,10 +15,11 @@ from eyeline.models.continuing import Continuation
 from eyeline.models.decoder import Decoder
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.errors import ModelError
-from eyeline.models.generating import Choice, Step, check_count, generate
+from eyeline.models.generating import Choice, GenerationPass, Step, check_count, passes
 from eyeline.models.network import Network
 from eyeline.models.run import Layer, Run
-from eyeline.models.tokens import Tokens, tokenize
+from eyeline.models.tokenizing import tokenize
+from eyeline.models.tokens import Tokens
 from eyeline.readouts import Readout, Weights
 
 
@@ -204,14 +205,33 @@ class Model:
         >>> model.text([step.id for step in steps]), round(steps[0].probability, 2)
         (' Paris.', 0.77)
         """
+        asked: Any = read if isinstance(read, Sequence) else [read]
+        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=asked)
+        return (Step(one.chosen, one.probability, one.layers) for one in running if one.chosen is not None)
+
+    def generation_passes(
+        self, ids: ArrayLike, count: int, choice: Choice, *, read: Sequence[Readout] = (), whole: bool = False
+    ) -> Iterator[GenerationPass]:
+        """Generation, pass by pass: for a record of all that ran.
+
+        Args:
+            ids, count: as for `generate`.
+            choice: how tokens are chosen.
+            read: readouts of the passes of one token.
+            whole: whether the last new token is run too, so that every token went through the model once.
+
+        Yields:
+            The prompt but its last token in one pass, if it has several, then one token at a time.
+
+        Raises:
+            ModelError, ValueError: as `generate`.
+        """
         decoder, config = self._decoder()
         array = self._checked(np.atleast_2d(np.asarray(ids)))
         if len(array) != 1:
             raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
-        choice = Choice(temperature, top_k, top_p, seed)
-        count = check_count(count, array.shape[1], config.positions, self.name)
-        asked: Any = read if isinstance(read, Sequence) else [read]
-        return generate(decoder, array, count, choice, config.ends, asked)
+        count = check_count(count, array.shape[1] + whole, config.positions, self.name)
+        return passes(decoder, array, count, choice, config.ends, read, whole)
 
     def _decoder(self) -> tuple[Decoder, DecoderConfig]:
         """The network, if it is one that says what comes next."""

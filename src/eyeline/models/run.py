@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
+from eyeline.readouts import Weights
 from eyeline.readouts.observation import Observation
 
 Array = NDArray[np.float32]
@@ -47,7 +48,7 @@ class Layer:
     @property
     def weights(self) -> NDArray[Any] | None:
         """(B, H, N, M), if they were asked for."""
-        return self.seen.weights
+        return self.seen.get(Weights)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-from eyeline.models.errors import ModelError
 
 Span = tuple[int, int]
 
@@ -25,6 +21,7 @@ class Tokens:
         pieces: how the tokenizer spells each token; it may have lost accents and capitals.
         offsets: [first, last) of each token in the text, as the tokenizer says; (0, 0) for a special token.
         special: whether the tokenizer added it, as [CLS] and [SEP].
+        unknown: the positions of the tokens that stand for a text the vocabulary has no piece for, as [UNK].
         words: which word of the text each token belongs to, counted from 0; None for special tokens and bare spaces.
         spans: [first, last) of each word, with all its accents and joined emoji: `text[first:last]` is it as typed.
     """
@@ -34,6 +31,7 @@ class Tokens:
     pieces: list[str]
     offsets: list[Span]
     special: list[bool]
+    unknown: tuple[int, ...] = ()
     words: list[int | None] = field(init=False)
     spans: list[Span] = field(init=False)
 
@@ -45,6 +43,11 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether any token is of a word of the text."""
+        return any(word is not None and not special for word, special in zip(self.words, self.special, strict=True))
 
     def word(self, number: int) -> str:
         """Word `number` of the text, as typed."""
@@ -137,50 +140,3 @@ def _kind(character: str) -> str:
     if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= character <= "\U0001f3ff":
         return "m"  # accents, selectors of a picture's form, skin tones
     return "f" if "\U0001f1e6" <= character <= "\U0001f1ff" else "p"
-
-
-def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
-    """The tokenizer in `path`, a tokenizer.json, told never to cut a text short or to pad it."""
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_str(path.read_text("utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path} can't be read: {error.strerror}") from None
-    except Exception as error:  # the library raises bare Exception
-        reason = " ".join(str(error).split())
-        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    size = tokenizer.get_vocab_size(with_added_tokens=True)
-    if size > vocabulary_size:
-        raise ModelError(
-            f"{path} must have no more tokens than config.json's vocabulary, {vocabulary_size}, got {size}; the two "
-            f"files must be of one model"
-        )
-    return tokenizer
-
-
-def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
-    """`text` as tokens, with the special ones around it."""
-    if not isinstance(text, str):
-        raise ModelError(f"text must be a string, got {type(text).__name__}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        wrong = text[error.start]
-        raise ModelError(
-            f"text must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
-        ) from None
-    try:
-        found = tokenizer.encode(text)
-    except Exception as error:  # the library raises bare Exception
-        reason = " ".join(str(error).split())
-        raise ModelError(f"tokenizer.json can't cut this text into tokens ({reason}); get the file again") from None
-    highest = max(found.ids, default=0)
-    if highest >= vocabulary_size:
-        raise ModelError(
-            f"tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got {highest}; "
-            f"the two files must be of one model"
-        )
-    return Tokens(text, found.ids, found.tokens, found.offsets, [bool(flag) for flag in found.special_tokens_mask])

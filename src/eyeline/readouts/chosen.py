@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from eyeline.masks import AttentionShape
-from eyeline.readouts.matrix import Pooled, Received
-from eyeline.readouts.rectangle import Weights
-from eyeline.readouts.rows import Entropy, GroupMass, MeanDistance, TopK
-
-Readout = TopK | Entropy | Received | MeanDistance | GroupMass | Pooled | Weights
+from eyeline.readouts.readout import Readout
 
 
-def chosen(read: Readout | Sequence[Readout], problem: AttentionShape) -> tuple[Readout, ...]:
+def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
     """What is to be read: one readout or several, each kind at most once.
 
     Raises:
@@ -23,18 +19,24 @@ def chosen(read: Readout | Sequence[Readout], problem: AttentionShape) -> tuple[
     """
     given = several(read)
     for readout in given:
-        readout.check(problem)
+        readout.check(shape)
     return given
 
 
 def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
     """As `chosen`, before it is known of which matrix."""
-    kinds = get_args(Readout)
-    given: tuple[Readout, ...] = (read,) if isinstance(read, kinds) else tuple(read)  # type: ignore[arg-type]
+    alone = isinstance(read, (Readout, type, str)) or not isinstance(read, Iterable)
+    given: tuple[Any, ...] = (read,) if alone else tuple(read)  # type: ignore[arg-type]
     for readout in given:
-        if not isinstance(readout, kinds):
+        if isinstance(readout, type) and issubclass(readout, Readout):
+            raise TypeError(
+                f"read must hold readouts, got the class {readout.__name__}; make one, as in eyeline.TopK(8) or "
+                f"eyeline.Entropy()"
+            )
+        if not isinstance(readout, Readout):
             raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {readout!r}")
-    for name, times in Counter(type(readout).__name__ for readout in given).items():
+    for name, times in Counter(readout.name for readout in given).items():
         if times > 1:
-            raise ValueError(f"read must hold each kind of readout once, got {name} {times} times")
+            kind = next(type(readout).__name__ for readout in given if readout.name == name)
+            raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
     return given

@@ -1,83 +1,110 @@
-"""What was seen of one attention, or of a part of it; and how parts are joined.
+"""What was seen of one attention, or of a shard of it; and how shards are joined.
 
-An observation is a partial result: parts over disjoint keys, or over different queries, merge into that of the whole,
-in any grouping, and a part of no keys, or of no queries, changes nothing.
+An observation is a partial result: shards of disjoint keys, or of different queries, merge into that of the whole, in
+any grouping, and a shard of no keys, or of no queries, changes nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.readouts import Pooled, Readout, Received
+from eyeline.readouts.arrays import cast
+from eyeline.readouts.readout import NOT_SHARES, KeyShares, PartialResult, Readout
 
 Array = NDArray[Any]
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class TopKeys:
-    """The keys that each query looks at most.
-
-    Attributes:
-        keys: int64, (..., H, N, k), by weight, then by key; -1 where a query may look at fewer.
-        weights: (..., H, N, k), theirs; 0 where there is none.
-    """
-
-    keys: Array
-    weights: Array
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observation:
-    """What `observe` saw. What wasn't asked for is None.
+    """What `observe` saw: the output, and the answer of each readout that was asked.
+
+    The answer of a readout is had by its class, `seen[Entropy]`, or by its name, `seen.entropy`.
 
     Attributes:
         output: (..., H, N, E), what `attention` returns, to the bit.
         lse: (..., H, N), the natural log of each row's sum of exponentials of scores, sinks included; -inf where it
             may look at nothing.
-        weights: (..., H, rows, columns), by `Weights`.
-        top_k: the keys that each query looks at most, by `TopK`.
-        entropy: (..., H, N), in nats, by `Entropy`.
-        received: (..., H, M), by `Received`.
-        mean_distance: (..., H, N), in tokens, by `MeanDistance`.
-        group_mass: (..., H, N, count), by `GroupMass`.
-        pooled: (..., H, rows, columns), by `Pooled`.
-        sink: (..., H, N), the share of each row that went to the sink, where scores have `Sinks`.
+        sink: (..., H, N), the share of each row that went to the sink; None where scores have no `Sinks`.
         read: what was asked.
-        relative_to_whole: whether the weights are shares of a given total, `lse=`, rather than of the part that was
-            looked at. Such parts over keys simply add up.
-        looking: (..., H, N), whether each query may look at any of the keys, where `Received("mean")` was read.
-        pooled_over: the numbers of queries and keys that the picture in `pooled` is of.
+        results: what each of these read, which merges.
+        relative_to_whole: whether the weights are shares of a given total, `lse=`, rather than of the keys that were
+            looked at. Such shards of the keys simply add up.
 
-    Of a part of the keys, [a, b) of M, all keys are named by their place among the M: `received` and `weights` have
-    their full width, and are 0 outside the part.
+    Of a shard of the keys, [a, b) of M, all keys are named by their place among the M: `received` and `weights` have
+    their full width, and are 0 outside the shard.
+
+    >>> from eyeline import Entropy, observe
+    >>> x = np.eye(2)
+    >>> seen = observe(x, x, x, read=Entropy())
+    >>> seen[Entropy].round(2), seen.entropy is seen[Entropy], Entropy in seen
+    (array([0.64, 0.64]), True, True)
     """
 
     output: Array
     lse: Array
-    weights: Array | None = None
-    top_k: TopKeys | None = None
-    entropy: Array | None = None
-    received: Array | None = None
-    mean_distance: Array | None = None
-    group_mass: Array | None = None
-    pooled: Array | None = None
     sink: Array | None = None
     read: tuple[Readout, ...] = ()
+    results: tuple[PartialResult, ...] = ()
     relative_to_whole: bool = False
-    looking: Array | None = None
-    pooled_over: tuple[int, int] | None = None
+
+    def __getitem__(self, kind: type[Readout[Value]]) -> Value:
+        """What the readout of this class read.
+
+        Raises:
+            KeyError: if it wasn't asked; it says how to ask.
+        """
+        for readout, found in zip(self.read, self.results, strict=True):
+            if type(readout) is kind:
+                value: Value = readout.value(found)
+                return value
+        raise KeyError(self._advice(kind.__name__))
+
+    def get(self, kind: type[Readout[Value]]) -> Value | None:
+        """As `seen[kind]`; None if it wasn't asked."""
+        return self[kind] if kind in self else None  # noqa: SIM401  # this is what it is made of
+
+    def __getattr__(self, name: str) -> Any:
+        """What the readout of this name read."""
+        if not name.startswith("_"):
+            for readout, found in zip(self.read, self.results, strict=True):
+                if readout.name == name:
+                    return readout.value(found)
+        raise AttributeError(self._advice(name) if not name.startswith("_") else name)
+
+    def __contains__(self, kind: type[Readout]) -> bool:
+        """Whether a readout of this class was asked."""
+        return any(type(readout) is kind for readout in self.read)
+
+    def __iter__(self) -> Any:
+        raise TypeError("an observation must be asked for one answer at a time: seen[eyeline.Entropy], seen.entropy")
+
+    def _advice(self, name: str) -> str:
+        there = ", ".join(["output", "lse", *(readout.name for readout in self.read)])
+        wanted = next((kind.__name__ for kind in Readout.kinds() if name in (kind.name, kind.__name__)), None)
+        if wanted is None:
+            return f"{name} is nothing that can be read; this observation has {there}"
+        return f"{name} wasn't read; add eyeline.{wanted}(...) to read=; this observation has {there}"
+
+    def map(self, change: Callable[[Any], Any]) -> Observation:
+        """The same with each array changed; all have the leading axes (..., H)."""
+        sink = None if self.sink is None else change(self.sink)
+        results = tuple(found.map(change) for found in self.results)
+        return replace(self, output=change(self.output), lse=change(self.lse), sink=sink, results=results)
 
     def merge(self, other: Observation, axis: Literal["keys", "queries"] = "keys") -> Observation:
-        """This part and another as one.
+        """This shard and another as one.
 
-        Over keys, both are of the same queries, and no key is in both. Each row is weighted by its parts' lse; but what
-        is read over several rows at once, `received` and `pooled`, and sinks, which each part would count again, need
-        parts whose weights are shares of the whole: observe them with `lse=` the whole's, which a first pass without
-        readouts gives. Over queries, the other's rows come after this one's; `pooled` needs pictures of the whole.
+        Over keys, both are of the same queries, and no key is in both. Each row is weighted by its shards' lse; but
+        what is read over several rows at once, `received` and `pooled`, and sinks, which each shard would count again,
+        need shards whose weights are shares of the whole: observe them with `lse=` the whole's, which a first pass
+        without readouts gives. Over queries, the other's rows come after this one's; `pooled` needs pictures of the
+        whole, and `weights` to know which queries these are: observe them with `shard=`.
 
         Args:
             other: an observation by the same readouts.
@@ -99,20 +126,20 @@ class Observation:
         if axis not in ("keys", "queries"):
             raise ValueError(f'axis must be "keys" or "queries", got {axis!r}')
         if _asked(self) != _asked(other):
-            raise ValueError(f"other must have read what this has, {_asked(self)}, got {_asked(other)}")
+            raise ValueError(f"other must have read what this has, {list(self.read)}, got {list(other.read)}")
         if self.relative_to_whole != other.relative_to_whole:
             raise ValueError("other must be observed as this was, both with lse= or both without")
-        return _over_keys(self, other) if axis == "keys" else _over_queries(self, other)
+        a, b = self.map(np.asarray), other.map(np.asarray)
+        return _over_keys(a, b) if axis == "keys" else _over_queries(a, b)
+
+    def _pairs(self, other: Observation) -> list[tuple[Readout, PartialResult, PartialResult]]:
+        """Each readout with what it read here and there."""
+        theirs = {readout.name: found for readout, found in zip(other.read, other.results, strict=True)}
+        return [(one, found, theirs[one.name]) for one, found in zip(self.read, self.results, strict=True)]
 
 
-def _asked(seen: Observation) -> list[str]:
-    """What an observation has, and how it was reduced, in words."""
-    have = [field.name for field in fields(seen)[2:10] if getattr(seen, field.name) is not None]
-    return have + [f"{type(one).__name__}({one.reduce!r})" for one in seen.read if isinstance(one, (Pooled, Received))]
-
-
-def _reduce(seen: Observation, kind: type[Pooled] | type[Received]) -> str:
-    return next(one.reduce for one in seen.read if isinstance(one, kind))
+def _asked(seen: Observation) -> set[tuple[Any, ...]]:
+    return {(readout.name, *readout.alike()) for readout in seen.read}
 
 
 def _over_keys(a: Observation, b: Observation) -> Observation:
@@ -121,81 +148,33 @@ def _over_keys(a: Observation, b: Observation) -> Observation:
     if a.relative_to_whole:
         if not np.array_equal(a.lse, b.lse, equal_nan=True):
             raise ValueError("other must be observed with the same lse= as this was, got another")
-        lse, of_a, of_b = np.asarray(a.lse, np.float64), np.ones(()), np.ones(())
+        lse, shares, output = a.lse, None, a.output + b.output
     else:
-        for name in ("received", "pooled", "sink"):
-            if getattr(a, name) is not None:
-                raise ValueError(
-                    f"{name} must be of weights relative to the whole to be merged over keys; observe both parts with "
-                    f"lse= the whole's"
-                )
-        lse, of_a, of_b = _shares(a.lse, b.lse)
-
-    def added(name: str, axes: int = 0) -> Any:
-        """Each part's value times its share of the row; `axes` more axes than a number per row."""
-        mine, its = getattr(a, name), getattr(b, name)
-        if mine is None:
-            return None
-        x, y = (share.reshape(share.shape + (1,) * axes if share.ndim else ()) for share in (of_a, of_b))
-        return _as(x * mine + y * its, mine)
-
-    entropy = added("entropy")
-    if entropy is not None and not a.relative_to_whole:
-        entropy = _as(entropy - _x_log_x(of_a) - _x_log_x(of_b), a.lse)
-    looking = None if a.looking is None or b.looking is None else a.looking | b.looking
-    return replace(
-        a,
-        output=added("output", 1),
-        lse=_as(lse, a.lse),
-        weights=_rows_added(a, of_a, b, of_b),
-        top_k=_best(a.top_k, of_a, b.top_k, of_b),
-        entropy=entropy,
-        mean_distance=added("mean_distance"),
-        group_mass=added("group_mass", 1),
-        received=_received(a, b, looking),
-        pooled=_pooled(a, b),
-        looking=looking,
-    )
+        if a.sink is not None:
+            raise ValueError(NOT_SHARES.format("sink"))
+        lse, shares = _shares(a.lse, b.lse)
+        output = cast(shares.a[..., None] * a.output + shares.b[..., None] * b.output, a.output)
+    results = tuple(readout.merge_keys(x, y, shares) for readout, x, y in a._pairs(b))
+    return replace(a, output=output, lse=cast(lse, a.lse), results=results)
 
 
 def _over_queries(a: Observation, b: Observation) -> Observation:
-    def after(name: str, axis: int = -1) -> Any:
-        mine, its = getattr(a, name), getattr(b, name)
-        return None if mine is None else np.concatenate([mine, its], axis=axis)
-
     if a.output.shape[:-2] + a.output.shape[-1:] != b.output.shape[:-2] + b.output.shape[-1:]:
         raise ValueError(f"other must have this one's heads and width, {a.output.shape}, got {b.output.shape}")
-    output, looking = after("output", -2), after("looking")
-    if a.pooled is not None and (a.pooled_over is None or a.pooled_over[0] < output.shape[-2]):
-        raise ValueError(
-            "pooled must be a picture of the whole to be merged over queries, got one of a part's own queries; leave "
-            "Pooled out of the parts"
-        )
-    top_k = None
-    if a.top_k is not None and b.top_k is not None:
-        _check_k(a.top_k, b.top_k)
-        top_k = TopKeys(
-            np.concatenate([a.top_k.keys, b.top_k.keys], axis=-2),
-            np.concatenate([a.top_k.weights, b.top_k.weights], axis=-2),
-        )
+    sink = None
+    if a.sink is not None and b.sink is not None:
+        sink = np.concatenate([a.sink, b.sink], axis=-1)
     return replace(
         a,
-        output=output,
-        lse=after("lse"),
-        weights=after("weights", -2),
-        top_k=top_k,
-        entropy=after("entropy"),
-        mean_distance=after("mean_distance"),
-        group_mass=after("group_mass", -2),
-        sink=after("sink"),
-        received=_received(a, b, looking),
-        pooled=_pooled(a, b),
-        looking=looking,
+        output=np.concatenate([a.output, b.output], axis=-2),
+        lse=np.concatenate([a.lse, b.lse], axis=-1),
+        sink=sink,
+        results=tuple(readout.merge_queries(x, y) for readout, x, y in a._pairs(b)),
     )
 
 
-def _shares(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """The lse of two parts together, and each part's share of it; of nothing, each has none."""
+def _shares(a: Array, b: Array) -> tuple[Array, KeyShares]:
+    """The lse of two shards together, and each one's share of it; of nothing, each has none."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     top = np.maximum(a, b)
     base = np.where(top == -np.inf, 0.0, top)
@@ -203,68 +182,4 @@ def _shares(a: Array, b: Array) -> tuple[Array, Array, Array]:
     total = x + y
     some = np.where(total == 0, 1.0, total)
     with np.errstate(divide="ignore"):
-        return base + np.log(total), x / some, y / some
-
-
-def _x_log_x(x: Array) -> Array:
-    return np.asarray(x * np.log(np.where(x == 0, 1.0, x)))
-
-
-def _as(x: Array, template: Array) -> Array:
-    return np.asarray(x).astype(template.dtype, copy=False)
-
-
-def _rows_added(a: Observation, of_a: Array, b: Observation, of_b: Array) -> Array | None:
-    if a.weights is None or b.weights is None:
-        return None
-    if not a.relative_to_whole:
-        rows = _weights_rows(a)
-        of_a, of_b = of_a[..., rows, None], of_b[..., rows, None]
-    return _as(of_a * a.weights + of_b * b.weights, a.weights)
-
-
-def _weights_rows(seen: Observation) -> Array:
-    from eyeline.readouts import Weights
-
-    rectangle = next(one for one in seen.read if isinstance(one, Weights))
-    return rectangle.rows(seen.lse.shape[-1])
-
-
-def _check_k(a: TopKeys, b: TopKeys) -> None:
-    if a.keys.shape[-1] != b.keys.shape[-1]:
-        raise ValueError(f"other must have as many top keys as this, {a.keys.shape[-1]}, got {b.keys.shape[-1]}")
-
-
-def _best(a: TopKeys | None, of_a: Array, b: TopKeys | None, of_b: Array) -> TopKeys | None:
-    if a is None or b is None:
-        return None
-    _check_k(a, b)
-    keys = np.concatenate([a.keys, b.keys], axis=-1)
-    x, y = (share[..., None] if share.ndim else share for share in (of_a, of_b))
-    weights = np.concatenate([x * a.weights, y * b.weights], axis=-1)
-    # By weight, then by key, what is no key last.
-    order = np.lexsort((keys, -weights, keys < 0), axis=-1)[..., : a.keys.shape[-1]]
-    found = np.take_along_axis(weights, order, axis=-1)
-    return TopKeys(np.take_along_axis(keys, order, axis=-1), _as(found, a.weights))
-
-
-def _received(a: Observation, b: Observation, looking: Array | None) -> Array | None:
-    if a.received is None or b.received is None:
-        return None
-    how = _reduce(a, Received)
-    if how == "max":
-        return np.maximum(a.received, b.received)
-    if how == "sum":
-        return a.received + b.received
-    if a.looking is None or b.looking is None or looking is None:
-        raise ValueError('looking must be known to merge a mean of received weights; read Received("sum") instead')
-    (of_a, of_b, of_both) = (some.sum(axis=-1)[..., None] for some in (a.looking, b.looking, looking))
-    return _as((a.received * of_a + b.received * of_b) / np.maximum(of_both, 1), a.received)
-
-
-def _pooled(a: Observation, b: Observation) -> Array | None:
-    if a.pooled is None or b.pooled is None:
-        return None
-    if a.pooled.shape != b.pooled.shape or a.pooled_over != b.pooled_over:
-        raise ValueError(f"other must have a picture of the same, {a.pooled_over}, got {b.pooled_over}")
-    return np.maximum(a.pooled, b.pooled) if _reduce(a, Pooled) == "max" else a.pooled + b.pooled
+        return base + np.log(total), KeyShares(x / some, y / some)

@@ -83,11 +83,11 @@ def dropped(weights: Array, keep: NDArray[np.bool_], share: float) -> Array:
     return np.where(keep, weights / (1 - share), 0.0)
 
 
-def weighted_sum(weights: ArrayLike, v: ArrayLike, seen: NDArray[np.bool_] | None = None) -> Array:
+def weighted_sum(weights: ArrayLike, v: ArrayLike, visible: NDArray[np.bool_] | None = None) -> Array:
     """What each query becomes: x' = Σ w·v. (..., N, M), (..., M, E) → (..., N, E).
 
-    Where `seen` (..., N, M) is false, the value is left out, and may be anything; a value that is seen counts even with
-    weight 0, so NaN and inf reach the rows that see them.
+    Where `visible` (..., N, M) is false, the value is left out, and may be anything; one that is visible counts even
+    with weight 0, so NaN and inf reach the rows that may look at them.
 
     >>> time, flies, arrow = np.eye(3)
     >>> weighted_sum([0.45, 0.10, 0.45], [time, flies, arrow])
@@ -98,7 +98,7 @@ def weighted_sum(weights: ArrayLike, v: ArrayLike, seen: NDArray[np.bool_] | Non
         return np.asarray(w @ values)
     with np.errstate(invalid="ignore"):
         products = w[..., None] * values[..., None, :, :]
-        return np.asarray((products if seen is None else np.where(seen[..., None], products, 0.0)).sum(axis=-2))
+        return np.asarray((products if visible is None else np.where(visible[..., None], products, 0.0)).sum(axis=-2))
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Steps:
     scale: float
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
-        """Where a query sees a key: neither a mask nor a score of -inf hides it. (..., H, N, M)"""
+    def visible(self) -> NDArray[np.bool_]:
+        """Where a query may look at a key: neither a mask nor a score of -inf hides it. (..., H, N, M)"""
         result: NDArray[np.bool_] = self.masked != -np.inf
         return result
 

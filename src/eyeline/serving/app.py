@@ -1,4 +1,4 @@
-"""The application: what is answered at which path."""
+"""The ASGI application: its routes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from eyeline.serving.framing import framed
 from eyeline.serving.guard import Guard
 from eyeline.serving.refusal import RefusalError, as_json
-from eyeline.serving.requests import asked_of, read
+from eyeline.serving.requests import read_json, run_request
 from eyeline.views.page import joining
 
 if TYPE_CHECKING:
@@ -43,22 +43,22 @@ _HTML = """<!DOCTYPE html>
 
 
 def app_of(session: Session, port: int) -> ASGIApp:
-    """The application, guarded.
+    """The application, behind its guard.
 
     Args:
-        session: what is shown.
-        port: of the address that it has on this machine.
+        session: the session that is shown.
+        port: the port that it is served at.
     """
 
     async def header(request: Request) -> Response:
         return as_json(await run_in_threadpool(session.header))
 
     async def answer(request: Request) -> Response:
-        reply, arrays = await run_in_threadpool(session.answer, await read(request))
+        reply, arrays = await run_in_threadpool(session.answer, await read_json(request))
         return Response(framed(reply, arrays), media_type=_BINARY)
 
     async def run(request: Request) -> Response:
-        asked = asked_of(await read(request), session.models, len(session.files))
+        asked = run_request(await read_json(request), session.models, len(session.files))
         return as_json({"job": session.start(asked).number}, 202)
 
     async def job(request: Request) -> Response:
@@ -78,7 +78,7 @@ def app_of(session: Session, port: int) -> ASGIApp:
     ]
     app = Starlette(
         routes=routes,
-        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _ours},  # type: ignore[dict-item]
+        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _internal_error},  # type: ignore[dict-item]
     )
     app.router.redirect_slashes = False
     return Guard(app, port)
@@ -106,6 +106,6 @@ async def _no_such(request: Request, error: HTTPException) -> Response:
     return response
 
 
-async def _ours(request: Request, error: Exception) -> Response:
+async def _internal_error(request: Request, error: Exception) -> Response:
     traceback.print_exception(error)
     return RefusalError(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()

@@ -1,7 +1,7 @@
-"""A reply and its arrays as one run of bytes.
+"""A reply and its arrays in one message.
 
 The length of the JSON (uint32, little-endian), the JSON, whose "lengths" are the bytes of each array, and the arrays.
-Each begins at a multiple of 8 bytes, so that a browser can look at it where it lies.
+Each array begins at a multiple of 8 bytes, so that a browser can view it in place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may ask: requests of other names and other origins' writes go no further than here."""
+"""Access control: requests under other host names, and writes from other origins, are refused here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LARGEST = 2 << 20
 #: Requests that change nothing.
 READS = ("GET", "HEAD")
-# Only what comes from here is loaded, and nothing inline is run: a text that were read as HTML would do nothing.
+# Only what comes from here is loaded, and nothing inline is run: even a text that was read as HTML would do nothing.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,11 +29,11 @@ _HEADERS = [
 
 
 class Guard:
-    """An ASGI application that hands on what may pass to another, and puts the same headers on all that is replied.
+    """An ASGI application that passes permitted requests on, and adds security headers to every reply.
 
     Args:
-        app: what answers.
-        port: of the address that it has on this machine.
+        app: the application that answers them.
+        port: the port that it is served at.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -68,7 +68,7 @@ class Guard:
             return values[0].decode("latin-1") if len(values) == 1 else None
 
         host = sent(b"host")
-        # A name of someone else's may be made to lead to this machine, and their page would then read what is here.
+        # Someone else's name may resolve to this machine (DNS rebinding), and their page would then read what is here.
         if host not in self._hosts:
             raise RefusalError(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
         if scope["method"] in READS:
@@ -85,5 +85,5 @@ class Guard:
 
 
 def too_large() -> RefusalError:
-    """What is said of a body that is too long."""
+    """The refusal of a body that is too long."""
     return RefusalError(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")

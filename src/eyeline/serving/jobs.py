@@ -1,4 +1,4 @@
-"""Work that takes a while, one at a time, each in a thread: how far it is, what came of it, and stopping it."""
+"""Background jobs, one at a time, each in a thread: their progress, their outcome, and cancelling them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 from eyeline.serving.refusal import RefusalError
 from eyeline.traces import Cancelled
 
-#: So many that are over are remembered.
+#: The number of finished jobs that are remembered.
 REMEMBERED = 16
 
 
 class Job:
-    """One piece of work.
+    """One job.
 
     Attributes:
         number: counted from 1.
         state: "running"; then "done", "failed" or "cancelled".
-        line: what goes on.
-        layers: how many are done, of how many; (0, 0) until that is known.
+        line: what it does at the moment.
+        layers: (done, total); (0, 0) until that is known.
     """
 
     def __init__(self, number: int) -> None:
@@ -36,31 +36,31 @@ class Job:
         self._stop = threading.Event()
 
     def say(self, line: str) -> None:
-        """Note what goes on. Raises Cancelled if the job is to stop: fetching a model can be stopped no other way."""
+        """Set the line. Raises Cancelled if the job is to stop: a download can be stopped no other way."""
         if self._stop.is_set():
             raise Cancelled
         self.line = line
 
     def layer_done(self, done: int, layers: int) -> None:
-        """Note how far the model is."""
+        """Set how many layers of the model are done."""
         self.layers = (done, layers)
 
     def cancelled(self) -> bool:
-        """Whether the job is to stop."""
+        """Whether the job was cancelled."""
         return self._stop.is_set()
 
     def cancel(self) -> None:
-        """Have it stop where it next looks."""
+        """Cancel it: it stops at its next check."""
         self._stop.set()
 
     def end(self, state: str, **outcome: Any) -> None:
-        """Note what came of it."""
+        """Set the outcome."""
         self._ended = time.monotonic()
         self._outcome = outcome
-        self.state = state  # last: who sees that it is over finds the rest
+        self.state = state  # last: whoever sees that it is over finds the rest
 
     def report(self) -> dict[str, Any]:
-        """What is said of it."""
+        """Its state as the page gets it."""
         over = self.state != "running"
         return {
             "job": self.number,
@@ -73,24 +73,24 @@ class Job:
 
 
 class Jobs:
-    """The job that runs, and the last that did.
+    """The running job, and the last finished ones.
 
     Args:
-        mistake: says of an error what the user can mend, {"argument", "message"}; None of an error of ours.
+        user_error: gives the argument and message of an error that the user can correct; None for a bug of ours.
     """
 
-    def __init__(self, mistake: Callable[[Exception], Mapping[str, str] | None]) -> None:
-        self._mistake = mistake
+    def __init__(self, user_error: Callable[[Exception], Mapping[str, str] | None]) -> None:
+        self._user_error = user_error
         self._jobs: dict[int, Job] = {}
         self._count = 0
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def start(self, work: Callable[[Job], Mapping[str, Any]]) -> Job:
-        """Begin a piece of work, which gives what is reported of it when it is done.
+        """Start a job; what `work` returns is reported when it is done.
 
         Raises:
-            RefusalError: 409 while another runs: two models at once would take each other's processors and memory.
+            RefusalError: 409 while another runs: two models at once would compete for processors and memory.
         """
         with self._lock:
             running = next((job for job in self._jobs.values() if job.state == "running"), None)
@@ -106,14 +106,14 @@ class Jobs:
         return job
 
     def job(self, number: str) -> Job:
-        """A job by its number, as it stands in a path. Raises RefusalError, 404, if there is none (any more)."""
+        """The job of a number, as in a path. Raises RefusalError, 404, if there is none (any more)."""
         found = next((job for job in self._jobs.values() if str(job.number) == number), None)
         if found is None:
             raise RefusalError(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
         return found
 
     def close(self, seconds: float = 5.0) -> None:
-        """Cancel what runs, and wait for it."""
+        """Cancel the running job, and wait for its end."""
         for job in list(self._jobs.values()):
             job.cancel()
         if self._thread is not None:
@@ -125,7 +125,7 @@ class Jobs:
         except Cancelled:
             job.end("cancelled")
         except Exception as error:
-            said = self._mistake(error)
+            said = self._user_error(error)
             if said is None:
                 traceback.print_exception(error)
                 said = {"argument": "text", "message": "Eyeline made a mistake of its own; the terminal shows which"}

@@ -1,4 +1,4 @@
-"""What a request is answered that can't be granted, and every reply that is JSON."""
+"""Refusals of requests, and replies in JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 
 class RefusalError(Exception):
-    """A request that isn't granted.
+    """A request that is refused.
 
     Args:
-        status: of HTTP.
-        argument: which part of the request is at fault; None if it is none of them.
+        status: the HTTP status.
+        argument: the part of the request that is wrong; None if it is none of them.
         message: what is wrong, and what to do.
-        more: what else the reply holds.
+        more: further keys of the reply.
     """
 
     def __init__(self, status: int, argument: str | None, message: str, **more: Any) -> None:
@@ -26,7 +26,7 @@ class RefusalError(Exception):
         self.more = more
 
     def response(self) -> Response:
-        """The reply that says so."""
+        """The HTTP response."""
         return as_json({"error": {"argument": self.argument, "message": self.message}, **self.more}, self.status)
 
 

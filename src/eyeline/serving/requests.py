@@ -1,4 +1,4 @@
-"""What a browser sends, read and checked: types of our own, or a `RefusalError` that says which argument is wrong."""
+"""The requests of a browser, read and checked; a wrong one raises a `RefusalError` that names the argument."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A text to be run.
+class RunRequest:
+    """A request to run a text or to open a file.
 
     Attributes:
-        text: as typed; None if a file is asked for.
-        file: the number of a file of the list, from 0; None if a text is given.
-        model: a name of the list.
+        text: as typed; None to open a file.
+        file: the index of a file of the session; None if a text is given.
+        model: the name of a model of the session.
         mask: "causal" if tokens may not look ahead.
         scale: what scores are multiplied by; as the model was trained if None.
     """
@@ -34,16 +34,16 @@ class Asked:
     scale: float | None
 
 
-def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> Asked:
-    """A request for a run, checked.
+def run_request(sent: Mapping[str, Any], models: Collection[str], files: int) -> RunRequest:
+    """Check a request for a run.
 
     Args:
-        sent: {"text": …} or {"file": …}, and what else `Asked` says, if it isn't to be as usual.
+        sent: {"text": …} or {"file": …}, and optionally the other fields of `RunRequest`.
         models: the names that may be given; the first is taken if none is.
         files: how many files there are.
 
     Raises:
-        RefusalError: 400, of what isn't so.
+        RefusalError: 400, naming the argument that is wrong.
     """
     known = ("text", "file", "model", "mask", "scale")
     for name in sent:
@@ -66,14 +66,14 @@ def asked_of(sent: Mapping[str, Any], models: Collection[str], files: int) -> As
         if not (_is_whole(scale) or isinstance(scale, float)) or not 0 < abs(scale) <= 1e6:
             raise _wrong("scale", "be a number up to a million, and not 0", scale)
         scale = float(scale)
-    return Asked(text, file, model, mask, scale)
+    return RunRequest(text, file, model, mask, scale)
 
 
-async def read(request: Request) -> dict[str, Any]:
-    """The JSON object that a request holds.
+async def read_json(request: Request) -> dict[str, Any]:
+    """Read the JSON object in the body of a request.
 
     Raises:
-        RefusalError: 413 as soon as there is too much of it, declared or not; 400 if it isn't an object in JSON.
+        RefusalError: 413 as soon as the body is too long, whatever length it declares; 400 if it isn't a JSON object.
     """
     parts, size = [], 0
     async for part in request.stream():
@@ -109,7 +109,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _wrong(argument: str, rule: str, value: object) -> RefusalError:
-    """A 400 of what an argument must do; of a long value, its beginning."""
+    """A 400 that says the rule of an argument and the value it got, cut short."""
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     shown = kinds.get(type(value)) or repr(value)
     return RefusalError(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")

@@ -1,4 +1,4 @@
-"""What one `eyeline view` shows, and what can be asked of it."""
+"""The state of one `eyeline view`: its page, models and files, and the traces that it keeps."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eyeline.answers import QuestionError
-from eyeline.models import ModelError, load
+from eyeline.answers.question import asked_model, read_text
+from eyeline.models import ModelError
 from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
-from eyeline.serving.requests import Asked
-from eyeline.serving.source import File
-from eyeline.traces import Cancelled, LayerTrace, Trace, TraceError, load_trace, record
+from eyeline.serving.requests import RunRequest
+from eyeline.serving.source import InputFile
+from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
-    from eyeline.models import Model
+    from eyeline.traces.text_model import AnyModel
     from eyeline.views.page.message import Page
 
-#: The bytes of traces that are kept; what was run first is forgotten first.
+#: The most bytes of traces that are kept; the oldest are dropped first.
 KEPT = 1 << 30
 
 
 class Session:
-    """A page, the models that may be named in it, and the files that may be opened.
+    """A page, the models that it may run, and the files that it may open.
 
     Args:
         page: what is shown.
@@ -40,15 +41,15 @@ class Session:
         self,
         page: Page,
         models: Sequence[str],
-        files: Sequence[File] = (),
-        ready: Mapping[str, Model] | None = None,
+        files: Sequence[InputFile] = (),
+        ready: Mapping[str, AnyModel | TextModel] | None = None,
         kept: int = KEPT,
     ) -> None:
         self.page = page
         self.models = tuple(models)
         self.files = tuple(files)
-        self.jobs = Jobs(mistake)
-        self._ready = dict(ready or {})
+        self.jobs = Jobs(user_error)
+        self._ready = {name: asked_model(model) for name, model in (ready or {}).items()}
         self._kept = kept
         self._forgotten: set[int] = set()
 
@@ -60,7 +61,7 @@ class Session:
         return {**header, "can": {**header["can"], **can}}
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """What the page says to a request. Raises RefusalError if it can't."""
+        """The page's answer to a request. Raises RefusalError if it can't be answered."""
         place = request.get("trace")
         if isinstance(place, (int, float)) and place in self._forgotten:
             raise RefusalError(
@@ -71,54 +72,53 @@ class Session:
         except RequestError as error:
             raise RefusalError(400, error.argument, error.message) from None
 
-    def start(self, asked: Asked) -> Job:
-        """Begin to run a text, or to open a file. Raises RefusalError while another is run."""
-        return self.jobs.start(lambda job: self._run(asked, job))
+    def start(self, request: RunRequest) -> Job:
+        """Start running a text, or opening a file. Raises RefusalError while another job runs."""
+        return self.jobs.start(lambda job: self._run(request, job))
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop the running job."""
         self.jobs.close()
 
-    def _run(self, asked: Asked, job: Job) -> dict[str, Any]:
-        trace = self._trace(asked, job)
+    def _run(self, request: RunRequest, job: Job) -> dict[str, Any]:
+        trace = self._trace(request, job)
         if job.cancelled():
             raise Cancelled
         place = self.page.add(trace)
         self._make_room(place)
         return {"trace": place, "entry": trace_entry(trace)}
 
-    def _trace(self, asked: Asked, job: Job) -> Trace:
-        file = None if asked.file is None else self.files[asked.file]
+    def _trace(self, request: RunRequest, job: Job) -> Trace:
+        file = None if request.file is None else self.files[request.file]
         if file is not None and file.kind == "trace":
             file.check()
             return load_trace(file.path)
-        text = asked.text if file is None else file.text()
+        text = request.text if file is None else file.text()
         assert text is not None
-        model = self._model(asked.model, job)
-        done = 0
-
-        def layer_done(line: str) -> None:
-            nonlocal done
-            done += 1
-            job.layer_done(done, model.config.layers)
-
-        job.layer_done(0, model.config.layers)
-        return record(
-            text, model=model, mask=asked.mask, scale=asked.scale, cancelled=job.cancelled, progress=layer_done
+        model = self._model(request.model, job)
+        job.layer_done(0, model.layers)
+        return record_text(
+            model,
+            read_text(model, text),
+            keep=Keep(measures=True),
+            mask=request.mask,
+            scale=request.scale,
+            cancelled=job.cancelled,
+            layer_done=job.layer_done,
         )
 
-    def _model(self, name: str, job: Job) -> Model:
+    def _model(self, name: str, job: Job) -> TextModel:
         if name not in self._ready:
-            self._ready[name] = load(name, progress=job.say)
+            self._ready[name] = asked_model(name, progress=job.say)
         return self._ready[name]
 
     def _to_fetch(self) -> dict[str, int]:
-        """The models that would have to be fetched first, and how many megabytes each is."""
+        """The models that would have to be downloaded first, with their megabytes."""
         known = [CATALOGUE[name] for name in self.models if name in CATALOGUE and name not in self._ready]
         return {entry.name: entry.megabytes for entry in known if find(entry) is None}
 
     def _make_room(self, newest: int) -> None:
-        """Forget the oldest traces where there are more than are kept; their entries in the header stay."""
+        """Drop the numbers of the oldest traces while there are too many bytes; their entries in the header stay."""
         traces = self.page.traces
         sizes = [bytes_of(trace) for trace in traces]
         for place in range(newest):
@@ -137,13 +137,13 @@ def bytes_of(trace: Trace) -> int:
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:
-    """A layer without its numbers: copies of nothing, which hold on to nothing."""
+    """A layer without its numbers: copies of empty slices, which hold no memory of the old arrays."""
     v = None if layer.v is None else layer.v[:, :0].copy()
     return replace(layer, q=layer.q[:, :0].copy(), k=layer.k[:, :0].copy(), v=v, lse=layer.lse[:, :0].copy())
 
 
-def mistake(error: Exception) -> dict[str, str] | None:
-    """What to say of an error that whoever asked can mend; None of one of ours."""
+def user_error(error: Exception) -> dict[str, str] | None:
+    """The argument and message of an error that the user can correct; None for a bug of ours."""
     if isinstance(error, (QuestionError, ModelError, TraceError)):
         first = str(error).split(" ", 1)[0]
         argument = first if first in ("text", "model", "mask", "scale") else "text"

@@ -1,4 +1,4 @@
-"""What `eyeline view` was given: a text, a file, a folder of files, or a model's folder."""
+"""The argument of `eyeline view`: a text, a file, a folder of files, or a model's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 
 from eyeline.answers import QuestionError
 
-#: What is shown where nothing was given.
+#: The text that is shown if no argument is given.
 EXAMPLE = "time flies like an arrow"
 #: The most bytes of a file that is read as text: several times what the longest context of a model holds.
 LARGEST = 2 << 20
@@ -21,8 +21,8 @@ _LOOKS_LIKE_A_PATH = re.compile(rf"(?i).*\.({'|'.join((*_TEXTS, _TRACE))})|\S*[/
 
 
 @dataclass(frozen=True)
-class File:
-    """A file that can be shown.
+class InputFile:
+    """A text or trace file that can be shown.
 
     Attributes:
         name: as it is listed.
@@ -37,10 +37,10 @@ class File:
     folder: Path | None = None
 
     def text(self) -> str:
-        """What is written in it, without the line ends around it.
+        """Its text, without the line ends around it.
 
         Raises:
-            QuestionError: if it isn't UTF-8, or is too large, or has come to lie elsewhere.
+            QuestionError: if it isn't UTF-8, is too large, or no longer lies in its folder.
             OSError: if it can't be read.
         """
         self.check()
@@ -55,7 +55,7 @@ class File:
             raise QuestionError(f"{self.path} must be UTF-8 text, got byte {byte}") from None
 
     def check(self) -> None:
-        """Whether it is still a file of the folder that was named. Raises QuestionError if it isn't."""
+        """Raise QuestionError if it is no longer a file of its folder (a link may have replaced it)."""
         if self.folder is not None and not _lies_in(self.path, self.folder):
             raise QuestionError(
                 f"{self.path} must be a file of {self.folder}, got none; start again to see what is there"
@@ -64,23 +64,23 @@ class File:
 
 @dataclass(frozen=True)
 class Source:
-    """What was given.
+    """The argument, resolved: one of these is set.
 
     Attributes:
-        text: the text, if it was one.
-        file: the file, if it was one.
-        files: those of the folder, if it was one.
-        model: the folder, if it was a model's.
+        text: a text.
+        file: a file.
+        files: the files of a folder.
+        model: the folder of a model.
     """
 
     text: str | None = None
-    file: File | None = None
-    files: tuple[File, ...] = ()
+    file: InputFile | None = None
+    files: tuple[InputFile, ...] = ()
     model: str | None = None
 
 
 def source_of(given: str | None) -> Source:
-    """What was given: what exists is a path, anything else a text unless it looks like a path; an example if nothing.
+    """Resolve the argument: a path if it exists, else a text unless it looks like a path; an example if there is none.
 
     Raises:
         QuestionError: if it looks like a path where there is nothing, or is a folder with nothing to show.
@@ -98,7 +98,7 @@ def source_of(given: str | None) -> Source:
             return Source(text=EXAMPLE, model=given if os.path.dirname(given) else os.path.join(os.curdir, given))
         return Source(files=_files(path))
     if given and os.path.exists(given):
-        return Source(file=File(path.name, path, _kind(path) or "text"))
+        return Source(file=InputFile(path.name, path, _kind(path) or "text"))
     if _LOOKS_LIKE_A_PATH.fullmatch(given):
         raise QuestionError(
             f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the "
@@ -107,13 +107,13 @@ def source_of(given: str | None) -> Source:
     return Source(text=given)
 
 
-def _files(folder: Path) -> tuple[File, ...]:
-    """The texts and traces that lie in the folder itself, by name; none that is hidden, or a link out of it."""
+def _files(folder: Path) -> tuple[InputFile, ...]:
+    """The texts and traces directly in the folder, sorted by name, without hidden files and links that leave it."""
     found = []
     for path in sorted(folder.iterdir(), key=_natural):
         kind = _kind(path)
         if kind is not None and not path.name.startswith(".") and _lies_in(path, folder):
-            found.append(File(path.name, path, kind, folder))
+            found.append(InputFile(path.name, path, kind, folder))
     if not found:
         kinds = ", ".join(f".{suffix}" for suffix in (*_TEXTS, _TRACE))
         raise QuestionError(f"{folder} must be a model's folder, or have files to show ({kinds}), got none of them")
@@ -133,6 +133,6 @@ def _lies_in(path: Path, folder: Path) -> bool:
 
 
 def _natural(path: Path) -> list[tuple[bool, int, str]]:
-    """Names in the order that people expect: 2.txt before 10.txt."""
+    """A sort key for names in natural order: 2.txt before 10.txt."""
     parts = re.findall(r"\d+|\D+", path.name.casefold())
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
 from eyeline.masks import AttentionShape, Mask, Shard
-from eyeline.readouts import Pooled, Readout, Received, TopK, chosen
-from eyeline.readouts.observation import Observation, TopKeys
+from eyeline.readouts import PartialResult, Readout, chosen
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
@@ -94,28 +94,22 @@ def observe(
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
-    readouts = _readouts(read, q, k)
+    shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+    readouts = _readouts(read, shape)
     output: Any
     total: Any
     found: list[Any]
     output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
-    seen: dict[str, Any] = {}
+    results: list[PartialResult] = []
+    sink: Any = None
     for readout in readouts:
-        if isinstance(readout, TopK):
-            keys: Any
-            weights: Any
-            keys, weights, *found = found
-            seen["top_k"] = TopKeys(keys, weights)
-            continue
-        if isinstance(readout, Received) and readout.reduce == "mean":
-            seen["looking"], *found = found
-        seen[readout.name], *found = found
-        if isinstance(readout, Pooled):
-            seen["pooled_over"] = q.shape[-2], k.shape[-2]
+        count = readout.count_of_results
+        results.append(PartialResult(tuple(found[:count]), shape, 0, q.shape[-2]))
+        found = found[count:]
     if changes and isinstance(changes[-1], Sinks):
         logits = torch.as_tensor(changes[-1].logits, dtype=total.dtype, device=total.device)
-        seen["sink"] = torch.exp(logits[..., None] - total)
-    return Observation(output, total, read=readouts, **seen)
+        sink = torch.exp(logits[..., None] - total)
+    return Observation(output, total, sink, readouts, tuple(results))
 
 
 def _attended(
@@ -145,7 +139,7 @@ def _attended(
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
-    run = attend
+    run: Any = attend
     if not torch.compiler.is_compiling() and is_transformed([*four, *telling.parameters, *telling.facts]):
         run = attended
     output, lse, _, _, *found = run(*four, telling.parameters, telling.facts, text)
@@ -163,14 +157,12 @@ def drawn_seed() -> Tensor:
     return torch.randint(2**63 - 1, ())
 
 
-def _readouts(read: Readout | Sequence[Readout], q: Tensor, k: Tensor) -> tuple[Readout, ...]:
+def _readouts(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
     """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
     if torch.compiler.is_compiling():
         several: Any = read if isinstance(read, (list, tuple)) else (read,)
         return tuple(several)
-    return chosen(
-        read, AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
-    )
+    return chosen(read, shape)
 
 
 def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:

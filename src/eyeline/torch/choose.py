@@ -84,10 +84,9 @@ def backward(
     needs: Sequence[bool],
 ) -> list[Tensor | None]:
     """The gradients of q, k, v and the request's parameters, None where not needed."""
-    d_output, d_lse, _, _, *d_read = gradients
-    if _has_kernels(q, request) and compiled.differentiates(request, d_read):
+    if _has_kernels(q, request) and compiled.differentiates(request, results[4:], gradients[4:]):
         return compiled.backward(q, k, v, request, results, gradients, needs)
-    return portable_path.backward(q, k, v, request, d_output, d_lse, d_read, needs)
+    return portable_path.backward(q, k, v, request, results, gradients, needs)
 
 
 def _has_kernels(q: Tensor, request: Request) -> bool:

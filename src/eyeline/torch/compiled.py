@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from eyeline.attention.call import Call
+from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Readout, Received, TopK, Weights
+from eyeline.readouts.lowered import LoweredGradient
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
@@ -24,17 +25,10 @@ def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """Output, lse, maxima in base 2, sums, then all that is read, as `passes.forward`."""
-    seen, done = _call(q, k, v, request).look(request.read)
-    found: list[Any] = [seen.output, seen.lse, done.maxima, done.sums]
-    for readout in request.read:
-        if isinstance(readout, TopK):
-            assert seen.top_k is not None
-            found += [seen.top_k.keys, seen.top_k.weights]
-            continue
-        if isinstance(readout, Received) and readout.reduce == "mean":
-            found.append(seen.looking)
-        found.append(getattr(seen, readout.name))
+    """Output, lse, maxima in base 2, sums, then all that is read, as `portable_path.forward`."""
+    seen, done = observed(_call(q, k, v, request), request.read)
+    read = [array for found in seen.results for array in found.arrays]
+    found = [seen.output, seen.lse, done.maxima, done.sums, *read]
     B, H = q.shape[:2]
     axes = len(request.problem.lead) + 1
     output, *rest = (torch.from_numpy(np.ascontiguousarray(x)) for x in found)
@@ -43,13 +37,9 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     return [x if x.shape[:2] == (B, H) else x.reshape(B, H, *x.shape[axes:]) for x in (output, *rest)]
 
 
-def differentiates(request: Request, d_read: Sequence[Tensor | None]) -> bool:
-    """Whether the kernels have the gradients of all that was read and has one."""
-    return not any(
-        isinstance(readout, Pooled) or (isinstance(readout, Received) and readout.reduce == "max")
-        for readout, d in zip(request.read, _last(request.read, d_read), strict=True)
-        if d is not None
-    )
+def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
+    """Whether one backward pass of the kernels has the gradients of all that was read and has one."""
+    return _of_primitives(request, read, d_read) is not None
 
 
 def backward(
@@ -61,13 +51,16 @@ def backward(
     gradients: Sequence[Tensor | None],
     needs: Sequence[bool],
 ) -> list[Tensor | None]:
-    """The gradients of q, k, v and the request's parameters, None where not needed, as `passes.backward`.
+    """The gradients of q, k, v and the request's parameters, None where not needed, as `portable_path.backward`.
 
     Halves are computed in float32.
     """
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     output, lse, maxima, sums = (_array(x.to(wide)) for x in results[:4])
-    d_output, d_lse, _, _, *d_read = (None if d is None else _array(d.to(wide)) for d in gradients)
+    d_output, d_lse = (None if d is None else _array(d.to(wide)) for d in gradients[:2])
+    of_read = _of_primitives(request, results[4:], [None if d is None else d.to(wide) for d in gradients[4:]])
+    given = {"d_lse": d_lse, **(of_read.given() if of_read else {})}
+    primitives = PrimitiveGradients(**given) if any(x is not None for x in given.values()) else None
     call = _call(q.to(wide), k.to(wide), v.to(wide), request)
     steps = [score for score in request.scores if not isinstance(score, Sinks)]
     needed = list(needs[3:])
@@ -81,7 +74,7 @@ def backward(
         maxima,
         sums,
         np.broadcast_to(output.dtype.type(0), output.shape) if d_output is None else d_output,
-        _primitive_gradients(request, results[4:], d_lse, d_read),
+        primitives,
         wanted,
     )
     own: list[Any] = []
@@ -102,49 +95,16 @@ def backward(
     ]
 
 
-def _primitive_gradients(
-    request: Request, results: Sequence[Tensor], d_lse: Any, d_read: Sequence[Any]
-) -> PrimitiveGradients | None:
-    """The gradients of what was read, as the kernels take them."""
-    problem = request.problem
-    fields: dict[str, Any] = {"d_lse": d_lse}
-    of_all = zip(request.read, _last(request.read, d_read), _firsts(request.read, results), strict=True)
-    for readout, d, first in of_all:
-        if d is None:
-            continue
-        match readout:
-            case Entropy():
-                fields |= {"d_row_log_weights": -d, "row_log_weights": -_array(first)}
-            case Received(reduce="mean"):
-                lookers = np.maximum(_array(first).sum(axis=2), 1)[..., None]
-                fields["d_column_sums"] = d / lookers
-            case Received():
-                fields["d_column_sums"] = d
-            case MeanDistance():
-                fields |= {"d_row_distances": d, "row_distances": int(readout.positions(problem)[0])}
-            case GroupMass():
-                fields |= {"d_row_bins": d, "row_bins": np.ascontiguousarray(readout.labels(problem))}
-            case Weights():
-                rows, columns = readout.rows(problem.queries), readout.columns(problem.keys)
-                fields |= {"d_rectangle": d, "rows": rows, "columns": columns}
-            case TopK():
-                fields |= {"d_selected": d, "selected_keys": _array(first)}
-    return PrimitiveGradients(**fields) if any(value is not None for value in fields.values()) else None
-
-
-def _counts(read: Sequence[Readout]) -> list[int]:
-    """How many results each readout has: the last has the gradient."""
-    return [2 if isinstance(one, TopK) or (isinstance(one, Received) and one.reduce == "mean") else 1 for one in read]
-
-
-def _firsts(read: Sequence[Readout], results: Sequence[Any]) -> list[Any]:
-    counts = _counts(read)
-    return [results[sum(counts[:at])] for at in range(len(counts))]
-
-
-def _last(read: Sequence[Readout], results: Sequence[Any]) -> list[Any]:
-    counts = _counts(read)
-    return [results[sum(counts[: at + 1]) - 1] for at in range(len(counts))]
+def _of_primitives(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> LoweredGradient | None:
+    """The gradients of what was read as those of primitives; None if the kernels don't have them all at once."""
+    all_of_them: LoweredGradient | None = LoweredGradient()
+    for readout in request.read:
+        count = readout.count_of_results
+        arrays, d, read, d_read = read[:count], d_read[count - 1], read[count:], d_read[count:]
+        if d is not None and all_of_them is not None:
+            own = readout.lower_gradient(_array(d), tuple(_array(x) for x in arrays), request.problem)
+            all_of_them = None if own is None else all_of_them.joined(own)
+    return all_of_them
 
 
 def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from eyeline.torch import choose, portable_path
 from eyeline.torch.portable_path import computed_in
-from eyeline.torch.reading import readings
 from eyeline.torch.spec import decode
 
 RESULTS = 4
@@ -33,7 +32,6 @@ def attend(
     return choose.forward(q, k, v, decode(spec, q, k, parameters, facts))
 
 
-@attend.register_fake
 def _blank(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
@@ -42,8 +40,20 @@ def _blank(
     request = decode(spec, q, k, parameters, facts, sizes_only=True)
     dtype = computed_in(q.dtype)
     rows = [q.new_empty(B, H, N, dtype=dtype) for _ in range(RESULTS - 1)]
-    read = [x for reading in readings(request, dtype, q.device) for x in reading.blank()]
+    kinds = {"weights": dtype, "keys": torch.int64, "booleans": torch.bool}
+    read = [
+        q.new_empty(B, H, *result.sizes, dtype=kinds[result.kind])
+        for readout in request.read
+        for result in readout.results(request.problem)
+    ]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
+
+
+@attend.register_fake
+def _(
+    q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
+) -> list[Tensor]:
+    return _blank(q, k, v, parameters, facts, spec)
 
 
 @torch.library.custom_op("eyeline::attend_backward", mutates_args=())

@@ -11,7 +11,7 @@ from torch import Tensor
 from eyeline.scores import ScoreFunction
 from eyeline.torch.dropout import factors
 from eyeline.torch.inputs import Inputs
-from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum
+from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
 from eyeline.torch.request import Request
 from eyeline.torch.score_functions import Called
 from eyeline.torch.visibility import Visibility
@@ -65,7 +65,7 @@ def places(request: Request, like: Tensor) -> Iterator[Place]:
     B, H, N, M = request.problem.shape
     at_a_time = request.at_a_time or _AT_A_TIME.get(like.device.type, _AT_A_TIME_ELSEWHERE)
     n = max(1, at_a_time // max(1, B * H * M))
-    for first in range(0, N, n):
+    for first in range(0, max(N, 1), n):  # one block without queries, where there are none
         rows = slice(first, min(first + n, N))
         keys = visibility.keys(rows)
         kept = factors(request, rows, keys, like) if request.dropout else None
@@ -75,14 +75,14 @@ def places(request: Request, like: Tensor) -> Iterator[Place]:
 def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     """Attention of a block; `inputs` are cut to it."""
     hidden = Hidden()
-    s: Tensor = QueryKeyProduct.apply(inputs.q, inputs.k, hidden) * request.scale
+    s: Tensor = applied(QueryKeyProduct, inputs.q, inputs.k, hidden) * request.scale
     for change in inputs.changes:
-        s = Shielded.apply(s, hidden)
+        s = applied(Shielded, s, hidden)
         if isinstance(change, ScoreFunction):
-            s = Called.apply(s, change, place.rows, place.keys)
+            s = applied(Called, s, change, place.rows, place.keys)
         else:
             s = change.apply(s, request.problem, place.rows, place.keys)
-    s = Masked.apply(s, place.visible, hidden)
+    s = applied(Masked, s, place.visible, hidden)
     assert hidden.pairs is not None
     sinks = None if inputs.logits is None else inputs.logits[:, None]
     maxima = (s.amax(dim=3) if s.shape[3] else s.new_full(s.shape[:3], -torch.inf)).detach()
@@ -100,5 +100,5 @@ def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     dropped, taken = weights, ~hidden.pairs
     if place.factors is not None:
         dropped, taken = weights * place.factors, taken & (place.factors != 0)
-    output = WeightedSum.apply(dropped, inputs.v, taken)
+    output = applied(WeightedSum, dropped, inputs.v, taken)
     return Block(place.rows, place.keys, output, lse, weights, hidden.pairs, maxima, sums)

@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eyeline.readouts import chosen
+from eyeline.readouts import PartialResult, Readout, chosen
+from eyeline.readouts.readout import Merger, Rows
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.portable_block import Block, Place, attend, places
-from eyeline.torch.reading import readings, with_gradients
 from eyeline.torch.request import Request
 
 
@@ -42,19 +42,18 @@ def _check(request: Request) -> None:
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    dtype = computed_in(q.dtype)
-    read = readings(request, dtype, q.device)
-    whole = Inputs(q, k, v, request.scores).to(dtype)
-    found: list[list[Tensor]] = [[q.new_empty(*q.shape[:2], 0, v.shape[3], dtype=dtype)]]
-    found += [[q.new_empty(*q.shape[:2], 0, dtype=dtype)] for _ in range(3)]
+    whole = Inputs(q, k, v, request.scores).to(computed_in(q.dtype))
+    read = [Merger(readout) for readout in request.read]
+    found: list[tuple[Tensor, ...]] = []
     for place in places(request, whole.q):
         block = attend(request, place, whole.cut(place.rows, place.keys))
-        for some, x in zip(found, (block.output, block.lse, block.maxima * math.log2(math.e), block.sums), strict=True):
-            some.append(x)
-        for reading in read:
-            reading.add(block)
-    output, *rest = (torch.cat(some, dim=2) for some in found)
-    return [output.to(q.dtype), *rest, *(x for reading in read for x in reading.results())]
+        found.append((block.output, block.lse, block.maxima * math.log2(math.e), block.sums))
+        if read:
+            rows = _rows(block, request)
+            for merger in read:
+                merger.add(merger.readout.read(rows))
+    output, *rest = (torch.cat(blocks, dim=2) for blocks in zip(*found, strict=True))
+    return [output.to(q.dtype), *rest, *(x for merger in read for x in merger.whole().arrays)]
 
 
 def backward(
@@ -62,32 +61,30 @@ def backward(
     k: Tensor,
     v: Tensor,
     request: Request,
-    d_output: Tensor | None,
-    d_lse: Tensor | None,
-    d_read: Sequence[Tensor | None],
+    results: Sequence[Tensor],
+    gradients: Sequence[Tensor | None],
     needs: Sequence[bool],
 ) -> list[Tensor | None]:
     """The gradients of q, k, v and the request's parameters, None where not needed.
 
     Args:
-        d_output, d_lse, d_read: the gradients of what `forward` gave, None where there is none.
+        results, gradients: what `forward` gave, and the gradients of that, None where there is none.
         needs: of which inputs to compute the gradient, in the order of the answer.
     """
     dtype = computed_in(q.dtype)
     whole = Inputs(q, k, v, request.scores).to(dtype)
     total = whole.zeros()
     wanted = [at for at, need in enumerate(needs) if need]
-    read = with_gradients(readings(request, dtype, q.device), d_read)
-    looking = [reading for reading in read if reading.looks_first]
-    for place in places(request, whole.q) if looking else ():
-        block = attend(request, place, whole.cut(place.rows, place.keys))
-        for reading in looking:
-            reading.add(block)
+    d_output, d_lse = gradients[:2]
+    d_read = _given(request, results[4:], gradients[4:], whole)
     for place in places(request, whole.q):
         block, pull = _differentiable(request, place, whole.cut(place.rows, place.keys), wanted)
         d_weights = torch.zeros_like(block.weights)
-        for reading in read if d_weights.numel() else ():
-            reading.pull(block, d_weights)
+        if d_read:
+            rows = _rows(block, request)
+            for readout, d, found in d_read:
+                own = readout.coefficients(d.to(dtype), found, rows)
+                d_weights += own.expand(*own.shape[:-1], request.problem.keys)[..., place.keys]
         d_rows = [
             torch.zeros_like(x) if d is None else d[:, :, place.rows].to(dtype)
             for x, d in ((block.output, d_output), (block.lse, d_lse))
@@ -106,7 +103,7 @@ def tangents(
     request: Request,
     given: Sequence[Tensor],
     which: Sequence[int],
-    jvp: Callable[..., tuple[Any, Any]] = torch.func.jvp,
+    jvp: Callable[..., Any] = torch.func.jvp,
 ) -> list[Tensor]:
     """The tangents of all that `forward` gives, by those of some of q, k, v and the request's parameters.
 
@@ -129,6 +126,34 @@ def tangents(
     return [t if x.is_floating_point() else torch.zeros_like(x) for x, t in zip(found, moved, strict=True)]
 
 
+def _rows(block: Block, request: Request) -> Rows:
+    """A block's weights as whole rows, with the keys that it left out."""
+    around = block.keys.start, request.problem.keys - block.keys.stop
+    weights, visible = (
+        torch.nn.functional.pad(x, around) if any(around) else x for x in (block.weights, ~block.hidden)
+    )
+    return Rows(weights, visible, block.rows.start, request.problem)
+
+
+def _given(
+    request: Request, arrays: Sequence[Tensor], gradients: Sequence[Tensor | None], whole: Inputs
+) -> list[tuple[Readout, Tensor, PartialResult]]:
+    """The readouts that have gradients, with these, and with what was read."""
+    found: list[tuple[Readout, Tensor, PartialResult]] = []
+    for readout in request.read:
+        count = readout.count_of_results
+        d, own = gradients[count - 1], tuple(arrays[:count])
+        if d is not None:
+            found.append((readout, d, PartialResult(own, request.problem, 0, request.problem.queries)))
+        arrays, gradients = arrays[count:], gradients[count:]
+    again = {readout.name: Merger(readout) for readout, *_ in found if readout.needs_places}
+    for place in places(request, whole.q) if again else ():
+        rows = _rows(attend(request, place, whole.cut(place.rows, place.keys)), request)
+        for merger in again.values():
+            merger.add(merger.readout.read(rows))
+    return [(readout, d, again[readout.name].whole() if readout.name in again else own) for readout, d, own in found]
+
+
 def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[int]) -> tuple[Block, Any]:
     """A block, and what takes the gradients of its output, lse and weights to those of the `wanted` tensors."""
     tensors = part.tensors()
@@ -140,5 +165,6 @@ def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[i
         block = attend(request, place, part.like(given))
         return (block.output, block.lse, block.weights), (block.hidden, block.maxima, block.sums)
 
-    found, pull, rest = torch.func.vjp(results, *(tensors[at] for at in wanted), has_aux=True)
+    differentiable: Any = torch.func.vjp
+    found, pull, rest = differentiable(results, *(tensors[at] for at in wanted), has_aux=True)
     return Block(place.rows, place.keys, *found, *rest), pull

@@ -13,6 +13,11 @@ import torch
 from torch import Tensor
 
 
+def applied(function: type[torch.autograd.Function], *given: Any) -> Any:
+    """What a function with derivatives of its own gives."""
+    return function.apply(*given)  # type: ignore[no-untyped-call]
+
+
 @dataclass
 class Hidden:
     """Which pairs of a block are hidden, (B, H, n, m): by a mask, or by a score of -inf. It is known once all changes
@@ -35,7 +40,7 @@ class QueryKeyProduct(torch.autograd.Function):
         ctx.save_for_forward(q, k)
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:
         q, k = ctx.saved_tensors
         seen = ~ctx.hidden.pairs
         dq = _gathered(d, k, seen) if ctx.needs_input_grad[0] else None
@@ -43,9 +48,9 @@ class QueryKeyProduct(torch.autograd.Function):
         return dq, dk, None
 
     @staticmethod
-    def jvp(ctx: Any, tq: Tensor | None, tk: Tensor | None, _: None) -> Tensor:  # type: ignore[override]
+    def jvp(ctx: Any, tq: Tensor | None, tk: Tensor | None, _: None) -> Tensor:
         q, k = ctx.saved_tensors
-        return _sum(tq is not None and _against(tq, k), tk is not None and _against(q, tk))
+        return _sum(None if tq is None else _against(tq, k), None if tk is None else _against(q, tk))
 
 
 class WeightedSum(torch.autograd.Function):
@@ -61,18 +66,18 @@ class WeightedSum(torch.autograd.Function):
         ctx.save_for_forward(*inputs)
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor | None, ...]:
         weights, values, taken = ctx.saved_tensors
         d_weights = _against(d, values).masked_fill(~taken, 0.0) if ctx.needs_input_grad[0] else None
         d_values = _spread(weights, d, taken, values.shape[1]) if ctx.needs_input_grad[1] else None
         return d_weights, d_values, None
 
     @staticmethod
-    def jvp(ctx: Any, t_weights: Tensor | None, t_values: Tensor | None, _: None) -> Tensor:  # type: ignore[override]
+    def jvp(ctx: Any, t_weights: Tensor | None, t_values: Tensor | None, _: None) -> Tensor:
         weights, values, taken = ctx.saved_tensors
         return _sum(
-            t_weights is not None and _gathered(t_weights, values, taken),
-            t_values is not None and _gathered(weights, t_values, taken),
+            None if t_weights is None else _gathered(t_weights, values, taken),
+            None if t_values is None else _gathered(weights, t_values, taken),
         )
 
 
@@ -88,11 +93,11 @@ class Shielded(torch.autograd.Function):
         ctx.hidden = inputs[1]
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None]:
         return d.masked_fill(ctx.hidden.pairs, 0.0), None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor, _: None) -> Tensor:  # type: ignore[override]
+    def jvp(ctx: Any, t: Tensor, _: None) -> Tensor:
         return t.clone()
 
 
@@ -110,17 +115,18 @@ class Masked(torch.autograd.Function):
         ctx.hidden = inputs[2]
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, d: Tensor) -> tuple[Tensor, None, None]:
         return d.masked_fill(ctx.hidden.pairs, 0.0), None, None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:  # type: ignore[override]
+    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:
         return t.masked_fill(ctx.hidden.pairs, 0.0)
 
 
-def _sum(one: Tensor | bool, other: Tensor | bool) -> Tensor:
-    """Of those of the two that there are."""
-    return one + other if isinstance(one, Tensor) and isinstance(other, Tensor) else one or other
+def _sum(*terms: Tensor | None) -> Tensor:
+    """Of those that there are; one at least."""
+    first, *rest = [x for x in terms if x is not None]
+    return first + rest[0] if rest else first
 
 
 def _against(x: Tensor, y: Tensor) -> Tensor:

@@ -12,10 +12,14 @@ from torch import Tensor
 from eyeline.masks import plain_function
 from eyeline.masks.functions import compiled, kept
 from eyeline.scores import ScoreFunction
+from eyeline.torch.products import applied
 
 
 class Called(torch.autograd.Function):
-    """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba."""
+    """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba.
+
+    Its slope may be NaN where a score is hidden in the end: it is to be `Shielded`.
+    """
 
     @staticmethod
     def forward(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
@@ -28,16 +32,29 @@ class Called(torch.autograd.Function):
         ctx.save_for_forward(s)
 
     @staticmethod
-    def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
-        return _times(d, _slope(ctx.saved_tensors[0], *ctx.rest)), None, None, None
+    def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:
+        return d * applied(_Slope, ctx.saved_tensors[0], *ctx.rest), None, None, None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:  # type: ignore[override]
-        return _times(t, _slope(ctx.saved_tensors[0], *ctx.rest))
+    def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:
+        slope: Tensor = applied(_Slope, ctx.saved_tensors[0], *ctx.rest)
+        return t * slope
+
+
+class _Slope(torch.autograd.Function):
+    """The function's derivative at each score; a function of autograd's, which finds numbers within any transform."""
+
+    @staticmethod
+    def forward(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
+        return _slope(s, change, rows, keys)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.mark_non_differentiable(output)
 
 
 def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
-    """The function's derivative at each score: the user's own, or a central difference."""
+    """The user's own derivative, or a central difference."""
     if change.derivative is not None:
         return _evaluated(plain_function(change.derivative), s, rows, keys)
     wide = s.to("cpu", torch.float64)
@@ -46,11 +63,6 @@ def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor
     above, below = wide + step, wide - step
     up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (above, below))
     return ((up - down) / (above - below)).to(s)
-
-
-def _times(d: Tensor, slope: Tensor) -> Tensor:
-    """No change of a result stays none, whatever the slope is: what is hidden may have one of NaN."""
-    return torch.where(d == 0, 0.0, d * slope)
 
 
 def _evaluated(function: Any, s: Tensor, rows: slice, keys: slice) -> Tensor:

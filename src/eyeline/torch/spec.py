@@ -18,7 +18,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -193,11 +193,7 @@ def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any
 def _kind(name: str) -> Any:
     """The class of this name: the last of masks, changes of scores and readouts, the user's own included."""
     if name not in _OWN:
-        kinds = {
-            kind.__qualname__: kind
-            for root in (Mask, Score, *get_args(Readout))
-            for kind in (root, *_descendants(root))
-        }
+        kinds = {kind.__qualname__: kind for root in (Mask, Score, Readout) for kind in (root, *_descendants(root))}
         _OWN.update({name: kind for name, kind in kinds.items() if kind.__module__.startswith("eyeline.")})
         return kinds[name]
     return _OWN[name]

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from eyeline.torch import portable_path
 from eyeline.torch.operator import ONCE, RESULTS, attend, attend_backward, attend_tangent
+from eyeline.torch.products import applied
 from eyeline.torch.spec import decode
 
 
@@ -34,7 +35,7 @@ def attended(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
     """What the operator gives, with derivatives for every transform."""
-    return list(_Attend.apply(spec, len(parameters), q, k, v, *parameters, *facts))
+    return list(applied(_Attend, spec, len(parameters), q, k, v, *parameters, *facts))
 
 
 def _are_wrapped(tensors: Sequence[Tensor]) -> bool:
@@ -55,8 +56,8 @@ def _has_derivatives(at: int, result: Tensor) -> bool:
 def _each(function: Any, info: Any, in_dims: Sequence[int | None], given: Sequence[Any]) -> tuple[Any, Any]:
     """What a function gives for each element of a batch, stacked."""
     found = [
-        function.apply(
-            *(x.select(dim, at) if isinstance(dim, int) else x for x, dim in zip(given, in_dims, strict=True))
+        applied(
+            function, *(x.select(dim, at) if isinstance(dim, int) else x for x, dim in zip(given, in_dims, strict=True))
         )
         for at in range(info.batch_size)
     ]
@@ -69,7 +70,7 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(spec: str, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
         if _are_wrapped(tensors):  # in another transform around this one
-            return _Attend.apply(spec, count, *tensors)  # type: ignore[no-any-return]
+            return tuple(applied(_Attend, spec, count, *tensors))
         return tuple(attend(*_split(tensors, count), spec))
 
     @staticmethod
@@ -88,9 +89,9 @@ class _Attend(torch.autograd.Function):
         needs = list(ctx.needs_input_grad[2 : 2 + 3 + ctx.count])
         facts = ctx.inputs - 3 - ctx.count
         if not given:
-            return (None,) * (2 + ctx.inputs)
+            return tuple([None] * (2 + ctx.inputs))
         told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
-        found = _AttendBackward.apply(*told, *tensors, *results, *(d for _, d in given))
+        found = applied(_AttendBackward, *told, *tensors, *results, *(d for _, d in given))
         own = [d if need else None for d, need in zip(found, needs, strict=True)]
         return None, None, *own, *[None] * facts
 
@@ -102,7 +103,7 @@ class _Attend(torch.autograd.Function):
             found = _tangents(ctx.spec, _split(tensors, ctx.count), given)
             return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
         told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
-        found = _AttendTangent.apply(*told, *tensors, *(t for _, t in given))
+        found = applied(_AttendTangent, *told, *tensors, *(t for _, t in given))
         return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
 
     @staticmethod
@@ -118,18 +119,16 @@ def _tangents(spec: str, tensors: tuple[Any, ...], given: Sequence[tuple[int, Te
         )
     q, k, v, parameters, facts = tensors
     request = decode(spec, q, k, parameters, facts)
-    with forward_ad._set_fwd_grad_enabled(True):  # type: ignore[no-untyped-call]
+    with forward_ad._set_fwd_grad_enabled(True):
         return portable_path.tangents(q, k, v, request, [t for _, t in given], [at for at, _ in given], dual)
 
 
 def dual(function: Callable[..., tuple[Tensor, ...]], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """As `torch.func.jvp`, at the level of forward mode that there is."""
-    pairs = [
-        forward_ad.unpack_dual(x)  # type: ignore[no-untyped-call]
-        for x in function(*(forward_ad.make_dual(x.detach(), t) for x, t in zip(primals, tangents, strict=True)))
-    ]
-    found = [pair.primal for pair in pairs]
-    return found, [torch.zeros_like(x) if t.tangent is None else t.tangent for x, t in zip(found, pairs, strict=True)]
+    levels: Any = forward_ad
+    duals = [levels.make_dual(x.detach(), t) for x, t in zip(primals, tangents, strict=True)]
+    found = [levels.unpack_dual(x) for x in function(*duals)]
+    return [x.primal for x in found], [torch.zeros_like(x.primal) if x.tangent is None else x.tangent for x in found]
 
 
 class _Once(torch.autograd.Function):
@@ -157,7 +156,7 @@ class _AttendBackward(_Once):
         spec: str, count: int, inputs: int, which: tuple[int, ...], needs: tuple[bool, ...], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
         if _are_wrapped(tensors):
-            return _AttendBackward.apply(spec, count, inputs, which, needs, *tensors)  # type: ignore[no-any-return]
+            return tuple(applied(_AttendBackward, spec, count, inputs, which, needs, *tensors))
         results = tensors[inputs : len(tensors) - len(which)]
         gradients = tensors[len(tensors) - len(which) :]
         of = _split(tensors[:inputs], count)
@@ -175,7 +174,7 @@ class _AttendTangent(_Once):
     @staticmethod
     def forward(spec: str, count: int, inputs: int, which: tuple[int, ...], *tensors: Tensor) -> tuple[Tensor, ...]:
         if _are_wrapped(tensors):
-            return _AttendTangent.apply(spec, count, inputs, which, *tensors)  # type: ignore[no-any-return]
+            return tuple(applied(_AttendTangent, spec, count, inputs, which, *tensors))
         of = _split(tensors[:inputs], count)
         return tuple(attend_tangent(*of, spec, list(tensors[inputs:]), list(which)))
 

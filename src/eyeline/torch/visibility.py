@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from eyeline.masks import AttentionShape, Mask
+from eyeline.masks import AttentionShape, LoweredMask, Mask
 from eyeline.masks.functions import narrowing
 
 
@@ -35,19 +36,28 @@ class Visibility:
         """Which of these keys these queries may look at, bool, broadcasting to (B, H, n, m); all if None."""
         if self._bounds is None or self._lowered is None:
             return None
+        if self._lowered.functions:
+            return torch.from_numpy(self._by_functions(self._lowered, rows, keys)).to(self._device)
         bounds: Tensor = _rows(self._bounds, rows)[..., None, :]
         j = torch.arange(keys.start, keys.stop, device=self._device, dtype=torch.int32)
         visible = ((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(dim=3)
         if self._allowed is not None:
             allowed = _rows(self._allowed, rows)
             visible = visible & (allowed if allowed.shape[3] == 1 else allowed[..., keys]).to(self._device)
-        if self._lowered.functions:
-            B, H, *_ = self._problem.shape
-            booleans = visible.expand(B, H, rows.stop - rows.start, -1).cpu().contiguous()
-            for function in self._lowered.functions:
-                narrowing(function)(booleans.numpy(), rows.start, keys.start)
-            visible = booleans.to(self._device)
         return visible
+
+    def _by_functions(self, lowered: LoweredMask, rows: slice, keys: slice) -> NDArray[np.bool_]:
+        """The same where the user's functions are asked too, (B, H, n, m); these are compiled for NumPy's arrays."""
+        bounds, j = _rows(lowered.bounds, rows)[..., None, :], np.arange(keys.start, keys.stop)
+        visible = ((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(axis=3)
+        if lowered.allowed is not None:
+            allowed = _rows(lowered.allowed, rows)
+            visible = visible & (allowed if allowed.shape[3] == 1 else allowed[..., keys])
+        B, H, *_ = self._problem.shape
+        whole: NDArray[np.bool_] = np.broadcast_to(visible, (B, H, rows.stop - rows.start, len(j))).copy()
+        for function in lowered.functions:
+            narrowing(function)(whole, rows.start, keys.start)
+        return whole
 
 
 def _rows(x: Any, rows: slice) -> Any:

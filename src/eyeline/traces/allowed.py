@@ -47,14 +47,35 @@ class Allowed:
             bounds = array if len(array) == 1 else array[queries]
         return Intervals(np.clip(bounds, first, last) - first)
 
-    def over_heads(self) -> Mask | None:
-        """The mask of all heads at once, where they stand as batch elements of one head each."""
+    def over_heads(self, first: int = 0, last: int | None = None) -> Mask | None:
+        """The mask of all heads at once, as batch elements of one head each, for the queries [first, last)."""
         if self.kind == "all":
             return None
         if self.kind == "causal":
-            return Causal()
+            if last is None:
+                return Causal()
+            ends = np.arange(first + 1, last + 1)
+            return Intervals(np.stack([np.zeros_like(ends), ends], axis=-1)[:, None])
         assert self.array is not None
-        return Intervals(self.array) if self.kind == "bounds" else Dense(self.array[:, None].astype(bool))
+        array = self.array if self.array.shape[1] == 1 else self.array[:, first:last]
+        return Intervals(array) if self.kind == "bounds" else Dense(array[:, None].astype(bool))
+
+    def pairs(self, queries: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each of P queries may look at the key beside it: (P,), (P,) → (H or 1, P)."""
+        if self.kind == "all":
+            return np.ones((1, len(queries)), np.bool_)
+        if self.kind == "causal":
+            return (keys <= queries)[None]
+        assert self.array is not None
+        if self.kind == "bits":
+            return np.asarray(self.array[:, queries, keys] == 1)
+        bounds = self.array if self.array.shape[1] == 1 else self.array[:, queries]
+        return np.asarray(((bounds[..., 0] <= keys[:, None]) & (keys[:, None] < bounds[..., 1])).any(axis=-1))
+
+    def dense(self, queries: int, keys: int) -> NDArray[np.bool_]:
+        """The mask as booleans, (H or 1, N, M)."""
+        i, j = np.divmod(np.arange(queries * keys), max(keys, 1))
+        return self.pairs(i, j).reshape(-1, queries, keys)
 
 
 def allowed(mask: Mask | None, heads: int, queries: int, keys: int) -> Allowed:

@@ -2,74 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from eyeline.caches import whole
 from eyeline.traces.allowed import Allowed
 from eyeline.traces.errors import TraceError
+from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import PICTURE, Measures
-from eyeline.traces.settings import Settings
+from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
+from eyeline.traces.settings import StoredSettings
 from eyeline.traces.tokenized_text import TokenizedText, Word
-from eyeline.traces.trace import LayerTrace, Sizes, Trace
-
-#: What a file says of its own form.
-SCHEMA = "eyeline.trace/1"
-_KEY = "eyeline"
-
-
-def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write a trace file; see `Trace.save`."""
-    arrays: dict[str, NDArray[Any]] = {}
-    masks: dict[int, str] = {}
-    layers: list[dict[str, Any]] = []
-    for number, layer in enumerate(trace.layers):
-        named = {"q": layer.q, "k": layer.k, "v": layer.v, "lse": layer.lse}
-        arrays |= {f"layers.{number}.{name}": array for name, array in named.items() if array is not None}
-        array = layer.allowed.array
-        if array is not None and id(array) not in masks:
-            masks[id(array)] = f"masks.{len(masks)}"
-            arrays[masks[id(array)]] = array
-        entry = {"scale": layer.scale, "mask": layer.allowed.kind}
-        layers.append(entry if array is None else entry | {"mask_array": masks[id(array)]})
-    measures = trace.measures
-    for name in ("entropy", "distance", "aside", "pictures", "most"):
-        if getattr(measures, name) is not None:
-            arrays[f"measures.{name}"] = getattr(measures, name)
-    sizes = trace.model
-    about = {
-        "schema": SCHEMA,
-        "name": trace.name,
-        "kind": trace.kind,
-        "model": {name: getattr(sizes, name) for name in _SIZES} | {"name": sizes.name},
-        "queries": _line_entry(trace.queries),
-        "keys": None if trace.keys is None else _line_entry(trace.keys),
-        "layers": layers,
-    }
-    _write(Path(path), arrays, json.dumps(about, allow_nan=False))
-
-
-def _write(path: Path, arrays: dict[str, NDArray[Any]], about: str) -> None:
-    """Write safetensors. (Its own writer holds it all in memory, or makes a file that nobody else may read.)"""
-    header: dict[str, Any] = {"__metadata__": {_KEY: about}}
-    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number lies where it may
-    end = 0
-    for name in order:
-        array = arrays[name]
-        first, end = end, end + array.nbytes
-        header[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": [first, end]}
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with whole(path) as beside, open(beside, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for name in order:
-            little = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
-            file.write(np.ascontiguousarray(little).data)
+from eyeline.traces.trace import SIZES, Sizes, Trace
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
@@ -86,13 +29,13 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     ...     load_trace(f"{folder}/arrow.safetensors")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
-    tensors = _Tensors(path)
-    about = Settings(tensors.path, "", tensors.about)
+    tensors = StoredArrays(path)
+    about = StoredSettings(tensors.path, "", tensors.about)
     if about.get("schema") != SCHEMA:
         about.wrong("schema", f"{SCHEMA!r}, which this version of Eyeline reads")
     entry = about.object("model")
-    sizes = Sizes(entry.text("name"), *(entry.whole(name, least=0 if name == "value_dim" else 1) for name in _SIZES))
-    L, H, G, D, E = (getattr(sizes, name) for name in _SIZES)
+    sizes = Sizes(entry.text("name"), *(entry.whole(name, least=0 if name == "value_dim" else 1) for name in SIZES))
+    L, H, G, D, E = (getattr(sizes, name) for name in SIZES)
     if H % G:
         entry.wrong("key_heads", f"a divisor of heads, {H}")
     kind = about.one_of("kind", "encoder", "decoder", "cross")
@@ -128,67 +71,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures)
 
 
-_SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
-_TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
-_NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.uint8): "U8"}
-
-
-class _Tensors:
-    """The arrays of a file, mapped from it, and what its metadata says."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        from safetensors import SafetensorError, safe_open
-
-        self.path = Path(path)
-        try:
-            # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
-            with safe_open(self.path, "np"):
-                pass
-            with open(self.path, "rb") as file:
-                length = int.from_bytes(file.read(8), "little")
-                header = json.loads(file.read(length))
-            self._data = np.asarray(np.memmap(self.path, np.uint8, "r"))[8 + length :]
-        except (SafetensorError, ValueError, RecursionError) as error:
-            reason = " ".join(str(error).removeprefix("Error while deserializing header: ").split())
-            raise TraceError(f"{self.path} is no trace, or was cut short ({reason}); save it again") from None
-        self._header = header
-        try:
-            self.about = json.loads(header.pop("__metadata__", {})[_KEY])
-        except (KeyError, TypeError):
-            raise TraceError(
-                f"{self.path} must have {_KEY!r} in its metadata, got none; it is no trace of Eyeline's"
-            ) from None
-        except (ValueError, RecursionError):
-            raise TraceError(f"{self.path}: {_KEY!r} in its metadata must be JSON; save the trace again") from None
-
-    def array(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array of this type and shape."""
-        entry = self._header.get(name)
-        if entry is None:
-            raise TraceError(f"{self.path} must have an array {name}, got none; save the trace again")
-        found = (entry["dtype"], tuple(entry["shape"]))
-        if found != (kind, shape):
-            raise TraceError(
-                f"{self.path}: {name} must be {kind} of shape {shape} by the file's own sizes, got {found[0]} of "
-                f"shape {found[1]}; save the trace again"
-            )
-        first, last = entry["data_offsets"]
-        # Where another program wrote the file, numbers may lie anywhere.
-        return np.require(self._data[first:last].view(_TYPES[kind]).reshape(shape), requirements="A")
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array; of one that isn't there, none."""
-        return tuple(self._header.get(name, {"shape": ()})["shape"])
-
-    def finite(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Numbers that are all finite."""
-        array = self.array(name, "F32", shape)
-        if not np.isfinite(array).all():
-            raise TraceError(f"{self.path}: {name} must be finite numbers, got others; record the trace again")
-        return array
-
-
-def _allowed(tensors: _Tensors, layer: Settings, H: int, N: int, M: int) -> Allowed:
+def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: int) -> Allowed:
     """Where a layer's queries may look."""
     kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
     if kind == "causal" and N != M:
@@ -207,20 +90,7 @@ def _allowed(tensors: _Tensors, layer: Settings, H: int, N: int, M: int) -> Allo
     return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))
 
 
-def _line_entry(line: TokenizedText) -> dict[str, Any]:
-    """A line as the file has it: places in characters, null for none."""
-    return {
-        "text": line.text,
-        "ids": line.ids,
-        "pieces": line.pieces,
-        "spans": line.spans,
-        "words": [[word.tokens, word.span] for word in line.words],
-        "aside": line.aside,
-        "prompt": line.prompt,
-    }
-
-
-def _line(entry: Settings) -> TokenizedText:
+def _line(entry: StoredSettings) -> TokenizedText:
     """A line from a file, checked: its words are all its tokens in order, and all places are places of the text."""
     text, pieces = entry.text("text"), entry.texts("pieces")
     N, end = len(pieces), len(text)
@@ -247,7 +117,19 @@ def _line(entry: Settings) -> TokenizedText:
         entry.wrong("aside", f"places of the {len(words)} words")
     if prompt is not None and not _is_place(prompt, 0, N):
         entry.wrong("prompt", f"a number of the {N} tokens, or null")
-    return TokenizedText(text, tuple(ids), tuple(pieces), tuple(map(_span, spans)), tuple(words), tuple(aside), prompt)
+    unknown = [] if entry.get("unknown") is None else entry.items("unknown")  # files of before have none
+    if not all(_is_place(place, 0, N - 1) for place in unknown):
+        entry.wrong("unknown", f"positions of the {N} tokens")
+    return TokenizedText(
+        text,
+        tuple(ids),
+        tuple(pieces),
+        tuple(map(_span, spans)),
+        tuple(words),
+        tuple(aside),
+        prompt,
+        tuple(unknown),
+    )
 
 
 def _is_place(value: object, least: int, most: int) -> bool:

@@ -52,26 +52,25 @@ def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
 
 def measures(layers: Sequence[Observation]) -> Measures:
     """The measures of all layers, of what was seen of each, (1, H, …), or (H, 1, …)."""
-    pictures = np.stack([_heads(seen.pooled, 3) for seen in layers])
+    pictures = np.stack([_heads(seen[Pooled], 3) for seen in layers])
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]
-    distances = [_mean(seen, seen.mean_distance) for seen in layers if seen.mean_distance is not None]
+    distances = [_mean(seen, seen[MeanDistance]) for seen in layers if MeanDistance in seen]
     return Measures(
-        np.stack([_mean(seen, seen.entropy) for seen in layers]),
+        np.stack([_mean(seen, seen[Entropy]) for seen in layers]),
         np.stack(distances) if distances else None,
-        np.stack([_mean(seen, None if seen.group_mass is None else seen.group_mass[..., 0]) for seen in layers]),
+        np.stack([_mean(seen, seen[GroupMass][..., 0]) for seen in layers]),
         np.round(255 * np.sqrt(shares)).astype(np.uint8),
         most.astype(np.float32),
     )
 
 
-def _heads(values: Array | None, axes: int) -> Array:
+def _heads(values: Array, axes: int) -> Array:
     """(H, …), with so many axes in all."""
-    assert values is not None
     return values.reshape(-1, *values.shape[len(values.shape) - axes + 1 :])
 
 
-def _mean(seen: Observation, values: Array | None) -> Array:
+def _mean(seen: Observation, values: Array) -> Array:
     """The mean over the queries that may look at anything, (H,)."""
     looking = _heads(seen.lse, 2) > -np.inf
     total = np.where(looking, _heads(values, 2), 0).sum(axis=1, dtype=np.float64)

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from eyeline.masks import Causal, Mask
-from eyeline.readouts.observation import Observation
-from eyeline.traces.allowed import Allowed, allowed
-from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.measures import asked, measures
-from eyeline.traces.tokenized_text import of_tokens
-from eyeline.traces.trace import LayerTrace, Sizes, Trace
-
-if TYPE_CHECKING:
-    from eyeline.models import Model, Tokens
-
-
-class TorchModel(Protocol):
-    """A model of transformers: a module of torch, which this room doesn't import."""
-
-    def named_modules(self) -> Iterable[tuple[str, Any]]:
-        """Its parts by their paths."""
+from eyeline.models import Model, Tokens
+from eyeline.traces.errors import TraceError
+from eyeline.traces.keep import Keep
+from eyeline.traces.model_choice import text_model
+from eyeline.traces.text_model import ReadText, TextModel, TorchModel
+from eyeline.traces.trace import Trace
 
 
 @overload
@@ -72,6 +61,7 @@ def record(
         text: one word or more, as many tokens as the model has positions at most; with a model of transformers, also a
             dict of what it is called with, of one text, sound or picture.
         model: a name of the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
+            A folder of a family that Eyeline doesn't have in NumPy runs through transformers, where it is installed.
         tokenizer: of a model of transformers.
         target: of an encoder-decoder of transformers, the answer that its decoder is given; its own if not said.
         mask: "causal" (no looking ahead) or any mask, beside what the model says itself.
@@ -92,30 +82,27 @@ def record(
     >>> record("time flies like an arrow")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
+    keep = Keep(values=values, measures=True)
     if hasattr(model, "named_modules"):  # torch's
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
-        from eyeline.traces.hugging import record_hugging
+        from eyeline.traces.transformers_traces import record_inputs
 
-        return record_hugging(text, model, tokenizer, target, values, cancelled, progress)
+        return record_inputs(text, model, tokenizer, target, keep, cancelled, progress)
     if tokenizer is not None or target is not None:
         raise TraceError("tokenizer and target must be left out with a model that isn't of transformers")
     if not isinstance(text, str):
         raise TraceError(f"text must be a string, got {type(text).__name__}")
     if not text.strip():
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
-    if isinstance(model, (str, os.PathLike)):
-        from eyeline.models import load
+    asked = text_model(model, progress=progress)
 
-        model = load(model, progress=progress)
-    return record_tokens(
-        model,
-        model.tokens(text),
-        mask=mask,
-        scale=scale,
-        values=values,
-        cancelled=cancelled,
-        progress=progress,
+    def layer_done(done: int, layers: int) -> None:
+        if progress is not None and done:
+            progress(f"{asked.name}: layer {done} of {layers}")
+
+    return record_text(
+        asked, asked.read(text), mask=mask, scale=scale, keep=keep, cancelled=cancelled, layer_done=layer_done
     )
 
 
@@ -126,19 +113,44 @@ def record_tokens(
     prompt: int | None = None,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
-    values: bool = True,
+    keep: Keep | None = None,
     cancelled: Callable[[], bool] | None = None,
-    progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
     """The same of tokens, the last of which may have been generated.
 
     Args:
-        model: the model.
+        model: one of Eyeline's models.
         tokens: its tokens of a text.
         prompt: how many of them were given, if the others were generated.
-        mask, scale, values, cancelled, progress: as for `record`.
+        keep: what is kept; as `record` if not given.
+        mask, scale, cancelled: as for `record`.
+        layer_done: called after each layer with how many are done and how many there are.
     """
-    if all(special or word is None for special, word in zip(tokens.special, tokens.words, strict=True)):
+    return record_text(
+        text_model(model),
+        ReadText(tokens, prompt=prompt),
+        mask=mask,
+        scale=scale,
+        keep=Keep(measures=True) if keep is None else keep,
+        cancelled=cancelled,
+        layer_done=layer_done,
+    )
+
+
+def record_text(
+    model: TextModel,
+    text: ReadText,
+    *,
+    keep: Keep,
+    mask: Mask | Literal["causal"] | None = None,
+    scale: float | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
+) -> Trace:
+    """The same of a text that was read, by any model: the one way from a text to a trace."""
+    tokens = text.tokens
+    if not tokens.has_words:
         raise TraceError(
             f"text must have at least one word, got {tokens.text[:20]!r}, of which the tokenizer makes none"
         )
@@ -148,46 +160,4 @@ def record_tokens(
         if mask != "causal":
             raise TraceError(f"mask must be 'causal' or a mask of eyeline, got {mask!r}")
         mask = Causal()
-    config = model.config
-    if config.causal and mask == Causal():
-        mask = None  # its tokens look only back as it is
-    line = of_tokens(tokens, causal=config.causal, prompt=prompt)
-    layers: list[LayerTrace] = []
-    seen: list[Observation] = []
-    masks: list[tuple[Mask | None, Allowed]] = []
-    running = model.layers([tokens.ids], mask=mask, scale=scale, read=asked(line, None))
-    for number in range(1, config.layers + 1):
-        if cancelled is not None and cancelled():
-            raise Cancelled
-        layer = next(running)
-        q, k, v, lse = layer.q[0], layer.k[0], layer.v[0], layer.lse[0]
-        if not masks or masks[-1][0] != layer.mask:
-            masks.append((layer.mask, allowed(layer.mask, len(q), len(line), len(line))))
-        layers.append(
-            LayerTrace(
-                np.ascontiguousarray(q),
-                np.ascontiguousarray(k),
-                np.ascontiguousarray(v) if values else None,
-                lse,
-                1 / config.head_dim**0.5 if scale is None else float(scale),
-                masks[-1][1],
-            )
-        )
-        seen.append(replace(layer.seen, output=layer.output[:, :, :0]))
-        if progress is not None:
-            progress(f"{model.name}: layer {number} of {config.layers}")
-    E = layers[0].v.shape[2] if layers[0].v is not None else 0
-    sizes = Sizes(model.name, config.layers, config.heads, config.key_heads, config.head_dim, E)
-    kind: Literal["encoder", "decoder"] = "decoder" if config.causal else "encoder"
-    return Trace(name_of(mask, scale), sizes, kind, line, None, tuple(layers), measures(seen))
-
-
-def name_of(mask: Mask | None, scale: float | None) -> str:
-    """What a run is called, by what was changed.
-
-    >>> name_of(Causal(), 1.0), name_of(None, None)
-    ('causal, without ÷ √d', 'as trained')
-    """
-    names = [] if mask is None else ["causal" if mask == Causal() else repr(mask)]
-    names += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
-    return ", ".join(names) or "as trained"
+    return model.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)

@@ -40,6 +40,7 @@ class TokenizedText:
         aside: the places among the words of those that are set aside unless they are asked for: special tokens, bare
             spaces, and where tokens look only back, the first word.
         prompt: how many tokens were given, where the others were generated; None if all were given.
+        unknown: the positions of the tokens that stand for a text the vocabulary has no piece for, as [UNK].
     """
 
     text: str
@@ -49,6 +50,7 @@ class TokenizedText:
     words: tuple[Word, ...]
     aside: tuple[int, ...]
     prompt: int | None = None
+    unknown: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -57,6 +59,19 @@ class TokenizedText:
     def tokens_aside(self) -> list[int]:
         """The positions of the tokens of the words that are set aside."""
         return [token for place in self.aside for token in range(*self.words[place].tokens)]
+
+    def stored(self) -> dict[str, Any]:
+        """The line as a trace's file has it: places in characters, null for none."""
+        return {
+            "text": self.text,
+            "ids": self.ids,
+            "pieces": self.pieces,
+            "spans": self.spans,
+            "words": [[word.tokens, word.span] for word in self.words],
+            "aside": self.aside,
+            "prompt": self.prompt,
+            "unknown": self.unknown,
+        }
 
     def entry(self) -> dict[str, Any]:
         """The line as the page's header has it: places in UTF-16 units of the text, as JavaScript counts, -1 for none.
@@ -79,6 +94,7 @@ class TokenizedText:
             "words": [[*word.tokens, *places(word.span)] for word in self.words],
             "aside": list(self.aside),
             "prompt": self.prompt,
+            "unknown": list(self.unknown),
         }
 
 
@@ -101,6 +117,7 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Tok
         tuple(Word((unit.tokens[0], unit.tokens[-1] + 1), unit.span) for unit in units),
         tuple(place for place in range(len(units)) if place not in shown),
         prompt,
+        tokens.unknown,
     )
 
 

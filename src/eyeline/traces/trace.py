@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -13,14 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.readouts import Pooled, Weights
-from eyeline.readouts.rectangle import Which
-from eyeline.traces.allowed import Allowed
+from eyeline.readouts.observation import Observation
+from eyeline.readouts.weights import Which
 from eyeline.traces.errors import TraceError
-from eyeline.traces.measures import Measures
-from eyeline.traces.tokenized_text import TokenizedText
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
+from eyeline.traces.measures import Measures, asked, measures
+from eyeline.traces.safetensors_file import SCHEMA, write_trace
+from eyeline.traces.tokenized_text import TokenizedText, of_words
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
+#: The sizes that a trace's file holds.
+SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,7 @@ class Sizes:
         name: what it was asked for by.
         layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
             were not kept.
+        positions: the most tokens that the model takes; None if it has no limit, or none is known.
     """
 
     name: str
@@ -39,25 +47,7 @@ class Sizes:
     key_heads: int
     head_dim: int
     value_dim: int
-
-
-@dataclass(frozen=True, eq=False)
-class LayerTrace:
-    """What is kept of one layer.
-
-    Attributes:
-        q: float32, (H, N, D). k: (G, M, D). v: (G, M, E), or None if values were not kept.
-        lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
-        scale: what q·k is multiplied by.
-        allowed: where queries may look.
-    """
-
-    q: Array
-    k: Array
-    v: Array | None
-    lse: Array
-    scale: float
-    allowed: Allowed
+    positions: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +63,11 @@ class Trace:
         queries: the tokens that look.
         keys: the tokens that are looked at; None if they are the same.
         layers: what is kept of each.
-        measures: of every head.
+        vectors: the vectors of some tokens before the first layer and after each, (L + 1, tokens, width), if they were
+            asked for; of `vector_tokens`.
+        vector_tokens: the positions of those tokens.
+        seen: what was read of each layer while it ran, if anything was asked for, with axes (1, H, N, ...) or
+            (H, 1, N, ...).
     """
 
     name: str
@@ -82,13 +76,24 @@ class Trace:
     queries: TokenizedText
     keys: TokenizedText | None
     layers: tuple[LayerTrace, ...]
-    measures: Measures
+    _measures: Measures | None = None
+    vectors: Array | None = None
+    vector_tokens: tuple[int, ...] = ()
+    seen: tuple[Observation, ...] = ()
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
         tokens = f"{N} tokens" if self.keys is None else f"{N} × {M} tokens"
         size = f"{self.model.layers} × {self.model.heads} heads"
         return f"<Trace of {self.queries.text[:40]!r}: {self.model.name}, {self.name}, {size}, {tokens}>"
+
+    @cached_property
+    def measures(self) -> Measures:
+        """A few numbers and a small picture of every head."""
+        if self._measures is not None:
+            return self._measures
+        read = asked(self.queries, self.keys)
+        return measures([layer.observe(read) for layer in self.layers])
 
     @property
     def across(self) -> TokenizedText:
@@ -132,9 +137,70 @@ class Trace:
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
         array([[0.01, 0.99, 0.01]], dtype=float32)
         """
-        from eyeline.traces.making import of_arrays
+        layers = layers_of(q, k, v, mask, scale)
+        lines = of_words(queries), None if keys is None else of_words(keys, "keys")
+        shapes = {"q": layers[0].q.shape, "k": layers[0].k.shape}
+        for what, line, array in (("queries", lines[0], "q"), ("keys", lines[1] or lines[0], "k")):
+            if len(line) != shapes[array][1]:
+                raise TraceError(
+                    f"{what} must be {shapes[array][1]} words, one for each token of {array}, got {len(line)}"
+                    + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
+                )
+        for label, text in (("name", name), ("model", model)):
+            if not isinstance(text, str):
+                raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+        return Trace.of_layers(layers, *lines, name=name, model=model)
 
-        return of_arrays(q, k, v, mask, scale, queries, keys, name, model)
+    @staticmethod
+    def of_layers(
+        layers: Sequence[LayerArrays],
+        queries: TokenizedText,
+        keys: TokenizedText | None,
+        *,
+        name: str,
+        model: str,
+        kind: Kind | None = None,
+        keep: Keep | None = None,
+        positions: int | None = None,
+        vectors: Array | None = None,
+    ) -> Trace:
+        """The trace of layers that were run elsewhere.
+
+        Args:
+            layers: each layer's arrays.
+            queries, keys, name, model, kind: as in `Trace`; the kind is that of the masks if not given.
+            keep: what is read of each layer; the numbers of `Trace.measures` if not given.
+            positions: the most tokens that the model takes, if that is known.
+            vectors: the vectors of the tokens `keep.vectors`.
+        """
+        keep = Keep(measures=True) if keep is None else keep
+        measured = asked(queries, keys) if keep.measures else []
+        # Two readouts of one kind can't be asked for at once: what `keep` asks for is read by itself.
+        kept, seen, read = [], [], []
+        for arrays in layers:
+            layer, found = arrays.observed(measured or keep.read)
+            kept.append(layer)
+            if measured and found is not None:
+                seen.append(found)
+            if keep.read:
+                read.append(layer.observe(keep.read) if measured or found is None else found)
+        (H, _, D), (G, _, _) = layers[0].q.shape, layers[0].k.shape
+        E = 0 if layers[0].v is None else layers[0].v.shape[2]
+        if kind is None:
+            causal = all(arrays.allowed.kind == "causal" for arrays in layers)
+            kind = "cross" if keys is not None else "decoder" if causal else "encoder"
+        return Trace(
+            name,
+            Sizes(model, len(layers), H, G, D, E, positions),
+            kind,
+            queries,
+            keys,
+            tuple(kept),
+            measures(seen) if measured else None,
+            vectors,
+            () if vectors is None else tuple(keep.positions(len(queries)) or ()),
+            tuple(read),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace into a file, which is there whole or not at all. `load_trace` opens it.
@@ -144,9 +210,30 @@ class Trace:
         Raises:
             OSError: if it can't be written.
         """
-        from eyeline.traces.file import save
-
-        save(self, path)
+        check_plain(self, "saved")
+        arrays: dict[str, Array] = {}
+        masks: dict[int, str] = {}
+        layers: list[dict[str, Any]] = []
+        for number, layer in enumerate(self.layers):
+            named = {"q": layer.q, "k": layer.k, "v": layer.v, "lse": layer.lse}
+            arrays |= {f"layers.{number}.{part}": array for part, array in named.items() if array is not None}
+            array = layer.allowed.array
+            if array is not None and id(array) not in masks:
+                masks[id(array)] = f"masks.{len(masks)}"
+                arrays[masks[id(array)]] = array
+            entry = {"scale": layer.scale, "mask": layer.allowed.kind}
+            layers.append(entry if array is None else entry | {"mask_array": masks[id(array)]})
+        arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
+        about = {
+            "schema": SCHEMA,
+            "name": self.name,
+            "kind": self.kind,
+            "model": {size: getattr(self.model, size) for size in ("name", *SIZES)},
+            "queries": self.queries.stored(),
+            "keys": None if self.keys is None else self.keys.stored(),
+            "layers": layers,
+        }
+        write_trace(Path(path), arrays, about)
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
         """A rectangle of one head's weights, exactly, in memory of its own size.
@@ -168,9 +255,9 @@ class Trace:
         array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
         """
         part, group = self.layer(layer), self.key_head(head)
-        asked = Weights(queries, keys)
+        which = Weights(queries, keys)
         try:
-            rows, columns = asked.rows(len(self.queries)), asked.columns(len(self.across))
+            rows, columns = which.rows(len(self.queries)), which.columns(len(self.across))
         except ValueError as error:
             raise TraceError(str(error)) from None
         if not rows.size or not columns.size:
@@ -182,11 +269,11 @@ class Trace:
             _nothing(last - first),
             mask=part.allowed.mask(head, rows, (first, last)),
             scale=part.scale,
+            scores=part.scores(head, rows, (first, last)),
             lse=part.lse[head][rows],
             read=Weights(keys=columns - first),
         )
-        assert seen.weights is not None
-        return seen.weights
+        return seen[Weights]
 
     def pooled(
         self,
@@ -219,18 +306,18 @@ class Trace:
         for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
             if not _is_whole(value) or not 1 <= value <= most:
                 raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
-        asked = np.arange(top, bottom)
+        rows_there = np.arange(top, bottom)
         seen = observe(
             part.q[head, top:bottom],
             part.k[group, first:last],
             _nothing(last - first),
-            mask=part.allowed.mask(head, asked, (first, last)),
+            mask=part.allowed.mask(head, rows_there, (first, last)),
             scale=part.scale,
+            scores=part.scores(head, rows_there, (first, last)),
             lse=part.lse[head, top:bottom],
             read=Pooled(rows, columns),
         )
-        assert seen.pooled is not None
-        return seen.pooled
+        return seen[Pooled]
 
     def layer(self, layer: int) -> LayerTrace:
         """What is kept of a layer, counted from 0.
@@ -251,6 +338,17 @@ class Trace:
         if not _is_whole(head) or not 0 <= head < self.model.heads:
             raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
         return head // (self.model.heads // self.model.key_heads)
+
+
+def check_plain(trace: Trace, what: str) -> None:
+    """
+    Raises:
+        TraceError: if a trace's scores are more than scaled products, so that it can't be `what`.
+    """
+    if any(layer.softcap is not None or layer.bias is not None for layer in trace.layers):
+        raise TraceError(
+            f"scores must be q·k alone for a trace to be {what}, got {trace.model.name}, which caps them or adds biases"
+        )
 
 
 def _nothing(keys: int) -> Array:

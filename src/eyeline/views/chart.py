@@ -19,7 +19,7 @@ _STYLES = ("cyan", "yellow", "dim")
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its points (x, y), all positive, in order; whether it is drawn as a mere guide."""
+    """A curve: its points (x, y), all positive, in order; `guide` draws it dotted."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -27,7 +27,7 @@ class Series:
 
 
 def log_chart(series: Sequence[Series], say: Callable[[float], str], ink: Ink) -> list[Text]:
-    """Curves on logarithmic axes, each with a sign of its own, and below them whose sign is whose.
+    """Curves on logarithmic axes, each with its own sign, and a legend.
 
     Args:
         series: the curves, over the same x.
@@ -69,7 +69,7 @@ def log_chart(series: Sequence[Series], say: Callable[[float], str], ink: Ink) -
 
 
 def _heights(curve: Series, xs: Sequence[float], cells: int, column: Callable[[float], int]) -> dict[int, float]:
-    """The logarithm of y at each column: a straight line between points; of a guide, every other column."""
+    """log₁₀ of y at each column, interpolated between points; a guide has every other column."""
     found = {}
     ends = zip(curve.points, curve.points[1:], strict=False)
     for (x0, y0), (x1, y1) in ends:

@@ -1,30 +1,32 @@
-"""What every head does, as a PNG: layers × heads, one panel for the kinds of heads and one for each number."""
+"""Heads as a PNG: panels of layers × heads, one for their kinds and one for each measure."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from eyeline.views.document import Heads
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.heads import MIXED, found, heading, rule
+from eyeline.views.findings import unknown
+from eyeline.views.heads_findings import MIXED, found, heading, rule
 from eyeline.views.labels import excerpt, printable
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from eyeline.answers import Heads
+
 _SIGNED = 400  # heads up to which tiles bear signs
 _BACK = "#EEEEEE"
 
 
-def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
-    """Draw the kinds of heads, and every number of them.
+def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
+    """Draw the kinds of heads, and each measure.
 
     Args:
-        document: what the heads do.
+        answer: what the heads do.
         path: a file name that ends in .png; it is written whole or not at all.
 
     Returns:
@@ -39,46 +41,47 @@ def save_heads(document: Heads, path: str | os.PathLike[str]) -> list[str]:
     empty = figures("png")
     import matplotlib
 
-    layers, heads = document["model"]["layers"], document["model"]["heads"]
+    layers, heads = answer.model.layers, answer.model.heads
     wide, high = min(max(0.24 * heads, 2.9), 8.0), min(max(0.24 * layers, 2.2), 9.0)
-    measures = document["measures"]
-    thresholds = {label["measure"]: label["above"] for label in document["labels"]}
+    measures = answer.measures
+    thresholds = {label.measure: label.above for label in answer.labels}
     across = 6 if layers > 1.5 * heads else 4
     down = math.ceil((len(measures) + 1) / across)
     with matplotlib.rc_context({"font.family": fonts(), "font.size": 9}):
         figure = empty((wide + 0.9) * across, (high + 0.75) * down + 1.5)
-        before, inside, after = excerpt(printable(document["text"]), None, round((wide + 0.9) * across * 9))
-        title = "\n".join([before + inside + after, heading(document), found(document)])
+        before, inside, after = excerpt(printable(answer.text), None, round((wide + 0.9) * across * 9))
+        said = unknown(answer.unknown)
+        title = "\n".join([before + inside + after, heading(answer), *([said] if said else []), found(answer)])
         figure.suptitle(title, fontsize=11).set_parse_math(False)
         panels = figure.subplots(down, across, squeeze=False).ravel()
-        _kinds(panels[0], document, across)
+        _kinds(panels[0], answer, across)
         for panel, measure in zip(panels[1:], measures, strict=False):
-            name = measure["name"]
-            rows = _rows(document, name)
-            if document["causal"] and name == "next":
+            name = measure.name
+            rows = _rows(answer, name)
+            if answer.causal and name == "next":
                 _none(panel, rows, name, "may not be seen")
             elif all(value is None for row in rows for value in row):
                 _none(panel, rows, name, "none")
             else:
-                _numbers(panel, rows, name, measure["unit"], thresholds.get(name))
+                _numbers(panel, rows, name, measure.unit, thresholds.get(name))
         for panel in panels[len(measures) + 1 :]:
             panel.set_axis_off()
         return save(figure, target)
 
 
-def _rows(document: Heads, key: str) -> list[list[Any]]:
-    """One entry of each head, layer by layer."""
-    values = [cast(dict[str, Any], entry)[key] for entry in document["heads"]]
-    count = document["model"]["heads"]
+def _rows(answer: Heads, key: str) -> list[list[Any]]:
+    """One value of each head, layer by layer."""
+    values = [getattr(entry, key) for entry in answer.heads]
+    count = answer.model.heads
     return [values[first : first + count] for first in range(0, len(values), count)]
 
 
-def _kinds(panel: Axes, document: Heads, across: int) -> None:
-    """Each head as a tile of its kind's colour and sign, and below them what they mean."""
+def _kinds(panel: Axes, answer: Heads, across: int) -> None:
+    """Each head as a tile with its kind's colour and sign, and a legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    rows = _rows(document, "label")
+    rows = _rows(answer, "label")
     panel.imshow([[to_rgb(SIGNS[name].colour or _BACK) for name in row] for row in rows], aspect="auto")
     if len(rows) * len(rows[0]) <= _SIGNED:
         for layer, row in enumerate(rows):
@@ -88,7 +91,7 @@ def _kinds(panel: Axes, document: Heads, across: int) -> None:
                     panel.text(head, layer, SIGNS[name].sign, ha="center", va="center", fontsize=9, color=colour)
     _axes(panel, rows, "kind")
     there = {name for row in rows for name in row}
-    rules = {label["label"]: rule(label) for label in document["labels"]} | {MIXED: "none of these"}
+    rules = {label.label: rule(label) for label in answer.labels} | {MIXED: "none of these"}
     patches = [
         Patch(facecolor=SIGNS[name].colour or _BACK, edgecolor="gray", linewidth=0.5, label=f"{name}: {when}")
         for name, when in rules.items()
@@ -98,7 +101,7 @@ def _kinds(panel: Axes, document: Heads, across: int) -> None:
 
 
 def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, unit: str, above: float | None) -> None:
-    """One number of each head, with a dot where it is enough to name the head for it."""
+    """One measure of each head, with a dot where it exceeds the threshold of a label."""
     from matplotlib import colormaps
 
     colours = colormaps["cividis"].with_extremes(bad=_BACK)
@@ -116,7 +119,7 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
 
 
 def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -> None:
-    """An empty panel that says why it is."""
+    """An empty panel with the reason."""
     panel.imshow([[0.0] * len(row) for row in rows], aspect="auto", cmap="Greys", vmin=0, vmax=1)
     panel.text(0.5, 0.5, why, ha="center", va="center", transform=panel.transAxes, color="gray")
     _axes(panel, rows, title)
@@ -125,8 +128,8 @@ def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -
 def _axes(panel: Axes, rows: Sequence[Sequence[object]], title: str) -> None:
     for axis, count in ((panel.xaxis, len(rows[0])), (panel.yaxis, len(rows))):
         step = 1 if count <= 12 else 2 if count <= 24 else 5
-        places = [place for place in range(count) if not (place + 1) % step or (step > 1 and not place)]
-        axis.set_ticks(places, [str(place + 1) for place in places], fontsize=7)
+        places = range(0, count, step)
+        axis.set_ticks(places, [str(place) for place in places], fontsize=7)
         axis.set_tick_params(length=0)
         edges = [place - 0.5 for place in range(1, count)]
         draw = panel.axvline if axis is panel.xaxis else panel.axhline

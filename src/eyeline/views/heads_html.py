@@ -1,55 +1,60 @@
-"""What every head does, for a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+"""Heads in a notebook: HTML without scripts, its words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
 import html
 from collections import Counter
 from itertools import groupby
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
-from eyeline.views.document import HeadEntry, Heads
-from eyeline.views.heads import MIXED, clearest, conventions, figure, found, heading, rule
-from eyeline.views.html import box, row, small, strong, table, words
-from eyeline.views.labels import excerpt
+from eyeline.views.findings import unknown
+from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, heading, rule
+from eyeline.views.html_parts import box, row, small, strong, table, words
+from eyeline.views.labels import excerpt, head_name, layer_name
 from eyeline.views.signs import SIGNS
 
+if TYPE_CHECKING:
+    from eyeline.answers import Heads
+    from eyeline.answers.behaviour.all_heads import HeadEntry
 
-def heads_html(document: Heads) -> str:
-    """The picture, what its signs mean, and the clearest heads of each kind, as a piece of HTML."""
-    before, inside, after = excerpt(document["text"], None, 200)
+
+def heads_html(answer: Heads) -> str:
+    """The picture, its legend and the clearest heads of each kind, as an HTML fragment."""
+    before, inside, after = excerpt(answer.text, None, 200)
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',
-        small(html.escape(heading(document))),
-        f'<div style="overflow-x:auto">{_picture(document)}</div>',
-        _legend(document),
-        strong(html.escape(found(document))),
+        small(html.escape(heading(answer))),
+        *([small(said)] if (said := unknown(answer.unknown, words)) else []),
+        f'<div style="overflow-x:auto">{_picture(answer)}</div>',
+        _legend(answer),
+        strong(html.escape(found(answer))),
         strong("The clearest of each kind"),
-        _table(document),
-        *(small(html.escape(line)) for line in conventions(document)),
+        _table(answer),
+        *(small(html.escape(line)) for line in conventions(answer)),
     ]
     return box(parts)
 
 
-def _picture(document: Heads) -> str:
-    count = document["model"]["heads"]
-    rows = [row(["", *(str(number) for number in range(1, count + 1))])]
-    for layer, entries in groupby(document["heads"], key=lambda entry: entry["layer"]):
+def _picture(answer: Heads) -> str:
+    count = answer.model.heads
+    rows = [row(["", *(f"H{head}" for head in range(count))])]
+    for layer, entries in groupby(answer.heads, key=lambda entry: entry.layer):
         cells = [_cell(entry) for entry in entries]
-        rows.append(row([f"layer {layer}", *(sign for sign, _ in cells)], [fill for _, fill in cells]))
+        rows.append(row([layer_name(layer), *(sign for sign, _ in cells)], [fill for _, fill in cells]))
     return table(rows)
 
 
 def _cell(entry: HeadEntry) -> tuple[str, str]:
     """A head's sign, and the colour of its cell."""
-    sign = SIGNS[entry["label"]]
-    title = html.escape(f"layer {entry['layer']} head {entry['head']}: {', '.join(entry['labels'])}", quote=True)
+    sign = SIGNS[entry.label]
+    title = html.escape(f"{head_name(entry.layer, entry.head)}: {', '.join(entry.labels)}", quote=True)
     ink = "color:black" if sign.colour else "opacity:.5"
     return f'<span style="{ink}" title="{title}">{"" if sign.fills else sign.sign}&nbsp;</span>', sign.colour or "none"
 
 
-def _legend(document: Heads) -> str:
-    counts = Counter(entry["label"] for entry in document["heads"])
-    rules = {label["label"]: f"{rule(label)} · {label['source']}" for label in document["labels"]}
+def _legend(answer: Heads) -> str:
+    counts = Counter(entry.label for entry in answer.heads)
+    rules = {label.label: f"{rule(label)} · {label.source}" for label in answer.labels}
     rows = []
     for name, when in (rules | {MIXED: "none of these"}).items():
         sign = SIGNS[name]
@@ -60,10 +65,10 @@ def _legend(document: Heads) -> str:
     return table(rows)
 
 
-def _table(document: Heads) -> str:
-    names = [measure["name"] for measure in document["measures"]]
-    rows = [row(["layer", "head", "kind", *names])]
-    for entry in clearest(document):
+def _table(answer: Heads) -> str:
+    names = [measure.name for measure in answer.measures]
+    rows = [row(["head", "kind", *names])]
+    for entry in clearest(answer):
         numbers = [html.escape(figure(entry, name)) for name in names]
-        rows.append(row([str(entry["layer"]), str(entry["head"]), cast(dict[str, Any], entry)["label"], *numbers]))
+        rows.append(row([head_name(entry.layer, entry.head), entry.label, *numbers]))
     return f'<div style="overflow-x:auto">{table(rows)}</div>'

@@ -1,11 +1,15 @@
-"""What a terminal can show: the signs that drawings are made of, and the widths of words."""
+"""What a terminal can show: characters for drawing, and the widths of words."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from eyeline.views.document import Unit
 from eyeline.views.labels import MARK, marked, named, printable
+
+if TYPE_CHECKING:
+    from eyeline.answers.entries import UnitEntry
 
 _PLAIN = {
     "→": "->",
@@ -27,7 +31,7 @@ _LONGEST = 24  # cells of a label
 
 
 class Ink:
-    """How to draw in one terminal.
+    """The means of drawing in one terminal.
 
     Args:
         encoding: what the terminal's text is encoded in; without UTF the drawings are made of ASCII.
@@ -42,17 +46,17 @@ class Ink:
         self._eighths = tuple("▏▎▍▌▋▊▉█" if self.unicode else "#")
 
     def words(self, text: str) -> str:
-        """Words of the user's, as typed but safe, to stand in a line of ours."""
+        """The user's words, made safe to stand in a line of ours."""
         if self.unicode:
             return marked(text)
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def sentence(self, text: str) -> str:
-        """A whole text of the user's, safe, and read in its own direction."""
+        """The user's whole text, made safe, in its own reading direction."""
         return self.own(printable(text))
 
     def wrapped(self, text: str, indent: int) -> list[str]:
-        """Words of ours in lines, broken at spaces, each with `indent` spaces before it."""
+        """Our text in lines, broken at spaces and indented by `indent` spaces."""
         from rich.cells import cell_len
 
         lines = [" " * indent]
@@ -63,19 +67,19 @@ class Ink:
         return lines
 
     def own(self, text: str) -> str:
-        """Words of ours, with signs for what the terminal lacks; what is still not in its encoding is escaped."""
+        """Our text, with ASCII for signs that the terminal lacks; what its encoding still lacks is escaped."""
         if self.unicode:
             return text
         for sign, plain in _PLAIN.items():
             text = text.replace(sign, plain)
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
-    def label(self, unit: Unit) -> str:
+    def label(self, unit: UnitEntry) -> str:
         """The label of a bar or a row; hyphens show where a piece was cut from its word."""
-        return "-" * unit["joins_before"] + self.words(named(unit["text"])) + "-" * unit["joins_after"]
+        return "-" * unit.joins_before + self.words(named(unit.text)) + "-" * unit.joins_after
 
     def bar(self, share: float, ceiling: float, cells: int) -> str:
-        """A bar of `cells` cells for a share of `ceiling`; one that is longer ends in a mark that it was cut."""
+        """A bar for a share, `cells` cells long at `ceiling`; a longer one is cut and ends in a mark."""
         if share > ceiling * 1.0001:
             return self._eighths[-1] * (cells - 1) + ("»" if self.unicode else ">")
         steps = len(self._eighths)
@@ -85,17 +89,24 @@ class Ink:
         return self._eighths[-1] * whole + (self._eighths[rest - 1] if rest else "")
 
     def shade(self, share: float, ceiling: float) -> str:
-        """One sign, the darker the larger the share; the lightest is empty."""
+        """One character, darker for larger shares; the lightest is a space."""
         return self.shades[min(round(share / ceiling * (len(self.shades) - 1)), len(self.shades) - 1)]
 
     def shade_legend(self, ceiling: float) -> str:
-        """From which share on each shade is drawn."""
+        """The legend: the share from which each shade is drawn, with two digits of the lowest.
+
+        >>> Ink("ascii", 80).shade_legend(0.0004)
+        'Shades: .. from 0.0050%, ++ from 0.0150%, %% from 0.0250%, @@ from 0.0350%.'
+        """
         top = len(self.shades) - 1
-        steps = [f"{sign * 2} from {(step - 0.5) / top * ceiling:.1%}" for step, sign in enumerate(self.shades) if step]
+        lowest = max(100 * 0.5 / top * ceiling, 1e-12)
+        digits = max(1, 1 - math.floor(math.log10(lowest)))
+        shares = [f"{(step - 0.5) / top * ceiling:.{digits}%}" for step in range(1, top + 1)]
+        steps = [f"{sign * 2} from {share}" for sign, share in zip(self.shades[1:], shares, strict=True)]
         return f"Shades: {', '.join(steps)}."
 
     def fit(self, label: str, cells: int, right: bool = False) -> str:
-        """A label in exactly `cells` cells: filled with spaces, or cut with a sign that it was."""
+        """A label in exactly `cells` cells: padded with spaces, or cut and ended with an ellipsis."""
         from rich.cells import cell_len, set_cell_size
 
         if cell_len(label) > cells:
@@ -105,7 +116,7 @@ class Ink:
         return space + label if right else label + space
 
     def widest(self, labels: Iterable[str]) -> int:
-        """The cells that a column of labels needs; labels longer than 24 cells are cut."""
+        """The width of a column of labels in cells, 24 at most; longer labels are cut."""
         from rich.cells import cell_len
 
         return min(max(map(cell_len, labels), default=0), _LONGEST, self.width // 3)

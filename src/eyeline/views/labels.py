@@ -1,4 +1,4 @@
-"""Words as typed, made safe and straight for where they are drawn; and how numbers are written."""
+"""Labels: the user's words made safe to draw, the names of layers and heads, and numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from eyeline.views.document import HardHead, Look
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.answers.entries import Look
+    from eyeline.answers.unit_weights import HardHead
 
 MARK = "\u200e"
 _SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
@@ -16,7 +21,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """Text as typed, but for what would steer a terminal: line ends become spaces, controls pictures of themselves.
+    """Text without what would steer a terminal: line ends become spaces, control characters their pictures.
 
     >>> printable("a\\x1b[31mb")
     'a␛[31mb'
@@ -32,7 +37,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def named(text: str) -> str:
-    """A word, or a token, as it is labelled: without spaces around it; quoted if there is nothing else in it.
+    """The label of a word or token: without spaces around it; quoted if it is spaces alone.
 
     >>> named(" Paris"), named("\\n")
     ('Paris', '"\\\\n"')
@@ -41,7 +46,7 @@ def named(text: str) -> str:
 
 
 def tail(text: str, cells: int) -> str:
-    """The end of a text, printable, in so many cells of a terminal at most.
+    """The end of a text, printable, in at most `cells` cells of a terminal.
 
     >>> tail("The capital of France is Paris", 8)
     '…s Paris'
@@ -58,7 +63,7 @@ def tail(text: str, cells: int) -> str:
 
 
 def marked(text: str) -> str:
-    """Printable text to stand in a line of ours: what reads from right to left stands between left-to-right marks.
+    """Printable text to stand in a line of ours, with left-to-right marks around right-to-left text.
 
     Without these marks, which have no width, numbers and bars beside such a word would change places with it.
     """
@@ -69,7 +74,7 @@ def marked(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent; what isn't nothing is never shown as 0%.
+    """A share in whole per cent; only 0 is shown as 0%.
 
     >>> percent(0.314), percent(0.001), percent(0.0)
     ('31%', '<1%', '0%')
@@ -77,17 +82,52 @@ def percent(share: float) -> str:
     return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
+def layer_name(layer: int) -> str:
+    """A layer by its number, from 0.
+
+    >>> layer_name(5), head_name(5, 2)
+    ('L5', 'L5H2')
+    """
+    return f"L{layer}"
+
+
+def head_name(layer: int, head: int) -> str:
+    """A head by its layer's number and its own, both from 0."""
+    return f"L{layer}H{head}"
+
+
+def place(layer: int, head: int | None, layers: int, heads: int) -> str:
+    """Which layer and heads, among how many.
+
+    >>> place(5, 2, 6, 12)
+    'L5H2 of L0 to L5, H0 to H11'
+    >>> place(5, None, 6, 12)
+    'L5 of L0 to L5 · mean of H0 to H11'
+    """
+    ends = {"last": layer_name(layers - 1), "last_head": f"H{heads - 1}"}
+    if head is None:
+        return worded("{layer} of L0 to {last} · mean of H0 to {last_head}", layer=layer_name(layer), **ends)
+    return worded("{head} of L0 to {last}, H0 to {last_head}", head=head_name(layer, head), **ends)
+
+
+def vector_name(layer: int | None) -> str:
+    """A vector by the layer that it comes after; None is the embedding, before all of them."""
+    return worded("embedding") if layer is None else layer_name(layer)
+
+
 def listed(names: Sequence[str]) -> str:
-    """Names as English lists them.
+    """Names as a sentence lists them.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if len(names) < 2:
+        return "".join(names)
+    return worded("{before} and {last}", before=", ".join(names[:-1]), last=names[-1])
 
 
 def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
-    """From whom most is taken, largest first, what rounds to nothing left out; of equals, the first in reading order.
+    """The words that most is taken from, largest first, without those that round to 0%; ties in reading order.
 
     Args:
         looks: whom it looks at.
@@ -100,20 +140,20 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
     >>> most([time, flies], [2])
     'itself (60%) and time (40%)'
     """
-    ordered = sorted(looks, key=lambda look: -(look["share"] or 0.0))[:count]
-    shares = [look["share"] or 0.0 for look in ordered]
+    ordered = sorted(looks, key=lambda look: -(look.share or 0.0))[:count]
+    shares = [look.share or 0.0 for look in ordered]
     kept = [place for place, share in enumerate(shares) if share >= 0.005 or (not place and share > 0)]
     top = [f"{seen(ordered[place], own, words)} ({percent(shares[place])})" for place in kept]
     return listed(top) if top else "nothing"
 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
-    """Who is looked at, by name; "itself" where that is all that the looking token is made of."""
-    return "itself" if [looked_at["unit"]] == list(own) else words(looked_at["text"])
+    """The name of the unit that is looked at; "itself" where the looking token is that unit."""
+    return "itself" if [looked_at.unit] == list(own) else words(looked_at.text)
 
 
 def excerpt(text: str, span: tuple[int, int] | None, room: int) -> tuple[str, str, str]:
-    """What stands before, in and after a place in a text, cut to about `room` characters around it.
+    """The text before, in and after a span, cut to about `room` characters around it.
 
     >>> excerpt("time flies like an arrow", (5, 10), 100)
     ('time ', 'flies', ' like an arrow')

@@ -1,4 +1,4 @@
-"""What was measured, as plain data: `bench` makes it, and views draw it."""
+"""Measurements as plain data: `bench` makes them, and views draw them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Side:
+class Timing:
     """The median of the turns, in seconds, and the output's root mean square error against float64."""
 
     seconds: float
@@ -39,15 +39,15 @@ class Measured:
 
     name: str
     sizes: str
-    ours: Side
-    torch: Side | None
+    ours: Timing
+    torch: Timing | None
     ratio: float | None
     of_peak: float | None
 
 
 @dataclass(frozen=True)
 class Point:
-    """What one length cost: `seconds`, and `megabytes` beyond the inputs, where that can be measured."""
+    """The cost of one length: `seconds`, and `megabytes` beyond the inputs, None where that can't be measured."""
 
     tokens: int
     seconds: float
@@ -56,14 +56,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """What a layer cost at every length."""
+    """The cost of a layer at every length."""
 
     name: str
     points: list[Point]
 
     @property
     def doubling(self) -> float:
-        """How many times as long the longest sequence took as that of half its length."""
+        """The time of the longest sequence over that of half its length."""
         return self.points[-1].seconds / self.points[-2].seconds
 
 

@@ -1,4 +1,4 @@
-"""How much ink a share gets, so that one token which takes nearly everything doesn't leave the others without any."""
+"""Scales of bars and shades, on which one token that takes nearly everything leaves the others readable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SWAMPS = 4  # times the next longest: a bar beyond this would flatten the others
 
 
 def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:
-    """The share that a full bar stands for, and whether a longer one has to be cut.
+    """The share of a full bar, and whether any bar has to be cut.
 
     A bar more than 4 times as long as the next one of its chart is cut, so that the others stay readable.
 
@@ -31,7 +31,7 @@ def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:
 
 
 def shade_ceiling(matrices: Sequence[Sequence[Sequence[float]]], heavy: Sequence[int] = ()) -> tuple[float, bool]:
-    """The share that full shade stands for in a matrix, and whether some shares are beyond it.
+    """The share of full shade in a matrix, and whether some shares are beyond it.
 
     It is the share that 95 % of the cells with anything in them don't exceed. Where one column holds more than twice
     what any other cell does, as a first token that everyone looks at may, it is left out of the reckoning.

@@ -1,4 +1,4 @@
-"""What stands for each kind of head in a picture."""
+"""The sign and colour of each kind of head in pictures."""
 
 from __future__ import annotations
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from eyeline.views.ink import Ink
-from eyeline.views.measurements import Measured, Side, Surroundings
+from eyeline.views.measurements import Measured, Surroundings, Timing
 
 _COLUMNS = ((24, False), (22, False), (9, True), (9, True), (9, True), (9, True), (8, True))
 
 
 def heading(here: Surroundings, ink: Ink) -> list[str]:
-    """What was measured on, and the names of the columns."""
+    """The lines above the table: the machine, and the names of the columns."""
     beside = f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"
     lines = [
         f"{here.processor}, {here.bits}-bit vectors, {here.threads} thread{'s' * (here.threads > 1)}, peak "
@@ -24,17 +24,17 @@ def heading(here: Surroundings, ink: Ink) -> list[str]:
 def row(found: Measured, ink: Ink) -> str:
     """One line of the table. Errors are the output's, root mean square, against float64; the ratio is torch's time in
     ours."""
-    cells = [found.name, found.sizes, *_side(found.ours)]
+    cells = [found.name, found.sizes, *_timing(found.ours)]
     if found.torch and found.ratio is not None:
-        cells += [*_side(found.torch), f"{found.ratio:.2f} ×"]
+        cells += [*_timing(found.torch), f"{found.ratio:.2f} ×"]
     elif found.of_peak is not None:
         cells.append(f"{found.of_peak:.0%}")
     return _line(cells, ink)
 
 
-def _side(side: Side) -> tuple[str, str]:
-    milliseconds = side.seconds * 1e3
-    return f"{milliseconds:.{1 if milliseconds < 100 else 0}f} ms", f"{side.error:.0e}"
+def _timing(timing: Timing) -> tuple[str, str]:
+    milliseconds = timing.seconds * 1e3
+    return f"{milliseconds:.{1 if milliseconds < 100 else 0}f} ms", f"{timing.error:.0e}"
 
 
 def _line(cells: list[str], ink: Ink) -> str:

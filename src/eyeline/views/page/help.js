@@ -1,15 +1,17 @@
-// All keys of the page, in a dialog.
+// The list of keyboard shortcuts, in a dialog.
 
 import { element } from "./drawing/dom.js";
-import { createSheet } from "./drawing/sheet.js";
+import { createDialog } from "./drawing/dialog.js";
 import { keyTexts } from "./words.js";
 
+/** @type {(line: { keys: string[], text: string }) => HTMLElement} */
 const row = ({ keys, text }) =>
   element("div", {}, element("dt", {}, ...keys.map((key) => element("kbd", {}, key))), element("dd", {}, text));
 
-/** The button, and the dialog that it or "?" opens. */
+/** The button, and the dialog that it or "?" opens. @param {Page} page */
 export const createHelp = (page) => {
-  const sheet = createSheet(page, "help", "keys", () => {
+  const dialog = createDialog(page, "help", "keys", () => {
+    /** @type {Map<string, { keys: string[], text: string }[]>} */
     const groups = new Map();
     for (const line of keyTexts(page.language)) groups.set(line.view, [...(groups.get(line.view) ?? []), line]);
     return [...groups].map(([view, lines]) => {
@@ -17,13 +19,13 @@ export const createHelp = (page) => {
       return element("section", {}, element("h3", {}, title), element("dl", { class: "keys" }, ...lines.map(row)));
     });
   });
-  sheet.opener.textContent = "?";
-  sheet.opener.setAttribute("aria-keyshortcuts", "?");
+  dialog.opener.textContent = "?";
+  dialog.opener.setAttribute("aria-keyshortcuts", "?");
   return {
-    ...sheet,
+    ...dialog,
     update() {
-      sheet.opener.setAttribute("aria-label", page.say("keys"));
-      sheet.opener.title = page.say("keys");
+      dialog.opener.setAttribute("aria-label", page.say("keys"));
+      dialog.opener.title = page.say("keys");
     },
   };
 };

@@ -1,9 +1,9 @@
-// The page: a frame with views, over the model object of whichever host shows it.
+// The frame of the page: tabs, tools and the current view, over the model object of any host.
 
 import { createCompare } from "./compare/compare.js";
-import { button, choice, element } from "./drawing/dom.js";
+import { button, choice, element, targetOf } from "./drawing/dom.js";
 import { createHelp } from "./help.js";
-import { createKeeping } from "./keeping/keeping.js";
+import { createExport } from "./export/export.js";
 import { createMatrix } from "./matrix/matrix.js";
 import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
@@ -14,6 +14,7 @@ import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
 import { LANGUAGES } from "./words.js";
 
+/** @type {Record<ViewName, (page: Page) => View>} */
 const VIEWS = {
   sentence: createSentence,
   overview: createOverview,
@@ -22,14 +23,16 @@ const VIEWS = {
   compare: createCompare,
 };
 
+const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));
+
+/** @type {(page: Page) => PagePart} */
 const tabs = (page) => {
   const list = element("div", { class: "tabs", role: "tablist" });
-  const names = Object.keys(VIEWS);
   const update = () => {
     const focused = list.contains(document.activeElement);
     list.setAttribute("aria-label", page.say("view"));
     list.replaceChildren(
-      ...names.map((name) => {
+      ...NAMES.map((name) => {
         const chosen = page.state.view === name;
         return button(page.say(`view.${name}`), () => page.set({ view: name }), {
           role: "tab",
@@ -40,79 +43,97 @@ const tabs = (page) => {
         });
       }),
     );
-    if (focused) list.querySelector("[aria-selected=true]").focus();
+    /** @type {HTMLElement | null} */
+    const selected = list.querySelector("[aria-selected=true]");
+    if (focused) selected?.focus();
   };
   list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    page.set({ view: names[(names.indexOf(page.state.view) + step + names.length) % names.length] });
+    page.set({ view: NAMES[(NAMES.indexOf(page.state.view) + step + NAMES.length) % NAMES.length] });
   });
   return { element: list, update };
 };
 
+/** @type {(page: Page, view: () => View) => PagePart & { help: { open(): void } }} */
 const tools = (page, view) => {
-  const [choices, keeping, help] = [element("span", { class: "tools" }), createKeeping(page, view), createHelp(page)];
+  const [choices, exporter, help] = [element("span", { class: "tools" }), createExport(page, view), createHelp(page)];
   const update = () => {
-    const focused = [...choices.children].indexOf(document.activeElement);
-    choices.replaceChildren(
-      choice(page.say("language"), LANGUAGES, page.language, (language) => page.set({ language })),
+    const lists = [
+      choice(page.say("language"), LANGUAGES, page.language, (code) =>
+        page.set({ language: code === "vi" ? "vi" : "en" }),
+      ),
       choice(
         page.say("theme"),
         [["", page.say("theme.own")], ["light", page.say("theme.light")], ["dark", page.say("theme.dark")]],
         page.state.theme ?? "",
-        (theme) => page.set({ theme: theme || null }),
+        (theme) => page.set({ theme: theme === "light" || theme === "dark" ? theme : null }),
       ),
-    );
-    choices.children[focused]?.focus();
-    keeping.update();
+    ];
+    const focused = [...choices.children].findIndex((list) => list === document.activeElement);
+    choices.replaceChildren(...lists);
+    lists[focused]?.focus();
+    exporter.update();
     help.update();
   };
-  const row = element("div", { class: "tools" }, keeping.opener, help.opener, choices, keeping.element, help.element);
+  const row = element("div", { class: "tools" }, exporter.opener, help.opener, choices, exporter.element, help.element);
   return { element: row, update, help };
 };
 
-// Keys that work everywhere in the page, where no field takes what is typed.
+// Keys that work everywhere in the page, except in fields.
+/** @type {(page: Page, help: { open(): void }, event: KeyboardEvent) => void} */
 const pressed = (page, help, event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event)?.matches("input, textarea, select")) return;
   const { state, trace } = page;
   if (event.key === "?") {
     event.preventDefault();
     help.open();
     return;
   }
-  const chosen = {
+  /** @type {Record<string, Partial<State>>} */
+  const settings = {
     "[": { layer: state.layer - 1 },
     "]": { layer: state.layer + 1 },
     "{": { head: neighbour(state.head, -1, trace.heads) },
     "}": { head: neighbour(state.head, 1, trace.heads) },
-    ...Object.fromEntries(Object.keys(VIEWS).map((view, at) => [String(at + 1), { view }])),
-  }[event.key];
+    ...Object.fromEntries(NAMES.map((view, at) => [String(at + 1), { view }])),
+  };
+  const chosen = settings[event.key];
   if (!chosen) return;
   event.preventDefault();
   page.set(chosen);
 };
 
+/** Show the page in an element; gives what ends it. @type {Main["render"]} */
 const render = ({ model, el }) => {
   const live = element("p", { class: "unseen", "aria-live": "polite" });
   const page = new Page(model, (text) => {
     live.textContent = text;
   });
+  /** @type {{ name: ViewName, part: View } | null} */
   let view = null;
+  const shownView = () => {
+    if (!view) throw new Error("there is no view yet");
+    return view.part;
+  };
   // JupyterLab would take the page's keys for its own commands.
   const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const asking = model.createAsking ? [model.createAsking(page)] : []; // a host that runs texts brings a panel for them
-  const parts = [tabs(page), tools(page, () => view.part), createPickers(page), ...asking];
-  const [bar, toolbar, pickers, panelForTexts] = parts.map((part) => part.element);
-  frame.append(element("header", { class: "bar" }, bar, toolbar), panelForTexts ?? "", pickers, trouble, panel, live);
+  const [bar, toolbar, pickers] = [tabs(page), tools(page, shownView), createPickers(page)];
+  const prompt = model.createPrompt?.(page); // of a host that runs texts
+  const parts = [bar, toolbar, pickers, ...(prompt ? [prompt] : [])];
+  frame.append(
+    element("header", { class: "bar" }, bar.element, toolbar.element),
+    prompt?.element ?? "", pickers.element, trouble, panel, live,
+  );
   el.append(frame);
 
+  /** @type {(error: unknown) => void} */
   const failed = (error) => {
-    const reason = error.argument === "server" ? page.say("server.gone") : error.message;
-    trouble.textContent = page.say("failed", { reason });
+    trouble.textContent = page.say("failed", { reason: page.reason(error) });
     trouble.hidden = false;
   };
   const show = async () => {
@@ -137,7 +158,7 @@ const render = ({ model, el }) => {
     if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);
     else if (model.set && model.get("words") !== page.words) {
       model.set("words", page.words);
-      model.save_changes();
+      model.save_changes?.();
     }
     show();
   };
@@ -145,7 +166,10 @@ const render = ({ model, el }) => {
   const calm = onHostTheme(() => update());
   // A page that is alone in its window has its keys wherever the focus is.
   const keyed = model.get("address") ? document : frame;
-  const onKey = (event) => pressed(page, parts[1].help, event);
+  /** @type {(event: Event) => void} */
+  const onKey = (event) => {
+    if (event instanceof KeyboardEvent) pressed(page, toolbar.help, event);
+  };
   keyed.addEventListener("keydown", onKey);
   const arrived = () => {
     const words = wordsIn(location.hash);

@@ -1,39 +1,49 @@
-// What the parts of the page share: the traces, the state, where numbers come from, and how texts are said.
+// The model of the page, which its parts share: traces, state, host, and texts in two languages.
 
-import { Sight } from "./numbers/sight.js";
-import { Source } from "./numbers/source.js";
+import { AttentionMap } from "./weights/attention_map.js";
+import { HostClient, HostError, messageOf } from "./weights/host_client.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark } from "./theme.js";
-import { Trace } from "./numbers/traces.js";
+import { Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
 
+/** @type {(language: string) => Language} */
 const own = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");
 
 /** One page over one host's model. */
 export class Page {
+  /**
+   * @param {HostModel} model
+   * @param {(text: string) => void} announce says a text to screen readers
+   */
   constructor(model, announce) {
     this.model = model;
-    // What its elements' ids begin with. A notebook may show several pages, each of a module of its own.
+    // The prefix of its elements' ids: a notebook may show several pages, each of a module of its own.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
-    this.source = new Source(model);
-    this.announce = announce; // said to screen readers
+    this.host = new HostClient(model);
+    this.announce = announce;
+    /** @type {Set<(settings: Partial<State>) => void>} */
     this.listeners = new Set();
     this.fresh = within(filled(this.header.state), this.traces); // as the page opens without any words
+    /** @type {Readonly<State>} */
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
   }
 
-  /** Change settings; every part then shows the new state. */
+  /** Change settings; every part then shows the new state. @param {Partial<State>} settings */
   set(settings) {
     this.state = Object.freeze(within({ ...this.state, ...settings }, this.traces));
     this.turn += 1;
     for (const listener of this.listeners) listener(settings);
   }
 
-  /** Have a function called, with the settings that were changed, after each change. */
+  /**
+   * Call a function, with the changed settings, after each change; returns a function that ends it.
+   * @param {(settings: Partial<State>) => void} listener
+   */
   listen(listener) {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -50,23 +60,24 @@ export class Page {
     return wordsOf(this.state, this.fresh);
   }
 
-  /** Go to the state that words say. */
+  /** Go to the state that words say. @param {string} words */
   restore(words) {
     this.state = this.fresh;
     this.set(settingsOf(words));
   }
 
-  /** Take in a trace that the host has made meanwhile, and its place. */
+  /** Take in a trace that the host has made meanwhile, and its place. @param {TraceEntry} entry */
   add(entry) {
     this.traces.push(new Trace(entry, this.traces.length));
     return this.traces.length - 1;
   }
 
-  /** The trace that is looked at. */
+  /** The current trace. */
   get trace() {
     return this.traces[this.state.trace];
   }
 
+  /** @returns {Language} */
   get language() {
     return this.state.language ?? own(navigator.language ?? "en");
   }
@@ -75,12 +86,19 @@ export class Page {
     return this.state.theme ? this.state.theme === "dark" : hostIsDark();
   }
 
-  /** An interface text, {names} filled in. */
+  /**
+   * An interface text, {names} filled in.
+   * @param {string} key
+   * @param {Values} [values]
+   */
   say(key, values) {
     return worded(this.language, key, values);
   }
 
-  /** What a trace is called where there are several: by its text, and by how its run differs from others of it. */
+  /**
+   * The name of a trace among several: its text, and how its run differs from other runs of it.
+   * @param {Trace} trace
+   */
   called(trace) {
     const text = trace.queries.text.length > 48 ? `${trace.queries.text.slice(0, 47)}…` : trace.queries.text;
     const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
@@ -89,15 +107,40 @@ export class Page {
     return this.say("trace.named", { text, name });
   }
 
-  /** The weights of a place, [trace, layer, head], from unit to unit; by default those that the state names. */
-  async sight([at, layer, head] = [this.state.trace, this.state.layer, this.state.head], unit = this.state.unit) {
-    const trace = this.traces[at];
-    const wanted = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
-    const heads = await Promise.all(wanted.map((number) => this.source.head(trace, layer, number)));
-    return new Sight(heads, head === "max" ? "max" : "mean", trace.queries.units(unit), trace.keys.units(unit));
+  /** The reason of an error, in words. @param {unknown} error */
+  reason(error) {
+    if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
+    return messageOf(error);
   }
 
-  /** The places of a line's units that are drawn: those that aren't set aside, unless all are asked for. */
+  /**
+   * A layer and a head in words: "L5H2 of L0 to L5, H0 to H11".
+   * @param {Trace} trace
+   * @param {number} layer
+   * @param {HeadChoice} head
+   */
+  named(trace, layer, head) {
+    const lasts = { lastLayer: trace.depth - 1, lastHead: trace.heads - 1 };
+    if (typeof head === "number") return this.say("place.head", { layer, head, ...lasts });
+    return this.say(`place.${head}`, { layer, ...lasts });
+  }
+
+  /**
+   * The weights of a place from unit to unit; by default of the place that the state names.
+   * @param {Place} place
+   */
+  async attention([at, layer, head] = [this.state.trace, this.state.layer, this.state.head]) {
+    const { unit } = this.state;
+    const trace = this.traces[at];
+    const wanted = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
+    const heads = await Promise.all(wanted.map((number) => this.host.head(trace, layer, number)));
+    return new AttentionMap(heads, head === "max" ? "max" : "mean", trace.queries.units(unit), trace.keys.units(unit));
+  }
+
+  /**
+   * The places of a line's units that are drawn: those that aren't set aside, unless all are asked for.
+   * @param {Unit[]} units
+   */
   shown(units) {
     const kept = units.filter((unit) => this.state.special || !unit.aside);
     return (kept.length ? kept : units).map((unit) => unit.index);

@@ -1,7 +1,8 @@
-// What every view is chosen by: the text, the layer, the head, words or pieces, and what is set aside.
+// The pickers of all views: text, layer, head, words or pieces, and special tokens.
 
 import { button, choice, element, tick } from "./drawing/dom.js";
 
+/** @type {(page: Page, name: string, ...parts: Child[]) => HTMLElement} */
 const captioned = (page, name, ...parts) =>
   element(
     "span",
@@ -10,6 +11,7 @@ const captioned = (page, name, ...parts) =>
     parts,
   );
 
+/** @type {(page: Page, name: string, list: HTMLElement, step: (by: number) => void) => HTMLElement} */
 const stepper = (page, name, list, step) =>
   captioned(
     page, name,
@@ -18,25 +20,40 @@ const stepper = (page, name, list, step) =>
     button("›", () => step(1), { "aria-label": page.say(`${name}.after`) }),
   );
 
-/** The head after (or before) one, the mean and the largest standing before the first. */
+/**
+ * The head after (or before) one, the mean and the largest standing before the first.
+ * @type {(head: HeadChoice, step: number, count: number) => HeadChoice}
+ */
 export const neighbour = (head, step, count) => {
+  /** @type {HeadChoice[]} */
   const order = ["mean", "max", ...Array(count).keys()];
   return order[Math.min(Math.max(order.indexOf(head) + step, 0), order.length - 1)];
 };
 
-/** The pickers of a place, [trace, layer, head]: `chosen` is called with another. */
+/** @typedef {[value: number | string, text: string]} Option */
+
+/**
+ * The pickers of a place: `chosen` is called with another.
+ * @type {(page: Page, place: Place, chosen: (place: Place) => void) => (HTMLElement | null)[]}
+ */
 export const placePickers = (page, [at, layer, head], chosen) => {
   const { depth, heads } = page.traces[at];
-  const layerName = (number) => page.say("layer.of", { layer: number + 1, count: depth });
-  const layers = Array.from({ length: depth }, (_, number) => [number, layerName(number)]);
+  const lasts = { lastLayer: depth - 1, lastHead: heads - 1 };
+  /** @type {Option[]} */
+  const layers = Array.from({ length: depth }, (_, number) => [number, `L${number}`]);
+  /** @type {Option[]} */
   const named = [
-    ["mean", page.say("head.mean", { count: heads })],
-    ["max", page.say("head.max", { count: heads })],
-    ...Array.from({ length: heads }, (_, number) => [number, page.say("head.one", { head: number + 1 })]),
+    ["mean", page.say("head.mean", lasts)],
+    ["max", page.say("head.max", lasts)],
+    ...Array.from({ length: heads }, (_, number) => /** @type {Option} */ ([number, `H${number}`])),
   ];
   const layerList = choice(page.say("layer"), layers, layer, (value) => chosen([at, Number(value), head]));
+  /** @type {(value: string) => HeadChoice} */
   const read = (value) => (value === "mean" || value === "max" ? value : Number(value));
   const headList = choice(page.say("head"), named, head, (value) => chosen([at, layer, read(value)]));
+  layerList.title = page.say("layer.of", lasts);
+  headList.title = page.say("head.of", lasts);
+  /** @type {Option[]} */
   const texts = page.traces.map((one) => [one.index, page.called(one)]);
   const textList = () => choice(page.say("trace"), texts, at, (value) => chosen([Number(value), layer, head]));
   return [
@@ -46,29 +63,38 @@ export const placePickers = (page, [at, layer, head], chosen) => {
   ];
 };
 
-/** What a page forgets when it shows another trace. */
+/** The settings that are reset when another trace is chosen. @type {Readonly<Partial<State>>} */
 export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: [], removed: [], box: null });
 
-/** Build anew what is in an element, the focus staying on the part of the same label. */
+/**
+ * Replace an element's content, keeping the focus on the part with the same label.
+ * @type {(row: HTMLElement, parts: HTMLElement[]) => void}
+ */
 const relabelled = (row, parts) => {
-  const label = row.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  const active = row.contains(document.activeElement) ? document.activeElement : null;
+  const label = active?.getAttribute("aria-label");
   row.replaceChildren(...parts);
-  const alike = (part) => label && part.getAttribute("aria-label") === label;
-  [...row.querySelectorAll("[aria-label]")].find(alike)?.focus();
+  /** @type {NodeListOf<HTMLElement>} */
+  const all = row.querySelectorAll("[aria-label]");
+  [...all].find((part) => label && part.getAttribute("aria-label") === label)?.focus();
 };
 
-/** The row of pickers. A comparison has pickers of its own for each of its two sides. */
+/**
+ * The row of pickers. A comparison has pickers of its own for each of its two sides.
+ * @type {(page: Page) => PagePart}
+ */
 export const createPickers = (page) => {
   const row = element("div", { class: "pickers" });
   const update = () => {
     const { state, trace } = page;
+    /** @type {(place: Place) => void} */
     const chosen = ([at, layer, head]) =>
       page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
     const places = state.view === "compare" ? [] : placePickers(page, [state.trace, state.layer, state.head], chosen);
     const aside = [...trace.queries.words, ...trace.keys.words].some((unit) => unit.aside);
     const special = tick(page.say("special"), state.special, (on) => page.set({ special: on, box: null }));
     relabelled(row, [
-      ...places.filter(Boolean),
+      ...places.filter((part) => part !== null),
       tick(page.say("unit.pieces"), state.unit === "pieces", (on) =>
         page.set({ unit: on ? "pieces" : "words", box: null }),
       ),

@@ -1,13 +1,14 @@
-// What is looked at and how: the page's state, and a few words that restore it exactly.
+// The state of the page, and the words that restore it.
 
+/** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
   view: "sentence",
   trace: 0,
-  layer: 0, // from 0; words and screen count from 1
-  head: "mean", // a number from 0, "mean" or "max"
+  layer: 0,
+  head: "mean", // a number, "mean" or "max"
   unit: "words", // or "pieces"
-  special: false, // whether what is set aside is shown
-  token: null, // the token that is pinned, from 0
+  special: false, // whether special tokens and others set aside are shown
+  token: null, // the token that is pinned
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   threshold: 0, // the share from which links are drawn
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
@@ -18,81 +19,106 @@ const DEFAULTS = Object.freeze({
   scaled: true, // steps: whether scores are divided by √d
   removed: [], // steps: tokens taken out
   key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
-  coordinate: null, // steps: the coordinate of queries and keys that is read, from 0; null for the largest product
-  passed: null, // steps: the coordinate of values that is read, from 0; null for the largest
-  other: null, // compare: [trace, layer, head] of the other side
-  partner: null, // compare: the token of the other side, from 0; null for the one that matches
+  coordinate: null, // steps: the coordinate of queries and keys that is read; null for the largest product
+  passed: null, // steps: the coordinate of values that is read; null for the largest
+  other: null, // compare: the place of the other side, [trace, layer, head]
+  partner: null, // compare: the token of the other side; null for the one that matches
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
 
-// How each key is read from words: what of a text is a value, undefined if it is none.
-const whole = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
-const counted = (text) => (whole(text) ? whole(text) - 1 : undefined);
+// Parsers of each key's text in words; undefined if the text is no value.
+
+/** @type {(text: string) => number | undefined} */
+const index = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
+
+/** @type {(text: string) => number[] | undefined} */
 const numbers = (text) => {
   const list = text.split(",").filter(Boolean).map(Number);
   return list.every((value) => Number.isFinite(value)) ? list : undefined;
 };
-const oneOf = (...values) => (text) => (values.includes(text) ? text : undefined);
-const headed = (text) => (["mean", "max"].includes(text) ? text : counted(text));
-const yesNo = (text) => ({ yes: true, no: false })[text];
+
+/**
+ * @template {string} T
+ * @param {T[]} values
+ * @returns {(text: string) => T | undefined}
+ */
+const oneOf = (...values) => (text) => values.find((value) => value === text);
+
+/** @type {(text: string) => HeadChoice | undefined} */
+const headed = (text) => (text === "mean" || text === "max" ? text : index(text));
+
+/** @type {(text: string) => boolean | undefined} */
+const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
+
+/** @type {(text: string) => number | undefined} */
 const share = (text) => (Number(text) >= 0 && Number(text) <= 1 ? Number(text) : undefined);
 
+/** @type {(text: string) => Box | undefined} */
+const boxed = (text) => {
+  const [top, left, bottom, right, ...more] = numbers(text) ?? [];
+  return right === undefined || more.length ? undefined : [top, left, bottom, right];
+};
+
+/** @type {(text: string) => Place | undefined} */
+const placed = (text) => {
+  const [trace, layer, head] = text.split(",");
+  const found = [index(trace ?? ""), index(layer ?? ""), headed(head ?? "")];
+  return found.includes(undefined) ? undefined : /** @type {Place} */ (found);
+};
+
+/** @type {{ [K in keyof State]: (text: string) => State[K] | undefined }} */
 const READ = {
   view: oneOf("sentence", "overview", "matrix", "steps", "compare"),
-  trace: counted,
-  layer: counted,
+  trace: index,
+  layer: index,
   head: headed,
   unit: oneOf("words", "pieces"),
   special: yesNo,
-  token: counted,
+  token: index,
   toward: oneOf("from", "to"),
   threshold: share,
   order: oneOf("place", "entropy", "distance", "aside"),
   scale: oneOf("linear", "log", "rank"),
-  clipped: (text) => numbers(text)?.map((value) => value - 1),
-  box: (text) => (numbers(text)?.length === 4 ? numbers(text) : undefined),
+  clipped: numbers,
+  box: boxed,
   ahead: yesNo,
   scaled: yesNo,
-  removed: (text) => numbers(text)?.map((value) => value - 1),
-  key: counted,
-  coordinate: counted,
-  passed: counted,
-  partner: counted,
-  other: (text) => {
-    const [trace, layer, head] = text.split(",");
-    const found = [counted(trace ?? ""), counted(layer ?? ""), headed(head ?? "")];
-    return found.includes(undefined) ? undefined : found;
-  },
+  removed: numbers,
+  key: index,
+  coordinate: index,
+  passed: index,
+  partner: index,
+  other: placed,
   language: oneOf("en", "vi"),
   theme: oneOf("light", "dark"),
 };
 
-const COUNTED = ["trace", "layer", "token", "key", "coordinate", "passed", "partner"];
-
-const WRITE = {
-  ...Object.fromEntries(COUNTED.map((key) => [key, (value) => value + 1])),
-  head: (value) => (typeof value === "number" ? value + 1 : value),
-  clipped: (value) => value.map((token) => token + 1).join(","),
-  removed: (value) => value.map((token) => token + 1).join(","),
-  other: ([trace, layer, head]) => `${trace + 1},${layer + 1},${WRITE.head(head)}`,
-  box: (value) => value.map((place) => Number(place.toFixed(2))).join(","),
-  ...Object.fromEntries(["special", "ahead", "scaled"].map((key) => [key, (value) => (value ? "yes" : "no")])),
+/** A value as words have it. @type {(value: State[keyof State]) => string} */
+const written = (value) => {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (!Array.isArray(value)) return String(value);
+  return value.map((one) => (typeof one === "number" ? Number(one.toFixed(2)) : one)).join();
 };
 
-/** The whole state that a few settings make. */
+const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
+
+/** The whole state that a few settings make. @type {(given?: Partial<State>) => State} */
 export const filled = (given = {}) => ({ ...DEFAULTS, ...given });
 
-/** The words that restore a state: "layer=6 head=mean token=2"; what is as a fresh page has it is left out. */
+/**
+ * The words that restore a state: "layer=5 head=mean token=2"; settings as a fresh page has them are left out.
+ * @type {(state: State, fresh: State) => string}
+ */
 export const wordsOf = (state, fresh) =>
-  Object.keys(DEFAULTS)
-    .filter((key) => JSON.stringify(state[key]) !== JSON.stringify(fresh[key]) && key in READ)
-    .map((key) => `${key}=${state[key] === null ? "none" : (WRITE[key] ?? String)(state[key])}`)
+  KEYS.filter((key) => JSON.stringify(state[key]) !== JSON.stringify(fresh[key]))
+    .map((key) => `${key}=${written(state[key])}`)
     .join(" ");
 
-/** The words in a text: also in an address, after its #, whatever else somebody made of it. */
+/** What follows the "#" of an address, or words as they are, decoded. @type {(text: string) => string} */
 export const wordsIn = (text) => {
-  const words = text.trim().split("#").at(-1);
+  const words = text.slice(text.lastIndexOf("#") + 1).trim();
   try {
     return decodeURIComponent(words);
   } catch {
@@ -100,33 +126,41 @@ export const wordsIn = (text) => {
   }
 };
 
-/** The settings that words name; what isn't one is left out. Words may stand apart by spaces or by "&". */
+/**
+ * The settings that words name; what isn't one is left out. Words may stand apart by spaces or by "&".
+ * @type {(words: string) => Partial<State>}
+ */
 export const settingsOf = (words) => {
+  /** @type {Record<string, unknown>} */
   const found = {};
   for (const word of words.split(/[\s&]+/)) {
-    const [key, text] = word.split(/=(.*)/s);
-    if (!Object.hasOwn(READ, key) || text === undefined) continue;
+    const [name, text] = word.split(/=(.*)/s);
+    const key = KEYS.find((one) => one === name);
+    if (key === undefined || text === undefined) continue;
     const value = text === "none" && DEFAULTS[key] === null ? null : READ[key](text);
     if (value !== undefined) found[key] = value;
   }
   return found;
 };
 
-/** A state whose numbers are all within what the traces have. */
+/** A state whose numbers are all within what the traces have. @type {(state: State, traces: Trace[]) => State} */
 export const within = (state, traces) => {
+  /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);
   const { depth, heads, model, queries, keys } = traces[trace];
   const line = state.toward === "from" ? queries : keys;
+  /** @type {(value: HeadChoice, count: number) => HeadChoice} */
   const head = (value, count) => (typeof value === "number" ? bounded(value, count) : value);
-  const place = (token, count) => (token === null ? null : bounded(token, count));
+  /** @type {(at: number | null, count: number) => number | null} */
+  const place = (at, count) => (at === null ? null : bounded(at, count));
   let { other, partner } = state;
   if (other) {
     const at = bounded(other[0], traces.length);
     partner = place(partner, traces[at].queries.length);
     other = [at, bounded(other[1], traces[at].depth), head(other[2], traces[at].heads)];
   }
-  const [top, left, bottom, right] = state.box ?? [];
+  const [top, left, bottom, right] = state.box ?? [0, 0, 0, 0];
   return {
     ...state,
     trace,

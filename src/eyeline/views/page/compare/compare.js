@@ -2,30 +2,38 @@
 
 import { butterfly } from "./butterfly.js";
 import { Canvases } from "../drawing/canvases.js";
-import { numbersOfCompare } from "./comparenumbers.js";
+import { compareTable } from "./table.js";
 import { element } from "../drawing/dom.js";
-import { around, gridOf, patchOf } from "./grids.js";
+import { around, heatmapOf, patchOf } from "./heatmaps.js";
 import { figure, isolated, labelled } from "../drawing/labels.js";
 import { FORGOTTEN, placePickers } from "../pickers.js";
-import { pictured } from "../drawing/pictures.js";
-import { sentences } from "./said.js";
-import { scaleBar } from "../drawing/scalebar.js";
+import { svgOf } from "../drawing/svg.js";
+import { sentences } from "./summary.js";
+import { scaleBar } from "../drawing/scale_bar.js";
 import { compared } from "./sides.js";
-import { most } from "../drawing/strips.js";
-import { refocused, wordline } from "../drawing/wordline.js";
+import { most } from "../drawing/vector_strips.js";
+import { refocused, wordPicker } from "../drawing/word_picker.js";
 
 const NAMES = ["compare.first", "compare.second"];
+/** @type {Record<string, [down: number, along: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// A side: its pickers, and its words to choose one of.
+/** @typedef {Comparison & { patches: [Patch, Patch] }} Shown */
+
+/**
+ * A side: its pickers, and its words to choose one of.
+ * @type {(page: Page, found: Shown, nth: number) => HTMLElement}
+ */
 const sideOf = (page, found, nth) => {
   const side = found.sides[nth];
   const [trace] = side.place;
+  /** @type {(place: Place) => void} */
   const moved = (place) => {
     const other = found.sides[1].place;
     const fresh = place[0] === trace ? {} : nth ? { partner: null } : FORGOTTEN;
     page.set(nth ? { other: place, ...fresh } : { trace: place[0], layer: place[1], head: place[2], other, ...fresh });
   };
+  /** @type {(unit: Unit) => void} */
   const choose = ({ first }) =>
     page.set(nth ? { other: side.place, partner: first } : { token: first, toward: "from", partner: null });
   const title = page.say(NAMES[nth]);
@@ -35,44 +43,61 @@ const sideOf = (page, found, nth) => {
     { class: "side", "aria-label": title },
     element("h3", {}, title),
     element("div", { class: "pickers", "data-focus": `side-${nth}` }, placePickers(page, side.place, moved)),
-    wordline({ units: side.sight.queries, chosen: side.unit.index, name, focus: `word-${nth}`, choose }),
+    wordPicker({ units: side.attention.queries, chosen: side.unit.index, name, focus: `word-${nth}`, choose }),
   );
 };
 
-// The weights that are drawn on either side: of the same words, if the lines are the same.
-const patchesOf = (page, { sides, same }) =>
-  sides.map((side) => {
-    const { index } = (same ? sides[0] : side).unit;
-    return patchOf(side.sight, around(page.shown(side.sight.queries), index), around(side.shown, index));
-  });
+/**
+ * The weights that are drawn on either side: of the same words, if the lines are the same.
+ * @type {(page: Page, found: Comparison) => [Patch, Patch]}
+ */
+const patchesOf = (page, { sides: [first, second], same }) => {
+  /** @type {(side: ComparedSide) => Patch} */
+  const patch = (side) => {
+    const { index } = (same ? first : side).unit;
+    return patchOf(side.attention, around(page.shown(side.attention.queries), index), around(side.shown, index));
+  };
+  return [patch(first), patch(second)];
+};
 
-// How much more there is in the second than in the first.
+/** The second patch minus the first. @type {(patches: [Patch, Patch]) => Patch} */
 const differenceOf = ([first, second]) => ({
   ...first,
   weights: second.weights.map((weight, at) => weight - first.weights[at]),
   hidden: first.hidden.map((hidden, at) => hidden & second.hidden[at]),
 });
 
-/** The view. */
+/** The view. @type {(page: Page) => View} */
 export const createCompare = (page) => {
   const root = element("div", { class: "compare" });
+  /** @type {(name: string) => string} */
   const colour = (name) => getComputedStyle(root).getPropertyValue(name);
   const room = { page, canvases: new Canvases(), colour };
   const said = element("p", { class: "cell-said quiet", "aria-live": "polite" });
-  let [found, grids, reading] = [null, [], null];
+  /** @type {Shown | null} */
+  let found = null;
+  /** @type {Heatmap[]} */
+  let grids = [];
+  /** @type {{ grid: Heatmap, cell: [row: number, column: number] } | null} The cell that is read. */
+  let reading = null;
 
+  const same = () => found !== null && found.same;
+
+  /** @type {(text: string | null) => void} */
   const say = (text) => {
     said.textContent = text ?? page.say("compare.hover");
     said.toggleAttribute("data-hint", text === null);
   };
 
   // The number of a cell, or of all grids where they have the same words there.
+  /** @type {(grid: Heatmap, cell: [row: number, column: number]) => string} */
   const cellSaid = (grid, [r, c]) => {
     const { rows, columns, queries, keys, hidden } = grid.patch;
     const at = r * columns.length + c;
     const words = { query: isolated(labelled(queries[rows[r]])), key: isolated(labelled(keys[columns[c]])) };
+    /** @type {(one: Heatmap) => string} */
     const number = (one) => (one.patch.hidden[at] ? page.say("compare.hidden") : figure(one.patch.weights[at], 4));
-    if (found.same) {
+    if (same()) {
       const [first, second, difference] = grids.map(number);
       return page.say("compare.cell.both", { ...words, first, second, difference });
     }
@@ -80,12 +105,14 @@ export const createCompare = (page) => {
     return page.say("compare.cell", { ...words, value, side: page.say(NAMES[grids.indexOf(grid)]) });
   };
 
+  /** @type {(grid: Heatmap, cell: [row: number, column: number] | null) => void} */
   const read = (grid, cell) => {
     reading = cell && { grid, cell };
-    for (const one of grids) one.paint(cell && (one === grid || found.same) ? cell : null);
+    for (const one of grids) one.paint(cell && (one === grid || same()) ? cell : null);
     say(cell ? cellSaid(grid, cell) : null);
   };
 
+  /** @type {(grid: Heatmap, event: KeyboardEvent) => void} */
   const pressed = (grid, event) => {
     const [down, along] = ARROWS[event.key] ?? [];
     if (down === undefined) return;
@@ -93,23 +120,28 @@ export const createCompare = (page) => {
     event.stopPropagation();
     const { rows, columns } = grid.patch;
     const [r, c] = reading?.grid === grid ? reading.cell : [Math.max(grid.pinned, 0) - down, -along];
+    /** @type {(value: number, count: number) => number} */
     const within = (value, count) => Math.min(Math.max(value, 0), count - 1);
     read(grid, [within(r + down, rows.length), within(c + along, columns.length)]);
   };
 
   // The word of a row that is clicked is chosen.
+  /** @type {(grid: Heatmap, event: MouseEvent) => void} */
   const picked = (grid, event) => {
     const cell = grid.cellAt(event);
-    if (!cell) return;
+    if (!cell || !found) return;
     const { first } = grid.patch.queries[grid.patch.rows[cell[0]]];
     const second = grids.indexOf(grid) === 1 && !found.same;
     const other = found.sides[1].place;
     page.set(second ? { partner: first, other } : { token: first, toward: "from", partner: null });
   };
 
+  /** @typedef {{ patch: Patch, end: number, signed: boolean, title: string, pinned: number }} Titled */
+
+  /** @type {(of: Titled, nth: number) => HTMLElement} */
   const figureOf = ({ patch, end, signed, title, pinned }, nth) => {
     const name = page.say("compare.grid", { name: title, rows: patch.rows.length, columns: patch.columns.length });
-    const grid = gridOf(room, { patch, end, signed, pinned, name, focus: `grid-${nth}` });
+    const grid = heatmapOf(room, { patch, end, signed, pinned, name, focus: `grid-${nth}` });
     grid.element.addEventListener("pointermove", (event) => read(grid, grid.cellAt(event)));
     grid.element.addEventListener("pointerleave", () => read(grid, null));
     grid.element.addEventListener("keydown", (event) => pressed(grid, event));
@@ -119,24 +151,24 @@ export const createCompare = (page) => {
     return element("figure", { style: { "max-width": `${Math.max(grid.width, 240)}px` } }, caption, grid.element);
   };
 
-  const pictures = () => {
-    const { sides, same, patches } = found;
+  /** @type {(shown: Shown) => HTMLElement} */
+  const pictures = ({ sides, same: alike, patches }) => {
     const end = most(...patches.map((patch) => patch.weights));
     const drawn = patches.map((patch, nth) => {
       const pinned = patch.rows.indexOf(sides[nth].unit.index);
       return { patch, end, signed: false, title: page.say(NAMES[nth]), pinned };
     });
-    if (same) {
+    if (alike) {
       const patch = differenceOf(patches);
       drawn.push({ patch, end: most(patch.weights), signed: true, title: page.say("compare.second.less"), pinned: -1 });
     }
     grids = [];
     const figures = drawn.map(figureOf);
-    const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].sight.queries).length);
+    const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].attention.queries).length);
     const remarks = [
       page.say("compare.scale", { most: figure(end) }),
       cut ? page.say("compare.cut") : "",
-      same ? "" : page.say("compare.no.difference"),
+      alike ? "" : page.say("compare.no.difference"),
     ];
     return element(
       "section",
@@ -148,16 +180,17 @@ export const createCompare = (page) => {
     );
   };
 
-  const build = () => {
-    const [main, ...others] = sentences(page, found, (unit) => element("bdi", { class: "word query" }, labelled(unit)));
+  /** @type {(shown: Shown) => void} */
+  const build = (shown) => {
+    const [main, ...others] = sentences(page, shown, (unit) => element("bdi", { class: "word query" }, labelled(unit)));
     reading = null;
     say(null);
     root.replaceChildren(
-      element("div", { class: "sides" }, sideOf(page, found, 0), sideOf(page, found, 1)),
+      element("div", { class: "sides" }, sideOf(page, shown, 0), sideOf(page, shown, 1)),
       element("p", { class: "said" }, main),
       ...others.map((sentence) => element("p", { class: "also quiet" }, sentence)),
-      butterfly(page, found),
-      pictures(),
+      butterfly(page, shown),
+      pictures(shown),
     );
     room.canvases.sweep();
   };
@@ -166,15 +199,16 @@ export const createCompare = (page) => {
     const current = page.current();
     const next = await compared(page);
     if (!current()) return;
-    found = { ...next, patches: patchesOf(page, next) };
-    refocused(root, build);
+    const shown = { ...next, patches: patchesOf(page, next) };
+    found = shown;
+    refocused(root, () => build(shown));
   };
 
   return {
     element: root,
     update,
-    numbers: () => numbersOfCompare(found),
-    picture: () => pictured(root, [...root.children]),
+    numbers: () => (found ? compareTable(found) : { name: "compare", columns: [], rows: [] }),
+    picture: () => svgOf(root, [...root.children]),
     destroy: () => room.canvases.clear(),
   };
 };

@@ -1,20 +1,30 @@
-// What the compare view compares: two places of traces, a word in each, and whom these two look at.
+// The two sides of a comparison: their places, the word compared in each, its weights, and how the words are paired.
 
-import { shares } from "../numbers/sight.js";
-import { tokenOf } from "../steps/walk.js";
+import { shares } from "../weights/attention_map.js";
+import { tokenOf } from "../steps/walkthrough.js";
 
 const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by word
 
+/** @type {(unit: Unit) => string} */
 const folded = ({ text }) => text.trim().normalize("NFC").toLowerCase();
 
+/** @typedef {{ start: number, end: number }} Span */
+
+/** @type {(a: Span[], b: Span[]) => boolean} */
 const sameUnits = (a, b) =>
   a.length === b.length && a.every((unit, at) => unit.start === b[at].start && unit.end === b[at].end);
 
-// Whether two lines are the same tokens, and the same words, of the same text.
+/**
+ * Whether two lines are the same tokens, and the same words, of the same text.
+ * @type {(a: TokenizedText, b: TokenizedText) => boolean}
+ */
 const sameLine = (a, b) =>
   a === b || (a.text === b.text && sameUnits(a.tokens, b.tokens) && sameUnits(a.words, b.words));
 
-// The place that stands on the other side if none is chosen: another text, or else the layer before.
+/**
+ * The place that stands on the other side if none is chosen: another text, or else the layer before.
+ * @type {(page: Page) => Place}
+ */
 const usual = ({ state, traces }) => {
   const { trace, layer, head } = state;
   if (traces.length > 1) {
@@ -26,18 +36,28 @@ const usual = ({ state, traces }) => {
   return [trace, layer, traces[trace].heads > 1 && head === 0 ? 1 : 0];
 };
 
-// The unit of the other line that is the same word: of several, the one that comes as late among them.
+/**
+ * The unit of the other line that is the same word: of several, the one that comes as late among them.
+ * @type {(unit: Unit, from: Unit[], to: Unit[]) => Unit | null}
+ */
 const matching = (unit, from, to) => {
+  /** @type {(units: Unit[]) => Unit[]} */
   const alike = (units) => units.filter((other) => folded(other) === folded(unit));
   const nth = alike(from).indexOf(unit);
   const found = alike(to);
   return found[Math.min(nth, found.length - 1)] ?? null;
 };
 
-// The first word that stands in both lines, what is set aside left out.
+/**
+ * The first word that both texts have, apart from words set aside.
+ * @type {(from: Unit[], to: Unit[]) => Unit | null}
+ */
 const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;
 
-// The places of a longest common subsequence of two lists of words: [i, j] each.
+/**
+ * The places of a longest common subsequence of two lists of words: [i, j] each.
+ * @type {(left: string[], right: string[]) => [i: number, j: number][]}
+ */
 const common = (left, right) => {
   const [n, m] = [left.length, right.length];
   if (n * m > ALIGNED) return [];
@@ -46,6 +66,7 @@ const common = (left, right) => {
     const [row, below] = [longest[i], longest[i + 1]];
     for (let j = m - 1; j >= 0; j--) row[j] = left[i] === right[j] ? below[j + 1] + 1 : Math.max(below[j], row[j + 1]);
   }
+  /** @type {[i: number, j: number][]} */
   const found = [];
   for (let [i, j] = [0, 0]; i < n && j < m; ) {
     if (left[i] === right[j]) found.push([i++, j++]);
@@ -57,11 +78,13 @@ const common = (left, right) => {
 
 /**
  * The units of two lists that are the same words, in order, as many as can be, and what stands between them paired by
- * place: [a or null, b or null, whether they are the same] each.
+ * place.
+ * @type {(a: Unit[], b: Unit[]) => Pair[]}
  */
 const aligned = (a, b) => {
   const [n, m] = [a.length, b.length];
   const matched = common(a.map(folded), b.map(folded));
+  /** @type {Pair[]} */
   const pairs = [];
   let [i, j] = [0, 0];
   for (const [toI, toJ] of [...matched, [n, m]]) {
@@ -71,20 +94,25 @@ const aligned = (a, b) => {
   return pairs;
 };
 
-const sideOf = (page, place, sight, unit) => {
+/** @type {(page: Page, place: Place, attention: AttentionMap, unit: Unit) => ComparedSide} */
+const sideOf = (page, place, attention, unit) => {
   const trace = page.traces[place[0]];
-  const row = sight.row(unit.index);
-  const shown = page.shown(sight.keys);
-  const share = new Float64Array(sight.M);
+  const row = attention.row(unit.index);
+  const shown = page.shown(attention.keys);
+  const share = new Float64Array(attention.M);
   shares(row, shown).forEach((part, at) => (share[shown[at]] = part));
   const kept = shown.reduce((sum, at) => sum + row[at], 0);
-  return { place, trace, sight, unit, row, share, shown, kept, given: row.reduce((sum, weight) => sum + weight, 0) };
+  return { place, trace, attention, unit, row, share, shown, kept };
 };
 
-// The word of the first side, and of the second: those that are chosen, or the first that stands in both.
-const chosen = (page, traces, [from, to], alike) => {
+/**
+ * The word of the first side, and of the second: those that are chosen, or the first that stands in both.
+ * @type {(
+ *   page: Page, traces: [Trace, Trace], units: [from: Unit[], to: Unit[]], alike: boolean,
+ * ) => { units: [Unit, Unit], matched: boolean }}
+ */
+const chosen = (page, [first, second], [from, to], alike) => {
   const { state } = page;
-  const [first, second] = traces;
   const pinned = state.token !== null && !(first.crossing && state.toward === "to");
   const both = pinned || alike ? null : shared(from, to);
   const own = both ?? first.queries.unitOf(tokenOf({ state, trace: first }), state.unit);
@@ -95,18 +123,26 @@ const chosen = (page, traces, [from, to], alike) => {
   return { units: [own, other], matched: other === match };
 };
 
-/** Both sides, what of them is paired with what, and whether their lines are the same. */
+/** @type {(side: ComparedSide) => Unit[]} */
+const shownKeys = ({ shown, attention }) => shown.map((at) => attention.keys[at]);
+
+/**
+ * Both sides, what of them is paired with what, and whether their lines are the same.
+ * @type {(page: Page) => Promise<Comparison>}
+ */
 export const compared = async (page) => {
   const { state } = page;
-  const places = [[state.trace, state.layer, state.head], state.other ?? usual(page)];
-  const sights = await Promise.all(places.map((place) => page.sight(place)));
-  const traces = places.map(([at]) => page.traces[at]);
-  const [first, second] = traces;
+  /** @type {Place} */
+  const here = [state.trace, state.layer, state.head];
+  const there = state.other ?? usual(page);
+  const [one, two] = await Promise.all([page.attention(here), page.attention(there)]);
+  const [first, second] = [page.traces[here[0]], page.traces[there[0]]];
   const same = { queries: sameLine(first.queries, second.queries), keys: sameLine(first.keys, second.keys) };
-  const { units, matched } = chosen(page, traces, sights.map((sight) => sight.queries), same.queries);
-  const sides = places.map((place, nth) => sideOf(page, place, sights[nth], units[nth]));
-  const [a, b] = sides.map((side) => side.shown.map((at) => side.sight.keys[at]));
+  const { units, matched } = chosen(page, [first, second], [one.queries, two.queries], same.queries);
+  const [left, right] = [sideOf(page, here, one, units[0]), sideOf(page, there, two, units[1])];
+  const [a, b] = [shownKeys(left), shownKeys(right)];
   const alike = same.keys && a.length === b.length && a.every((unit, at) => unit.index === b[at].index);
+  /** @type {Pair[]} */
   const pairs = alike ? a.map((unit, at) => [unit, b[at], true]) : aligned(a, b);
-  return { sides, pairs, same: same.queries && alike, matched };
+  return { sides: [left, right], pairs, same: same.queries && alike, matched };
 };

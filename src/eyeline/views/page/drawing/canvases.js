@@ -1,15 +1,20 @@
-// Canvases that are drawn again, in the screen's own dots, whenever their size changes.
+// Canvases that are redrawn at the screen's resolution whenever their size changes.
 
-import { element } from "./dom.js";
+import { contextOf, element } from "./dom.js";
 
 /** Makes canvases and draws them. */
 export class Canvases {
   constructor() {
+    /** @type {Map<Element, Draw>} */
     this.drawn = new Map();
     this.observer = new ResizeObserver((entries) => entries.forEach(({ target }) => this.paint(target)));
   }
 
-  /** A canvas; `draw` is called with its context and size, in CSS pixels, and how many dots one of these has. */
+  /**
+   * A canvas; `draw` is called with its context and size, in CSS pixels, and how many dots one of these has.
+   * @param {Attributes} attributes
+   * @param {Draw} draw
+   */
   add(attributes, draw) {
     const canvas = element("canvas", attributes);
     this.drawn.set(canvas, draw);
@@ -17,15 +22,16 @@ export class Canvases {
     return canvas;
   }
 
-  /** Draw one again. */
+  /** Draw one again. @param {Element} canvas */
   paint(canvas) {
     const [width, height, dots] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio || 1];
-    if (!width || !height || !this.drawn.has(canvas)) return;
+    const draw = this.drawn.get(canvas);
+    if (!width || !height || !draw || !(canvas instanceof HTMLCanvasElement)) return;
     canvas.width = Math.round(width * dots);
     canvas.height = Math.round(height * dots);
-    const context = canvas.getContext("2d");
+    const context = contextOf(canvas);
     context.setTransform(dots, 0, 0, dots, 0, 0);
-    this.drawn.get(canvas)(context, width, height, dots);
+    draw(context, width, height, dots);
   }
 
   /** Forget all canvases that are no longer in the page. */

@@ -1,20 +1,28 @@
 // Colours of numbers: one scale from nothing to most, of one hue and steadily darker (or, on dark, lighter), so that it
 // reads the same whatever colours an eye can tell apart; and one from less to more, orange over neutral to blue.
 
-// Stops in OKLab: lightness, green to red, blue to yellow. Source of the space: Björn Ottosson, "A perceptual color space
-// for image processing" (2020).
+/**
+ * Stops in OKLab: lightness, green to red, blue to yellow. Source: Björn Ottosson, "A perceptual color space for image
+ * processing" (2020).
+ * @type {Record<Theme, OkLab[]>}
+ */
 const STOPS = {
   light: [[0.985, 0.0, 0.0], [0.88, -0.03, -0.055], [0.7, -0.035, -0.12], [0.48, -0.015, -0.16], [0.27, 0.01, -0.11]],
   dark: [[0.2, 0.0, -0.01], [0.36, -0.01, -0.1], [0.56, -0.03, -0.14], [0.77, -0.04, -0.09], [0.97, -0.01, 0.01]],
 };
+/** @type {Record<Theme, OkLab[]>} */
 const DIVERGING = {
   light: [[0.5, 0.1, 0.105], [0.76, 0.06, 0.08], [0.985, 0, 0], [0.72, -0.035, -0.11], [0.44, -0.015, -0.16]],
   dark: [[0.8, 0.07, 0.12], [0.52, 0.075, 0.085], [0.22, 0, 0], [0.52, -0.025, -0.14], [0.8, -0.05, -0.08]],
 };
 
-const curve = (linear) =>
-  Math.round(255 * Math.min(Math.max(linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055, 0), 1));
+/** @type {(linear: number) => number} */
+const curve = (linear) => {
+  const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055;
+  return Math.round(255 * Math.min(Math.max(value, 0), 1));
+};
 
+/** @type {(colour: OkLab) => RGB} */
 const rgb = ([L, a, b]) => {
   const l = (L + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (L - 0.1055613458 * a - 0.0638541728 * b) ** 3;
@@ -26,33 +34,38 @@ const rgb = ([L, a, b]) => {
   ];
 };
 
+/** @type {(stops: OkLab[]) => RGB[]} */
 const table = (stops) =>
   Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) * (stops.length - 1);
     const at = Math.min(Math.floor(place), stops.length - 2);
-    return rgb(stops[at].map((value, axis) => value + (place - at) * (stops[at + 1][axis] - value)));
+    const [[L, a, b], after] = [stops[at], stops[at + 1]];
+    const share = place - at;
+    return rgb([L + share * (after[0] - L), a + share * (after[1] - a), b + share * (after[2] - b)]);
   });
 
-const TABLES = Object.fromEntries(
-  ["light", "dark"].map((theme) => [theme, { most: table(STOPS[theme]), both: table(DIVERGING[theme]) }]),
-);
+/** @type {(theme: Theme) => { most: RGB[], both: RGB[] }} */
+const tables = (theme) => ({ most: table(STOPS[theme]), both: table(DIVERGING[theme]) });
+const TABLES = { light: tables("light"), dark: tables("dark") };
 
+/** @type {(share: number) => number} */
 const nearest = (share) => Math.min(Math.max(Math.round(share * 255), 0), 255);
 
-/** The 256 colours, [red, green, blue] each, from nothing to most. */
+/** The 256 colours, [red, green, blue] each, from nothing to most. @type {(dark: boolean) => RGB[]} */
 export const ramp = (dark) => TABLES[dark ? "dark" : "light"].most;
 
-/** The colour of a share of the most, 0 to 1, as CSS writes it. */
+/** The colour of a share of the most, 0 to 1, as CSS writes it. @type {(share: number, dark: boolean) => string} */
 export const shade = (share, dark) => `rgb(${ramp(dark)[nearest(share)].join(" ")})`;
 
-/** The 256 colours from −1 to 1, the middle neutral. */
+/** The 256 colours from −1 to 1, the middle neutral. @type {(dark: boolean) => RGB[]} */
 const diverging = (dark) => TABLES[dark ? "dark" : "light"].both;
 
-/** The colour of a number from −1 to 1. */
+/** The colour of a number from −1 to 1. @type {(value: number, dark: boolean) => string} */
 export const tint = (value, dark) => `rgb(${diverging(dark)[nearest((value + 1) / 2)].join(" ")})`;
 
-/** Whether text on this colour has to be light. */
+/** Whether text on this colour has to be light. @type {(colour: RGB) => boolean} */
 export const needsLight = ([red, green, blue]) => {
-  const [r, g, b] = [red, green, blue].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  const parts = [red, green, blue].map((part) => part / 255);
+  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.18;
 };

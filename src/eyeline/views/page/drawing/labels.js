@@ -1,8 +1,9 @@
-// Words as typed, made safe and straight for where they are drawn; and how numbers are written.
+// Labels: words with control characters made visible, and numbers as texts.
 
 const SPACES = /[\t-\r\x1c-\x1f\x85\u2028\u2029]+/g;
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
+/** @type {(character: string) => string} */
 const pictured = (character) => {
   const code = character.charCodeAt(0);
   if (code === 0x7f) return "␡";
@@ -10,24 +11,39 @@ const pictured = (character) => {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 };
 
-/** Text as typed, but for what would steer the line it stands in: controls become pictures of themselves. */
+/**
+ * Text as typed, but for what would steer the line it stands in: controls become pictures of themselves.
+ * @type {(text: string) => string}
+ */
 export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, pictured);
 
-/** A word as it is labelled: without spaces around it; quoted if there is nothing else in it. */
+/**
+ * A word as it is labelled: without spaces around it; quoted if there is nothing else in it.
+ * @type {(text: string) => string}
+ */
 export const named = (text) => printable(text.trim()) || JSON.stringify(text);
 
-/** What a word or a piece is labelled with: a piece has a hyphen where its word goes on. */
+/**
+ * The label of a word or a piece: a piece has a hyphen where its word goes on.
+ * @type {(unit: Unit) => string}
+ */
 export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${named(text)}${after ? "-" : ""}`;
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A label to stand in a sentence of ours: one that reads from right to left stands apart, and moves nothing else. */
+/**
+ * A label to stand in a sentence of ours: one that reads from right to left stands apart, and moves nothing else.
+ * @type {(text: string) => string}
+ */
 export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
-/** A share in whole per cent; what isn't nothing is never shown as 0%. */
+/** A share in whole per cent; what isn't nothing is never shown as 0%. @type {(share: number) => string} */
 export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 
-/** A number in few digits, as a table shows it, with a true minus sign. */
+/**
+ * A number in few digits, as a table shows it, with a true minus sign.
+ * @type {(value: number, digits?: number) => string}
+ */
 export const figure = (value, digits = 3) => {
   if (value === -Infinity) return "−∞";
   if (value === Infinity) return "∞";

@@ -1,37 +1,44 @@
-// The host of a page that is one file: its numbers lie in blocks of the file, decoded when they are first looked at.
+// The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
+
+import { messageOf } from "../weights/host_client.js";
 
 const KEPT = 4; // layers that are kept as decoded
 
+/** @type {(name: string) => HTMLElement | null} */
 const block = (name) => document.getElementById(`eyeline-${name}`);
 
 // The text of a block, once the browser has read as far: of a large file the page is there before its last numbers.
+/** @type {(name: string) => Promise<string>} */
 const textOf = (name) =>
   new Promise((done) => {
-    const ready = () => done(block(name).textContent);
+    const ready = () => done(block(name)?.textContent ?? "");
     if (document.readyState !== "loading" || block(name)?.nextElementSibling) ready();
     else document.addEventListener("DOMContentLoaded", ready, { once: true });
   });
 
-// Text that holds seven bits in a sign.
+// The bytes of a text in base64.
+/** @type {(text: string) => Uint8Array<ArrayBuffer>} */
 const decoded = (text) => {
-  const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
-  for (let [at, to, held, count] = [0, 0, 0, 0]; at < text.length; at++) {
-    held = (held << 7) | (text.charCodeAt(at) & 127);
-    count += 7;
-    if (count >= 8) bytes[to++] = held >> (count -= 8);
-  }
+  const signs = atob(text);
+  const bytes = new Uint8Array(signs.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = signs.charCodeAt(at);
   return bytes;
 };
 
+/** @type {(name: string) => Promise<Response>} */
 const opened = async (name) => {
   const bytes = decoded(await textOf(name));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
 
+/** @type {(name: string) => Promise<Uint8Array<ArrayBuffer>>} */
 const unpacked = async (name) => new Uint8Array(await (await opened(name)).arrayBuffer());
 
-// The bytes of numbers of `size` bytes, of which the lowest bytes stand together, then the next ones, and so on; the
-// sign of each is its lowest bit.
+/**
+ * The bytes of numbers of `size` bytes, of which the lowest bytes stand together, then the next ones, and so on; the
+ * sign of each is its lowest bit.
+ * @type {(planes: Uint8Array, size: number) => Uint8Array<ArrayBuffer>}
+ */
 const ofPlanes = (planes, size) => {
   const count = planes.length / size;
   const numbers = size === 4 ? new Uint32Array(count) : new Uint16Array(count);
@@ -45,91 +52,147 @@ const ofPlanes = (planes, size) => {
   return new Uint8Array(numbers.buffer);
 };
 
+/**
+ * The contents of a file: how to read its blocks; docs/page-format.md describes each key.
+ * @typedef {{
+ *   dtype: "float32" | "float16", traces: { masks: (number | null)[], mask_shapes: [heads: number, ...number[]][] }[],
+ * }} Contents
+ */
+
+/** The bytes, or the counts of numbers, of each array of a layer. @typedef {"q" | "k" | "v" | "lse"} Name */
+
+/** @typedef {[reply: object, buffers: ArrayBuffer[]]} Answer */
+
 /** The model object over the blocks of this file. */
 class FileModel {
-  /** @param header what the page is told first; contents: what the file says of its own blocks. */
+  /**
+   * @param {Header} header what the page is told first
+   * @param {Contents} contents
+   */
   constructor(header, contents) {
     this.header = header;
     this.contents = contents;
+    /** @type {((reply: any, buffers: ArrayBuffer[]) => void)[]} */
     this.listeners = [];
-    this.layers = new Map(); // promises of what layers are made of, the latest used last
+    /** @type {Map<string, Promise<Record<Name, Uint8Array<ArrayBuffer>>>>} Decoded layers, the latest used last. */
+    this.layers = new Map();
+    /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
     this.masks = new Map();
   }
 
-  /** "header"; and "address", whether the page may keep its state in the address. */
+  /**
+   * "header"; and "address", whether the page may keep its state in the address.
+   * @param {string} name
+   * @returns {any}
+   */
   get(name) {
-    return { header: this.header, address: /^(file|https?):$/.test(location.protocol) }[name];
+    if (name === "header") return this.header;
+    return name === "address" ? /^(file|https?):$/.test(location.protocol) : undefined;
   }
 
+  /**
+   * @param {string} event
+   * @param {(reply: any, buffers: ArrayBuffer[]) => void} listener
+   */
   on(event, listener) {
     if (event === "msg:custom") this.listeners.push(listener);
   }
 
+  /** @param {HostRequest & { id: number }} request */
   async send(request) {
-    const answers = { head: () => this._head(request), overview: () => this._overview(request) };
-    let [reply, buffers] = [{ error: { argument: "kind", message: `kind must be head or overview, got ${request.kind}` } }, []];
+    let [reply, buffers] = /** @type {Answer} */ ([{}, []]);
     try {
-      if (Object.hasOwn(answers, request.kind)) [reply, buffers] = await answers[request.kind]();
+      [reply, buffers] = await this._answer(request);
     } catch (error) {
-      [reply, buffers] = [{ error: { argument: "request", message: error.message } }, []];
+      reply = { error: { argument: "request", message: messageOf(error) } };
     }
     for (const listener of this.listeners) listener({ id: request.id, ...reply }, buffers);
   }
 
+  /**
+   * @param {HostRequest} request
+   * @returns {Promise<Answer>}
+   */
+  async _answer(request) {
+    if (request.kind === "head") return this._head(request);
+    if (request.kind === "overview") return this._overview(request);
+    return [{ error: { argument: "kind", message: `kind must be head or overview, got ${request.kind}` } }, []];
+  }
+
+  /**
+   * @param {{ trace: number, layer: number, head: number }} request
+   * @returns {Promise<Answer>}
+   */
   async _head({ trace: number, layer, head }) {
     const trace = this.header.traces[number];
     const { heads, key_heads: groups, head_dim: D } = trace.model;
     const [N, M] = [trace.queries.ids.length, (trace.keys ?? trace.queries).ids.length];
     const E = trace.values ? trace.model.value_dim : 0;
-    const parts = await this._layer(number, layer, { q: heads * N * D, k: groups * M * D, v: groups * M * E, lse: heads * N });
+    const counts = { q: heads * N * D, k: groups * M * D, v: groups * M * E, lse: heads * N };
+    const parts = await this._layer(number, layer, counts);
     const group = Math.floor(head / (heads / groups));
-    const share = (name, at, of) => {
-      const size = parts[name].length / of;
-      return parts[name].slice(at * size, (at + 1) * size).buffer;
+    /** @type {(array: Uint8Array<ArrayBuffer>, at: number, of: number) => ArrayBuffer} */
+    const share = (array, at, of) => {
+      const size = array.length / of;
+      return array.slice(at * size, (at + 1) * size).buffer;
     };
-    const arrays = ["q", "k", "lse", ...(E ? ["v"] : [])];
-    const places = { q: [head, heads], k: [group, groups], v: [group, groups], lse: [head, heads] };
-    const buffers = arrays.map((name) => share(name, ...places[name]));
-    const reply = { kind: "head", shape: { N, M, D, E }, dtype: this.contents.dtype, arrays };
+    const [q, k, lse] = [share(parts.q, head, heads), share(parts.k, group, groups), share(parts.lse, head, heads)];
+    const sent = { q, k, lse };
+    const all = Object.entries(E ? { ...sent, v: share(parts.v, group, groups) } : sent);
+    const reply = { kind: "head", shape: { N, M, D, E }, dtype: this.contents.dtype };
     const place = this.contents.traces[number].masks[layer];
+    let mask_shape;
     if (place !== null) {
       const [count, ...shape] = this.contents.traces[number].mask_shapes[place];
       const mask = await this._mask(number, place);
-      const size = mask.length / count;
-      const at = count > 1 ? head : 0;
-      arrays.push(trace.layers[layer].mask.kind === "bits" ? "allowed" : "bounds");
-      buffers.push(mask.slice(at * size, (at + 1) * size).buffer);
-      reply.mask_shape = shape;
+      const name = trace.layers[layer].mask.kind === "bits" ? "allowed" : "bounds";
+      all.push([name, share(mask, count > 1 ? head : 0, count)]);
+      mask_shape = shape;
     }
-    return [reply, buffers];
+    return [{ ...reply, arrays: all.map(([name]) => name), mask_shape }, all.map(([, buffer]) => buffer)];
   }
 
+  /**
+   * @param {{ trace: number }} request
+   * @returns {Promise<Answer>}
+   */
   async _overview({ trace: number }) {
     const { model, picture } = this.header.traces[number];
-    const shape = [model.layers, model.heads, ...picture];
+    const shape = [model.layers, model.heads, ...(picture ?? [])];
     const bytes = await unpacked(`overview-${number}`);
     const split = shape.reduce((product, size) => product * size);
     return [{ kind: "overview", shape }, [bytes.slice(0, split).buffer, bytes.slice(split).buffer]];
   }
 
-  // The bytes of each array of a layer, by the counts of their numbers.
+  /**
+   * The bytes of each array of a layer.
+   * @param {number} trace
+   * @param {number} layer
+   * @param {Record<Name, number>} counts how many numbers each has
+   */
   _layer(trace, layer, counts) {
     const name = `layer-${trace}-${layer}`;
     const kept = this.layers.get(name) ?? this._decoded(name, counts);
     this.layers.delete(name);
     this.layers.set(name, kept);
-    if (this.layers.size > KEPT) this.layers.delete(this.layers.keys().next().value);
+    for (const oldest of this.layers.keys()) if (this.layers.size > KEPT) this.layers.delete(oldest);
     return kept;
   }
 
+  /**
+   * @param {string} name
+   * @param {Record<Name, number>} counts
+   */
   async _decoded(name, { q, k, v, lse }) {
     const packed = await unpacked(name);
     const size = this.contents.dtype === "float16" ? 2 : 4;
     const split = size * (q + k + v);
-    const bytes = size === 4
-      ? ofPlanes(packed, 4)
-      : [ofPlanes(packed.subarray(0, split), 2), ofPlanes(packed.subarray(split), 4)];
-    const [numbers, sums] = size === 4 ? [bytes.subarray(0, split), bytes.subarray(split)] : bytes;
+    const halves = () => [ofPlanes(packed.subarray(0, split), 2), ofPlanes(packed.subarray(split), 4)];
+    const whole = () => {
+      const bytes = ofPlanes(packed, 4);
+      return [bytes.subarray(0, split), bytes.subarray(split)];
+    };
+    const [numbers, sums] = size === 4 ? whole() : halves();
     return {
       q: numbers.subarray(0, size * q),
       k: numbers.subarray(size * q, size * (q + k)),
@@ -138,15 +201,20 @@ class FileModel {
     };
   }
 
+  /**
+   * @param {number} trace
+   * @param {number} place
+   */
   _mask(trace, place) {
     const name = `mask-${trace}-${place}`;
-    if (!this.masks.has(name)) this.masks.set(name, unpacked(name));
-    return this.masks.get(name);
+    const mask = this.masks.get(name) ?? unpacked(name);
+    this.masks.set(name, mask);
+    return mask;
   }
 }
 
-/** Show the page in this file. */
+/** Show the page in this file. @type {(main: Main) => Promise<void>} */
 export const start = async (main) => {
   const [header, contents] = await (await opened("header")).json();
-  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") });
+  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body });
 };

@@ -1,19 +1,25 @@
-// The page on the local server: the model object over fetch, and the texts and files that are run there.
+// The host of a page on the local server: the model object over fetch, running texts and opening files.
 
-import { createAsking } from "./asking.js";
-import { HostError } from "../numbers/source.js";
+import { createPrompt } from "./prompt.js";
+import { HostError, messageOf } from "../weights/host_client.js";
 
 const STEP = 8; // bytes, at whose multiples the parts of a reply begin
 const SLOWEST = 500; // milliseconds between two looks at how far a text is
 
+/** @type {(length: number) => number} */
 const whole = (length) => Math.ceil(length / STEP) * STEP;
 
-/** A reply and its buffers, of the bytes that `serving/framing.py` writes. */
+/**
+ * A reply and its buffers, from the bytes that `serving/framing.py` writes.
+ * @type {(bytes: ArrayBuffer) => { reply: Reply, buffers: Bytes[] }}
+ */
 const unframed = (bytes) => {
   const length = new DataView(bytes).getUint32(0, true);
   const reply = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
   let at = whole(4 + length);
-  const buffers = reply.lengths.map((size) => {
+  /** @type {number[]} */
+  const lengths = reply.lengths;
+  const buffers = lengths.map((size) => {
     const buffer = new DataView(bytes, at, size);
     at += whole(size);
     return buffer;
@@ -21,11 +27,13 @@ const unframed = (bytes) => {
   return { reply, buffers };
 };
 
+/** A request to the server. @type {(path: string, method?: string, sent?: object) => Promise<Response>} */
 const asked = async (path, method = "GET", sent = undefined) => {
+  /** @type {Record<string, string>} */
   const headers = method === "GET" ? {} : { "Content-Type": "application/json" };
   let response;
   try {
-    const keepalive = method === "DELETE"; // what is cancelled when the page is left goes out all the same
+    const keepalive = method === "DELETE"; // so that a cancellation is sent even while the page is being left
     response = await fetch(path, { method, headers, keepalive, body: sent && JSON.stringify(sent) });
   } catch {
     throw new HostError({ argument: "server", message: "the server doesn't answer; run eyeline view again" });
@@ -33,37 +41,54 @@ const asked = async (path, method = "GET", sent = undefined) => {
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
   const { job = null, error = { argument: null, message: `${response.status} ${response.statusText}` } } = said;
-  throw Object.assign(new HostError(error), { job });
+  throw new HostError({ ...error, job });
 };
 
-const found = async (...request) => (await asked(...request)).json();
+/** The JSON that the server replies. @type {(path: string, method?: string, sent?: object) => Promise<any>} */
+const found = async (path, method, sent) => (await asked(path, method, sent)).json();
 
 /** The model object. A host that has `run` takes new texts. */
 class ServerModel {
+  /** @param {Header} header */
   constructor(header) {
-    this.values = { header, address: true };
-    this.createAsking = createAsking;
+    this.header = header;
+    this.createPrompt = createPrompt;
+    /** @type {Set<(reply: Reply, buffers: Bytes[]) => void>} */
     this.listeners = new Set();
-    this.job = null; // the number of what runs for this page; 0 while it has none yet
+    /** @type {number | null} The number of the job that runs for this page; 0 while it has none yet. */
+    this.job = null;
     this.stopping = false;
     // Nobody would see what comes of it.
     addEventListener("pagehide", () => this.job && this.cancel());
   }
 
+  /**
+   * "header"; and "address", whether the page may keep its state in the address.
+   * @param {string} name
+   * @returns {any}
+   */
   get(name) {
-    return this.values[name];
+    if (name === "header") return this.header;
+    return name === "address" ? true : undefined;
   }
 
+  /**
+   * @param {string} event
+   * @param {(reply: Reply, buffers: Bytes[]) => void} listener
+   */
   on(event, listener) {
     if (event === "msg:custom") this.listeners.add(listener);
   }
 
+  /** @param {HostRequest & { id: number }} request */
   async send(request) {
     let answer;
     try {
       answer = unframed(await (await asked("api/answer", "POST", request)).arrayBuffer());
-    } catch ({ argument = null, message }) {
-      answer = { reply: { id: request.id, error: { argument, message } }, buffers: [] };
+    } catch (error) {
+      const argument = error instanceof HostError ? error.argument : null;
+      const refusal = { id: request.id, error: { argument, message: messageOf(error) } };
+      answer = { reply: /** @type {Reply} */ (refusal), buffers: [] };
     }
     for (const listener of this.listeners) listener(answer.reply, answer.buffers);
   }
@@ -71,6 +96,8 @@ class ServerModel {
   /**
    * Run a text, {text, model, mask, scale}, or open a file, {file, …}. `told` is called with how far it is. Gives the
    * place of its trace and the header of by then, with other windows' traces too; null if it was cancelled.
+   * @param {RunRequest} request
+   * @param {(report: RunReport) => void} told
    */
   async run(request, told) {
     this.job = 0;
@@ -84,28 +111,28 @@ class ServerModel {
         if (report.state === "cancelled") return null;
         if (report.state === "done") return { trace: report.trace, header: await found("api/header") };
         told(report);
-        await new Promise((done) => setTimeout(done, pause));
+        await new Promise((done) => void setTimeout(done, pause));
       }
     } finally {
       this.job = null;
     }
   }
 
-  /** Cancel what runs for this page, or another window's job by its number. */
+  /** Cancel what runs for this page, or another window's job by its number. @param {number | null} job */
   async cancel(job = this.job) {
     if (job) await asked(`api/jobs/${job}`, "DELETE");
     else this.stopping = true;
   }
 }
 
-/** Show the page. */
+/** Show the page. @type {(main: Main) => Promise<void>} */
 export const start = async (main) => {
-  const el = document.getElementById("page");
+  const el = document.getElementById("page") ?? document.body;
   try {
     const header = await found("api/header");
     document.title = header.title;
     main.render({ model: new ServerModel(header), el });
   } catch (error) {
-    el.textContent = error.message;
+    el.textContent = messageOf(error);
   }
 };

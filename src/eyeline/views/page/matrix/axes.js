@@ -1,26 +1,38 @@
-// The labels beside a matrix: units as typed where there is room, else their numbers at a few places.
+// The axis labels of a matrix: the units where there is room, else numbers at some places.
+
+import { contextOf } from "../drawing/dom.js";
 
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
 const ROOM = 12; // pixels that a label takes across its line
 
-/** Whether a label begins with a letter of a script that is written from right to left. */
+/**
+ * Whether a label begins with a letter of a script that is written from right to left.
+ * @type {(text: string) => boolean}
+ */
 export const leftward = (text) => RIGHT_TO_LEFT.test(text);
 
-/** How wide texts are in a font, and texts cut to a width. */
+/** Measures texts in a font, and cuts them to a width. */
 export class Ruler {
+  /** @param {string} font */
   constructor(font) {
-    this.context = document.createElement("canvas").getContext("2d");
+    this.context = contextOf(document.createElement("canvas"));
     this.context.font = font;
     this.font = font;
+    /** @type {Map<string, string>} */
     this.cut = new Map();
   }
 
+  /** @param {string} text */
   width(text) {
     return this.context.measureText(text).width;
   }
 
-  /** As much of a text as fits, with an ellipsis if that isn't all. */
+  /**
+   * The beginning of a text that fits a width, with an ellipsis if it is cut.
+   * @param {string} text
+   * @param {number} width
+   */
   fit(text, width) {
     const name = `${Math.round(width)} ${text}`;
     let found = this.cut.get(name);
@@ -32,6 +44,10 @@ export class Ruler {
     return found;
   }
 
+  /**
+   * @param {string} text
+   * @param {number} width
+   */
   _cut(text, width) {
     if (text.length < 400 && this.width(text) <= width) return text;
     const signs = [...new Intl.Segmenter().segment(text.slice(0, 400))].map(({ segment }) => segment);
@@ -45,7 +61,10 @@ export class Ruler {
   }
 }
 
-/** How wide the widest of some labels is, in pixels; of many, a part is asked. */
+/**
+ * The width of the widest label, in pixels; of many labels, a sample is measured.
+ * @type {(ruler: Ruler, labels: string[]) => number}
+ */
 export const widest = (ruler, labels) => {
   let most = 0;
   const step = Math.ceil(labels.length / 400);
@@ -53,25 +72,37 @@ export const widest = (ruler, labels) => {
   return most;
 };
 
-/** The numbers at which an axis without labels is marked, `room` pixels or more apart. */
+/**
+ * The numbers at which an axis without labels is marked, `room` pixels or more apart.
+ * @type {(first: number, last: number, size: number, room: number) => number[]}
+ */
 const ticks = (first, last, size, room) => {
   const least = room / size;
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = Math.max([1, 2, 5, 10].map((times) => times * power).find((one) => one >= least), 1);
+  const step = Math.max([1, 2, 5, 10].map((times) => times * power).find((one) => one >= least) ?? 1, 1);
   const found = [];
   for (let number = Math.max(Math.ceil(first / step) * step, 1); number <= last; number += step) found.push(number);
   return found;
 };
 
 /**
- * What to write beside the cells that are seen.
- * @param lines {rows, columns}: each {title, labels, numbers, marked: Set of places, pinned: Set, at: the place that is
- *   pointed at, or null}
- * @returns [{text, x, y, turned, align, colour, strong, boxed}], x and y in pixels from the corner of the cells
+ * A text beside the cells, x and y in pixels from their corner.
+ * @typedef {{
+ *   text: string, x: number, y: number, turned: boolean, align: "left" | "right" | "center", colour: string,
+ *   strong: boolean, boxed?: boolean, number?: boolean,
+ * }} Label
+ */
+
+/**
+ * The labels of the visible cells.
+ * @type {(viewport: Viewport, gutter: Gutter, lines: SceneLines, ruler: Ruler) => Label[]}
  */
 export const labels = (viewport, gutter, lines, ruler) => {
   const { seen, size } = viewport;
+  /** @type {Label[]} */
   const found = [];
+  /** @typedef {{ colour: string, strong: boolean, boxed?: boolean, number?: boolean }} Extra */
+  /** @type {(row: boolean, place: number, text: string, extra: Extra) => void} */
   const put = (row, place, text, extra) => {
     const middle = row ? viewport.y(place + 0.5) : viewport.x(place + 0.5);
     const end = row ? viewport.height : viewport.width;
@@ -89,13 +120,14 @@ export const labels = (viewport, gutter, lines, ruler) => {
       found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
     }
   };
-  const title = { x: -GAP, turned: false, align: "right", colour: "quiet", strong: false };
-  found.push({ ...title, text: `${lines.columns.title} →`, y: -GAP - 18 });
-  found.push({ ...title, text: `${lines.rows.title} ↓`, y: -GAP - 2 });
+  /** @type {(text: string, y: number) => Label} */
+  const title = (text, y) => ({ text, x: -GAP, y, turned: false, align: "right", colour: "quiet", strong: false });
+  found.push(title(`${lines.columns.title} →`, -GAP - 18), title(`${lines.rows.title} ↓`, -GAP - 2));
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];
     const own = row ? "query" : "key";
+    /** @type {(place: number) => Extra} */
     const look = (place) => ({
       colour: place === line.at || line.pinned.has(place) || line.marked.has(place) ? own : "text",
       strong: place === line.at || line.pinned.has(place),
@@ -105,8 +137,9 @@ export const labels = (viewport, gutter, lines, ruler) => {
       continue;
     }
     const numbers = line.numbers;
-    const inside = (place) => place !== null && place >= first && place < last;
-    const named = new Set([...line.marked, ...line.pinned, line.at].filter(inside));
+    const all = [...line.marked, ...line.pinned, ...(line.at === null ? [] : [line.at])];
+    const named = new Set(all.filter((place) => place >= first && place < last));
+    /** @type {(place: number) => boolean} */
     const free = (place) => [...named].every((at) => Math.abs(at - place) * size > (row ? 14 : 24));
     const room = row ? 40 : 20 + 9 * String(numbers[last - 1]).length;
     for (const number of ticks(numbers[first], numbers[last - 1], size, room)) {

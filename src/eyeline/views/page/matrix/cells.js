@@ -1,15 +1,21 @@
-// The weights between the units that are shown, in blocks, for a picture of many of them.
+// The weights of the shown units, computed in blocks.
 
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
-// Where each token of a line is drawn, counted among the shown units; -1 for one that isn't.
+/**
+ * The place of each token among the shown units; −1 if it isn't shown.
+ * @type {(units: Unit[], shown: number[]) => Int32Array}
+ */
 const placesOf = (units, shown) => {
-  const places = new Int32Array(units.at(-1)?.last ?? 0).fill(-1);
+  const places = new Int32Array(units.length ? units[units.length - 1].last : 0).fill(-1);
   shown.forEach((at, place) => places.fill(place, units[at].first, units[at].last));
   return places;
 };
 
-// The tokens of the units that are shown at the places [first, last).
+/**
+ * The tokens of the units that are shown at the places [first, last).
+ * @type {(units: Unit[], shown: number[], first: number, last: number) => Int32Array}
+ */
 const tokensOf = (units, shown, first, last) => {
   const tokens = [];
   for (let place = first; place < last; place++) {
@@ -19,60 +25,88 @@ const tokensOf = (units, shown, first, last) => {
   return Int32Array.from(tokens);
 };
 
-/** A table of cells: rows and columns are the shown units of a sight, by their place among the shown. */
+/** A table of cells: rows and columns are the shown units of an attention map, by their place among the shown. */
 export class Cells {
-  /** @param rows, columns which units of the sight are shown, in reading order */
-  constructor(sight, rows, columns) {
-    Object.assign(this, { sight, rows, columns });
-    this.rowOf = placesOf(sight.queries, rows);
-    this.columnOf = placesOf(sight.keys, columns);
-    this.full = sight.heads.every((head) => head.mask.kind === "all");
-    const [{ D, N, M }] = sight.heads;
-    this.effort = (sight.heads.length * D * N * M) / Math.max(sight.N * sight.M, 1); // products of a cell, about
+  /**
+   * @param {AttentionMap} attention
+   * @param {number[]} rows which query units are shown, in reading order
+   * @param {number[]} columns which key units are shown, in reading order
+   */
+  constructor(attention, rows, columns) {
+    this.attention = attention;
+    this.rows = rows;
+    this.columns = columns;
+    this.rowOf = placesOf(attention.queries, rows);
+    this.columnOf = placesOf(attention.keys, columns);
+    this.full = attention.heads.every((head) => head.mask.kind === "all");
+    const [{ D, N, M }] = attention.heads;
+    // About how many products a cell takes.
+    this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1);
   }
 
-  /** Whether the query unit at a row may look at the key unit at a column. */
+  /**
+   * Whether the query unit at a row may look at the key unit at a column.
+   * @param {number} row
+   * @param {number} column
+   */
   allowed(row, column) {
-    return this.sight.allowed(this.rows[row], this.columns[column]);
+    return this.attention.allowed(this.rows[row], this.columns[column]);
   }
 
-  /** The weight of one cell. */
+  /**
+   * The weight of one cell.
+   * @param {number} row
+   * @param {number} column
+   */
   weight(row, column) {
     const key = this.columns[column];
-    return this.sight.row(this.rows[row], key, key + 1)[0];
+    return this.attention.row(this.rows[row], key, key + 1)[0];
   }
 
-  /** The weights of a row on all columns. */
+  /** The weights of a row on all columns. @param {number} row */
   row(row) {
-    const given = this.sight.row(this.rows[row]);
+    const given = this.attention.row(this.rows[row]);
     return this.columns.map((key) => given[key]);
   }
 
-  /** Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look. */
+  /**
+   * Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look.
+   * @param {number} top
+   * @param {number} bottom
+   * @param {number} left
+   * @param {number} right
+   */
   block(top, bottom, left, right) {
-    const { sight } = this;
-    const queries = tokensOf(sight.queries, this.rows, top, bottom);
-    const keys = tokensOf(sight.keys, this.columns, left, right);
+    const { attention } = this;
+    const queries = tokensOf(attention.queries, this.rows, top, bottom);
+    const keys = tokensOf(attention.keys, this.columns, left, right);
     const size = (bottom - top) * (right - left);
     const place = { top, left, width: right - left, open: this.full ? null : new Uint8Array(size) };
     const result = new Float64Array(size);
-    const largest = sight.reduce === "max" && sight.heads.length > 1;
+    const largest = attention.reduce === "max" && attention.heads.length > 1;
     const own = largest ? new Float64Array(size) : result;
-    for (const head of sight.heads) {
+    for (const head of attention.heads) {
       this._add(head, queries, keys, own, place);
       if (!largest) continue;
       for (let at = 0; at < size; at++) if (own[at] > result[at]) result[at] = own[at];
       own.fill(0);
     }
-    if (!largest) for (let at = 0; at < size; at++) result[at] /= sight.heads.length;
+    if (!largest) for (let at = 0; at < size; at++) result[at] /= attention.heads.length;
     if (place.open) for (let at = 0; at < size; at++) if (!place.open[at]) result[at] = NaN;
     return result;
   }
 
-  // Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+  /**
+   * Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+   * @param {Head} head
+   * @param {Int32Array} queries
+   * @param {Int32Array} keys
+   * @param {Float64Array} into
+   * @param {{ top: number, left: number, width: number, open: Uint8Array | null }} place
+   */
   _add(head, queries, keys, into, { top, left, width, open }) {
     const { q, k, lse, D, scale } = head;
-    const { sight, rows } = this;
+    const { attention, rows } = this;
     const many = keys.length;
     const causal = head.mask.kind === "causal";
     const partial = !causal && head.mask.kind !== "all";
@@ -126,7 +160,7 @@ export class Cells {
         for (let which = 0; which < real; which++) {
           const query = pair[which];
           const row = this.rowOf[query];
-          const unit = sight.queries[rows[row]];
+          const unit = attention.queries[rows[row]];
           const base = lse[query];
           const share = 1 / (unit.last - unit.first);
           if (base === -Infinity) continue;

@@ -1,16 +1,22 @@
-// What fingers, pens, mice and wheels do on a canvas: move, zoom, point, press.
+// Pointer and wheel gestures on a canvas: pan, zoom, point, press.
 
 const STILL = 4; // pixels that a press may move and still be one
 
 /**
- * Listen on a canvas. Places are in CSS pixels from its corner.
- * @param on {pan(x, y), zoom(factor, x, y), point(x, y), leave(), press(x, y), rest()}; rest is when a movement is over
- * @returns a function that ends it
+ * Listen on a canvas. Places are in CSS pixels from its corner; `rest` is when a movement is over. Gives what ends it.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{
+ *   pan: (x: number, y: number) => void, zoom: (factor: number, x: number, y: number) => void,
+ *   point: (x: number, y: number) => void, leave: () => void, press: (x: number, y: number) => void, rest: () => void,
+ * }} on
  */
 export const gestures = (canvas, on) => {
-  const down = new Map(); // pointers that are down, and where they are
+  /** @type {Map<number, [x: number, y: number]>} Pointers that are down, and where they are. */
+  const down = new Map();
   let moved = 0;
-  let turning = null; // a wheel's rest is when it hasn't turned for a while
+  /** @type {ReturnType<typeof setTimeout> | undefined} A wheel's rest is when it hasn't turned for a while. */
+  let turning;
+  /** @type {(event: MouseEvent) => [x: number, y: number]} */
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -20,11 +26,13 @@ export const gestures = (canvas, on) => {
     return { far: Math.hypot(a - c, b - d), x: (a + c) / 2, y: (b + d) / 2 };
   };
   const listeners = {
+    /** @param {PointerEvent} event */
     pointerdown(event) {
       if (event.button > 0) return;
       if (!down.size) moved = 0;
       down.set(event.pointerId, place(event));
     },
+    /** @param {PointerEvent} event */
     pointermove(event) {
       const now = place(event);
       const before = down.get(event.pointerId);
@@ -49,20 +57,24 @@ export const gestures = (canvas, on) => {
       canvas.dataset.dragged = "";
       on.pan(now[0] - before[0], now[1] - before[1]);
     },
+    /** @param {PointerEvent} event */
     pointerup(event) {
       if (!down.delete(event.pointerId)) return;
       if (moved <= STILL) on.press(...place(event));
       delete canvas.dataset.dragged;
       if (!down.size) on.rest();
     },
+    /** @param {PointerEvent} event */
     pointercancel(event) {
       down.delete(event.pointerId);
       delete canvas.dataset.dragged;
       if (!down.size) on.rest();
     },
+    /** @param {PointerEvent} event */
     pointerleave(event) {
       if (!down.size && event.pointerType !== "touch") on.leave();
     },
+    /** @param {WheelEvent} event */
     wheel(event) {
       if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
       event.preventDefault();
@@ -72,9 +84,10 @@ export const gestures = (canvas, on) => {
       turning = setTimeout(on.rest, 160);
     },
   };
-  for (const [name, listener] of Object.entries(listeners)) canvas.addEventListener(name, listener, { passive: false });
+  const all = /** @type {[string, EventListener][]} */ (Object.entries(listeners));
+  for (const [name, listener] of all) canvas.addEventListener(name, listener, { passive: false });
   return () => {
     clearTimeout(turning);
-    for (const [name, listener] of Object.entries(listeners)) canvas.removeEventListener(name, listener);
+    for (const [name, listener] of all) canvas.removeEventListener(name, listener);
   };
 };

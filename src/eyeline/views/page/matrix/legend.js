@@ -1,10 +1,10 @@
-// What a matrix's colours mean, in numbers.
+// The legend of a matrix.
 
 import { shade } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
 
-/** A weight as a legend writes it: in two or three figures. */
+/** A weight as a legend writes it: in two or three figures. @type {(weight: number) => string} */
 export const marked = (weight) => {
   if (weight === 0) return "0";
   if (weight >= 0.0995) return figure(weight, 2);
@@ -13,41 +13,48 @@ export const marked = (weight) => {
   return weight.toExponential(round ? 0 : 1).replace("-", "−");
 };
 
-/** The marks of a tone's legend: [{place, text}], the last with a sign if some weights lie beyond it. */
-export const legendMarks = (tone) => {
-  const marks = tone.marks;
+/**
+ * The marks of a colour map's legend, the last with a sign if some weights lie beyond it.
+ * @type {(colourMap: ColourMap) => { place: number, text: string }[]}
+ */
+export const legendMarks = (colourMap) => {
+  const marks = colourMap.marks;
   const every = Math.ceil(marks.length / 5);
   return marks
     .filter((_, at) => at === marks.length - 1 || (at % every === 0 && (marks.length - 1 - at >= every || every === 1)))
     .map(([place, weight], at, all) => {
-      const beyond = at === all.length - 1 && tone.kind !== "rank" && (tone.most > tone.top * 1.0001 || tone.clips);
-      const below = at === 0 && tone.kind === "log";
+      const more = colourMap.clips || colourMap.most > colourMap.top * 1.0001;
+      const beyond = at === all.length - 1 && colourMap.kind !== "rank" && more;
+      const below = at === 0 && colourMap.kind === "log";
       return { place, text: `${beyond ? "≥ " : below ? "≤ " : ""}${marked(weight)}` };
     });
 };
 
-/** The colours as stops of a gradient, "rgb(…) 0%" and so on. */
+/** The colours as stops of a gradient. @type {(dark: boolean, count?: number) => [colour: string, place: number][]} */
 export const stops = (dark, count = 16) =>
   Array.from({ length: count + 1 }, (_, at) => [shade(at / count, dark), at / count]);
 
-/** What weights are of at a level; null for a coarse picture. */
+/** The title of the legend at a level; null for the preview. @type {(page: Page, level: number | null) => string} */
 export const legendTitle = (page, level) => {
   if (level === null) return page.say("matrix.legend.coarse");
   return level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");
 };
 
-/** The legend: `tone` may be null before anything is seen. */
-export const legend = (page, tone, level, masked) => {
-  const ranked = tone?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
+/**
+ * The legend: there is no colour map before anything is seen.
+ * @type {(page: Page, colourMap: ColourMap | null, level: number | null, masked: boolean) => HTMLElement[]}
+ */
+export const legend = (page, colourMap, level, masked) => {
+  const ranked = colourMap?.kind === "rank" ? ` · ${page.say("matrix.legend.rank")}` : "";
   const parts = [element("p", { class: "caption" }, legendTitle(page, level) + ranked)];
-  if (tone) {
-    const colours = stops(tone.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
+  if (colourMap) {
+    const colours = stops(colourMap.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
     parts.push(
       element("div", { class: "ramp", style: { background: `linear-gradient(to right, ${colours.join(", ")})` } }),
       element(
         "div",
         { class: "marks number" },
-        ...legendMarks(tone).map(({ place, text }, at, all) => {
+        ...legendMarks(colourMap).map(({ place, text }, at, all) => {
           const end = at === all.length - 1 ? "last" : at === 0 ? "first" : null;
           return element("span", { style: { left: `${100 * place}%` }, class: end }, text);
         }),

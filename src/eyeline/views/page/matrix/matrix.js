@@ -1,23 +1,25 @@
-// The matrix of one head: each row is a query, and shares out what it gives over the keys.
+// The matrix view: the weights of a head, a row per query and a column per key.
 
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "../drawing/dom.js";
-import { Easel } from "./easel.js";
+import { Renderer } from "./renderer.js";
 import { gestures } from "./gestures.js";
 import { isolated, labelled } from "../drawing/labels.js";
-import { matrixKeys } from "./matrixkeys.js";
-import { matrixPicture } from "./matrixpicture.js";
-import { place } from "./placing.js";
+import { onMatrixKey } from "./keyboard.js";
+import { matrixSvg } from "./matrix_svg.js";
+import { layOut } from "./layout.js";
 import { Plot } from "./plot.js";
-import { createReadout } from "./readout.js";
-import { suggestion } from "./sink.js";
+import { createCellDetails } from "./cell_details.js";
+import { sinkColumn } from "./sink.js";
 import { Viewport } from "./viewport.js";
 
 const TABLE = 4e6; // cells that a table may have
 const LATE = 200; // milliseconds after which is said that something is awaited
 
+/** @type {(units: Unit[], shown: number[]) => Axis} */
 const line = (units, shown) => ({
+  title: "",
   units: shown.map((at) => units[at]),
   labels: shown.map((at) => labelled(units[at])),
   numbers: shown.map((at) => at + 1),
@@ -26,42 +28,56 @@ const line = (units, shown) => ({
   pinned: new Set(),
 });
 
+/** @type {(units: Unit[], tokens: number[]) => number[]} */
 const places = (units, tokens) =>
   units.flatMap((unit, at) => (tokens.some((token) => unit.first <= token && token < unit.last) ? [at] : []));
 
-/** The matrix view. */
+/** The matrix view. @type {(page: Page) => View} */
 export const createMatrix = (page) => {
   const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
   const root = element("div", { class: "matrix" });
   const [viewport, plot] = [new Viewport(), new Plot(canvas)];
-  const matrix = {
-    page, viewport, canvas,
-    cells: null, // of what is shown; null until it is there
-    lines: null, // {rows, columns}: what is known of their units
-    at: null, // the cell that is pointed at, {row, column}
-    clipped: [], // places of the columns that are clipped
-    gutter: null, // room for labels: {left, top, turned}
-    ruler: null,
-  };
-  let [name, colours, shown, sink, destroyed] = ["", "", undefined, null, false];
+  let wantedName = ""; // the weights that are wanted, or there
+  let colours = ""; // what colours are of
+  let destroyed = false;
+  /** @type {string | undefined} The box that is shown. */
+  let shown;
+  /** @type {Sink | null} */
+  let sink = null;
 
   const rest = () => {
-    easel.moving = false;
+    renderer.moving = false;
     const { box } = viewport;
     if (JSON.stringify(box) !== JSON.stringify(page.state.box)) {
       shown = JSON.stringify(box);
       page.set({ box });
     }
     controls.showPlace();
-    easel.schedule();
+    renderer.schedule();
   };
   const moved = () => {
-    easel.moving = true;
+    renderer.moving = true;
     canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
-    easel.schedule();
+    renderer.schedule();
   };
 
-  Object.assign(matrix, {
+  const resized = () => {
+    if (!matrix.cells || !root.clientWidth) return;
+    layOut(root, matrix, plot);
+    viewport.show(page.state.box);
+    renderer.schedule();
+  };
+
+  /** @type {Matrix} */
+  const matrix = {
+    page, viewport, canvas,
+    cells: null,
+    lines: null,
+    at: null, // the cell that is pointed at
+    clipped: [], // places of the columns that are clipped
+    gutter: null,
+    ruler: null,
+    resized,
     /** Point at a cell, or at none; by keyboard it is said aloud, and moved into sight. */
     point(at, spoken = false) {
       if (at?.row === matrix.at?.row && at?.column === matrix.at?.column) return;
@@ -69,15 +85,17 @@ export const createMatrix = (page) => {
       if (at && spoken) viewport.reveal(at.row, at.column);
       const text = readout.show(at);
       if (spoken && text) page.announce(text);
-      easel.schedule();
+      renderer.schedule();
     },
     /** Pin the query of a row, or let it go. */
     pin(row) {
+      if (!matrix.lines) return;
       const { units, pinned } = matrix.lines.rows;
       page.set(pinned.has(row) ? { token: null } : { token: units[row].first, toward: "from" });
     },
     /** Leave a column out of the scale, or count it again. */
     clip(column) {
+      if (!matrix.lines) return;
       const { units, labels } = matrix.lines.columns;
       const { first, last } = units[column];
       const others = page.state.clipped.filter((token) => token < first || token >= last);
@@ -94,11 +112,11 @@ export const createMatrix = (page) => {
       rest();
     },
     rest,
-  });
-  const readout = createReadout(matrix);
+  };
+  const readout = createCellDetails(matrix);
   const controls = createControls(matrix);
-  const easel = new Easel(matrix, plot, controls.show, () => {
-    sink = suggestion(matrix.cells);
+  const renderer = new Renderer(matrix, plot, controls.show, () => {
+    sink = matrix.cells && sinkColumn(matrix.cells);
     controls.update(sink);
   });
   root.append(
@@ -106,7 +124,8 @@ export const createMatrix = (page) => {
     element("div", { class: "matrix-side" }, readout.element, controls.element),
   );
 
-  const inside = (x, y) => [x - matrix.gutter.left, y - matrix.gutter.top];
+  /** A place on the canvas from the corner of the cells. @type {(x: number, y: number) => [x: number, y: number]} */
+  const inside = (x, y) => [x - (matrix.gutter?.left ?? 0), y - (matrix.gutter?.top ?? 0)];
   const stop = gestures(canvas, {
     pan(x, y) {
       viewport.pan(x, y);
@@ -138,30 +157,25 @@ export const createMatrix = (page) => {
     },
     rest,
   });
-  canvas.addEventListener("keydown", (event) => matrixKeys(matrix, event));
-  const resized = () => {
-    if (!matrix.cells || !root.clientWidth) return;
-    place(root, matrix, plot);
-    viewport.show(page.state.box);
-    easel.schedule();
-  };
-  matrix.resized = resized;
+  canvas.addEventListener("keydown", (event) => onMatrixKey(matrix, event));
   const watched = new ResizeObserver(resized);
   watched.observe(root);
   addEventListener("resize", resized); // of the window's height, or of the device's pixels
 
   // Other weights: of another head, or between other units.
-  const adopt = (sight) => {
-    const [rows, columns] = [page.shown(sight.queries), page.shown(sight.keys)];
-    matrix.cells = new Cells(sight, rows, columns);
-    matrix.lines = { rows: line(sight.queries, rows), columns: line(sight.keys, columns) };
+  /** @type {(attention: AttentionMap) => void} */
+  const adopt = (attention) => {
+    const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
+    const cells = new Cells(attention, rows, columns);
+    matrix.cells = cells;
+    matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     [sink, shown] = [null, undefined];
-    easel.begin();
+    renderer.begin(cells);
   };
-  const mark = () => {
+  /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
+  const mark = ({ rows, columns }) => {
     const { token, toward, clipped } = page.state;
-    const { rows, columns } = matrix.lines;
     const now = clipped.length ? places(columns.units, clipped) : [];
     const look = `${now} ${page.state.scale} ${page.dark}`;
     matrix.clipped = String(now) === String(matrix.clipped) ? matrix.clipped : now;
@@ -171,7 +185,7 @@ export const createMatrix = (page) => {
     columns.pinned = new Set(token !== null && toward === "to" ? places(columns.units, [token]) : []);
     if (look === colours) return;
     colours = look;
-    easel.recolour();
+    renderer.recolour();
   };
 
   return {
@@ -181,23 +195,23 @@ export const createMatrix = (page) => {
       const wanted = [trace, layer, head, unit, special].join(" ");
       canvas.setAttribute("aria-label", page.say("matrix.aria"));
       canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
-      if (wanted !== name) {
-        name = wanted;
+      if (wanted !== wantedName) {
+        wantedName = wanted;
         const late = setTimeout(() => controls.show({ state: "loading" }), LATE);
         try {
-          const sight = await page.sight();
-          if (name !== wanted || destroyed) return;
-          adopt(sight);
+          const attention = await page.attention();
+          if (wantedName !== wanted || destroyed) return;
+          adopt(attention);
         } catch (error) {
-          if (name === wanted) name = "";
+          if (wantedName === wanted) wantedName = "";
           throw error;
         } finally {
           clearTimeout(late);
         }
       }
-      if (!matrix.cells || destroyed) return;
-      mark();
-      place(root, matrix, plot);
+      if (!matrix.lines || destroyed) return;
+      mark(matrix.lines);
+      layOut(root, matrix, plot);
       if (shown !== JSON.stringify(page.state.box)) {
         shown = JSON.stringify(box);
         viewport.show(box);
@@ -205,14 +219,17 @@ export const createMatrix = (page) => {
       canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
       controls.update(sink);
       readout.show(matrix.at);
-      easel.draw();
+      renderer.draw();
     },
     numbers() {
+      const { cells, lines } = matrix;
+      if (!cells || !lines) throw new Error(page.say("loading"));
       const { top, left, bottom, right } = viewport.seen;
-      const [width, { rows, columns }] = [right - left, matrix.lines];
+      const [width, { rows, columns }] = [right - left, lines];
       if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
-      const block = matrix.cells.block(top, bottom, left, right);
-      const named = (of, at) => `${of.numbers[at]} ${of.labels[at]}`;
+      const block = cells.block(top, bottom, left, right);
+      /** A unit as a table names it, its index from 0. @type {(of: Axis, at: number) => string} */
+      const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {
         name: "matrix",
         columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at))],
@@ -222,13 +239,13 @@ export const createMatrix = (page) => {
         ]),
       };
     },
-    picture: () => matrixPicture(matrix, plot, easel.scene(), easel.coarse ? null : easel.level),
+    picture: () => matrixSvg(matrix, plot.family, renderer.scene(), renderer.coarse ? null : renderer.level),
     destroy() {
       destroyed = true;
       stop();
       watched.disconnect();
       removeEventListener("resize", resized);
-      easel.stop();
+      renderer.stop();
     },
   };
 };

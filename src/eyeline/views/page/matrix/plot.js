@@ -1,7 +1,8 @@
-// Painting a matrix on a canvas: its pictures, what may not be seen, numbers, labels, the cell that is pointed at.
+// Drawing a matrix on a canvas: its tiles, hidden cells, numbers, labels, and the cell under the pointer.
 
 import { labels, leftward } from "./axes.js";
 import { needsLight } from "../drawing/colour.js";
+import { contextOf } from "../drawing/dom.js";
 
 const GRID = 14; // pixels of a cell from which cells stand apart
 const HATCH = 6; // pixels from one slanted line to the next
@@ -9,18 +10,21 @@ const NUMBERS = 36; // pixels of a cell from which its weight stands in it
 
 const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch"];
 
-/** The colours of the style sheet, as they are now. */
+/** The colours of the style sheet, as they are now. @type {(element: Element) => Ink} */
 export const inks = (element) => {
   const style = getComputedStyle(element);
   return Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 
-// A pattern of fine slanted lines: here one may not look.
+/**
+ * A pattern of fine slanted lines: here one may not look.
+ * @type {(context: CanvasRenderingContext2D, ink: Ink, ratio: number) => CanvasPattern | null}
+ */
 const hatch = (context, ink, ratio) => {
   const side = Math.round(HATCH * ratio);
   const tile = document.createElement("canvas");
   tile.width = tile.height = side;
-  const brush = tile.getContext("2d");
+  const brush = contextOf(tile);
   brush.fillStyle = ink.hidden;
   brush.fillRect(0, 0, side, side);
   brush.strokeStyle = ink.hatch;
@@ -34,20 +38,33 @@ const hatch = (context, ink, ratio) => {
   return context.createPattern(tile, "repeat");
 };
 
-/** How texts on a canvas are set. */
+/** A font for a canvas. @type {(family: string, strong: boolean, size?: number) => string} */
 export const font = (family, strong, size = 12) => `${strong ? "600 " : ""}${size}px ${family}`;
 
 /** Paints one scene after another on a canvas. */
 export class Plot {
+  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d");
+    this.context = contextOf(canvas);
+    /** @type {CanvasPattern | null} */
     this.pattern = null;
+    this.ratio = 1;
+    /** @type {Ink} */
+    this.ink = {};
+    this.family = "";
   }
 
-  /** Another size, in CSS pixels, or other colours. */
+  /**
+   * Another size, in CSS pixels, or other colours.
+   * @param {number} width
+   * @param {number} height
+   * @param {number} ratio device pixels of a CSS pixel
+   * @param {Ink} ink
+   * @param {string} family
+   */
   resize(width, height, ratio, ink, family) {
-    Object.assign(this, { width, height, ratio, ink, family });
+    Object.assign(this, { ratio, ink, family });
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.canvas.width !== across || this.canvas.height !== down) {
       [this.canvas.width, this.canvas.height] = [across, down];
@@ -56,13 +73,10 @@ export class Plot {
     this.pattern = hatch(this.context, ink, ratio);
   }
 
-  /**
-   * @param scene {viewport, gutter, layers, weight(row, column), tone, lines, ruler}: layers are pictures,
-   *   {canvas, part, top, left, bottom, right, smooth, hidden}, the first lowest; without lines, only cells are painted
-   */
+  /** The lowest layer is the first; without lines, only cells are painted. @param {Scene} scene */
   paint(scene) {
     const { context, ratio, ink } = this;
-    const { viewport, gutter } = scene;
+    const { viewport, gutter, weight, colourMap, lines } = scene;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = ink.ground;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
@@ -75,38 +89,43 @@ export class Plot {
     this._layers(scene);
     context.scale(ratio, ratio);
     if (viewport.size >= GRID) this._grid(viewport);
-    if (viewport.size >= NUMBERS && scene.weight) this._numbers(scene);
-    if (scene.lines) this._marks(scene);
+    if (viewport.size >= NUMBERS && weight && colourMap) this._numbers(viewport, weight, colourMap);
+    if (lines) this._marks(viewport, lines);
     context.restore();
-    if (!scene.lines) return;
+    if (!lines) return;
     context.setTransform(ratio, 0, 0, ratio, left, top);
-    this._clips(scene);
-    this._labels(scene);
+    this._clips(viewport, lines);
+    this._labels(viewport, gutter, lines, scene.ruler);
   }
 
+  /** @param {Scene} scene */
   _layers({ viewport, layers }) {
-    const { context, ratio, ink } = this;
-    const [x, y] = [(column) => Math.round(viewport.x(column) * ratio), (row) => Math.round(viewport.y(row) * ratio)];
+    const { context, ratio, ink, pattern } = this;
+    /** @type {(column: number) => number} */
+    const x = (column) => Math.round(viewport.x(column) * ratio);
+    /** @type {(row: number) => number} */
+    const y = (row) => Math.round(viewport.y(row) * ratio);
     context.fillStyle = ink.raised;
     context.fillRect(x(0), y(0), x(viewport.columns) - x(0), y(viewport.rows) - y(0));
     for (const { canvas, top, left, bottom, right, smooth, hidden, part } of layers) {
-      const box = [x(left), y(top), x(right) - x(left), y(bottom) - y(top)];
-      if (hidden) {
+      const [width, height] = [x(right) - x(left), y(bottom) - y(top)];
+      if (hidden && pattern) {
         const side = Math.round(HATCH * ratio);
-        this.pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // it moves along
-        context.fillStyle = this.pattern;
-        context.fillRect(...box);
+        pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // it moves along
+        context.fillStyle = pattern;
+        context.fillRect(x(left), y(top), width, height);
       }
       context.imageSmoothingEnabled = smooth;
-      context.drawImage(canvas, ...(part ?? [0, 0, canvas.width, canvas.height]), ...box);
+      context.drawImage(canvas, ...part, x(left), y(top), width, height);
     }
   }
 
-  // Fine lines of the ground between cells that are large enough.
+  /** Fine lines of the ground between cells that are large enough. @param {Viewport} viewport */
   _grid(viewport) {
     const { context, ratio, ink } = this;
     const { seen } = viewport;
     const fine = Math.max(Math.round(ratio), 1) / ratio;
+    /** @type {(pixels: number) => number} */
     const snapped = (pixels) => Math.round(pixels * ratio) / ratio;
     context.fillStyle = ink.ground;
     for (let row = seen.top + 1; row < seen.bottom; row++) {
@@ -117,20 +136,28 @@ export class Plot {
     }
   }
 
-  _numbers({ viewport, weight, tone }) {
+  /**
+   * @param {Viewport} viewport
+   * @param {NonNullable<Scene["weight"]>} weight
+   * @param {ColourMap} colourMap
+   */
+  _numbers(viewport, weight, colourMap) {
     const { context, family } = this;
     context.font = font(family, false, viewport.size >= 48 ? 13 : 11);
     Object.assign(context, { textAlign: "center", textBaseline: "middle", direction: "ltr" });
-    for (const { row, column, text, light } of numbersSeen(viewport, weight, tone)) {
+    for (const { row, column, text, light } of numbersSeen(viewport, weight, colourMap)) {
       context.fillStyle = light ? "#fff" : "#101318";
       context.fillText(text, viewport.x(column + 0.5), viewport.y(row + 0.5) + 0.5);
     }
   }
 
-  // The pinned row or column, and the cell that is pointed at, with lines to its labels.
-  _marks({ viewport, lines }) {
+  /**
+   * The pinned row or column, and the cell that is pointed at, with lines to its labels.
+   * @param {Viewport} viewport
+   * @param {SceneLines} lines
+   */
+  _marks(viewport, { rows, columns }) {
     const { context, ink } = this;
-    const { rows, columns } = lines;
     const size = Math.max(viewport.size, 2);
     context.lineWidth = 1.5;
     context.strokeStyle = ink.query;
@@ -138,7 +165,7 @@ export class Plot {
     for (const row of rows.pinned) context.strokeRect(-2, viewport.y(row) - 0.75, wide, size + 1);
     context.strokeStyle = ink.key;
     for (const column of columns.pinned) context.strokeRect(viewport.x(column) - 0.75, -2, size + 1, high);
-    if (rows.at === null) return;
+    if (rows.at === null || columns.at === null) return;
     const [x, y] = [viewport.x(columns.at), viewport.y(rows.at)];
     // Beside cells that hold numbers lines run between them, else through the middle.
     const edges = viewport.size >= GRID ? [0, viewport.size - 1] : [viewport.size / 2 - 0.5];
@@ -158,13 +185,23 @@ export class Plot {
     context.strokeRect(x - 1, y - 1, size + 1, size + 1);
   }
 
-  // A bar over each column that is left out of the scale.
-  _clips({ viewport, lines }) {
+  /**
+   * A bar over each column that is left out of the scale.
+   * @param {Viewport} viewport
+   * @param {SceneLines} lines
+   */
+  _clips(viewport, lines) {
     this.context.fillStyle = this.ink.key;
     for (const bar of clipBars(viewport, lines)) this.context.fillRect(...bar);
   }
 
-  _labels({ viewport, gutter, lines, ruler }) {
+  /**
+   * @param {Viewport} viewport
+   * @param {Gutter} gutter
+   * @param {SceneLines} lines
+   * @param {Ruler} ruler
+   */
+  _labels(viewport, gutter, lines, ruler) {
     const { context, family, ink } = this;
     context.textBaseline = "middle";
     for (const { text, x, y, turned, align, colour, strong, boxed } of labels(viewport, gutter, lines, ruler)) {
@@ -185,24 +222,34 @@ export class Plot {
   }
 }
 
-/** The numbers that stand in cells: [{row, column, text, light}]. */
-export const numbersSeen = (viewport, weight, tone) => {
+/** A number in a cell. @typedef {{ row: number, column: number, text: string, light: boolean }} CellNumber */
+
+/**
+ * The numbers that stand in cells.
+ * @type {(viewport: Viewport, weight: NonNullable<Scene["weight"]>, colourMap: ColourMap) => CellNumber[]}
+ */
+export const numbersSeen = (viewport, weight, colourMap) => {
   if (viewport.size < NUMBERS) return [];
   const { top, left, bottom, right } = viewport.seen;
+  /** @type {CellNumber[]} */
   const found = [];
   for (let row = top; row < bottom; row++) {
     for (let column = left; column < right; column++) {
       const number = weight(row, column);
       if (number === undefined || Number.isNaN(number)) continue;
       const text = number > 0 && number < 0.005 ? "<.01" : number.toFixed(2);
-      found.push({ row, column, text, light: needsLight(tone.colour(number)) });
+      found.push({ row, column, text, light: needsLight(colourMap.colour(number)) });
     }
   }
   return found;
 };
 
-/** Bars over the columns that are left out of the scale: [x, y, width, height] each. */
-export const clipBars = (viewport, lines) =>
-  [...lines.columns.marked]
-    .map((column) => [viewport.x(column), -5, Math.max(viewport.size - 1, 2), 3])
-    .filter(([x, , width]) => x + width > 0 && x < viewport.width);
+/**
+ * Bars over the columns that are left out of the scale.
+ * @type {(viewport: Viewport, lines: SceneLines) => [x: number, y: number, width: number, height: number][]}
+ */
+export const clipBars = (viewport, lines) => {
+  const width = Math.max(viewport.size - 1, 2);
+  const places = [...lines.columns.marked].map((column) => viewport.x(column));
+  return places.filter((x) => x + width > 0 && x < viewport.width).map((x) => [x, -5, width, 3]);
+};

@@ -1,4 +1,6 @@
-// A matrix as square pictures, made piece by piece where they are seen, and kept while there is room.
+// The tiles of a matrix, computed where they are visible, and cached.
+
+import { contextOf, element } from "../drawing/dom.js";
 
 const SIDE = 256; // dots of a picture's side
 const COARSE = 3; // from this level on pictures are smaller, since their dots take longer:
@@ -7,30 +9,47 @@ const KEPT = 96; // pictures, 0.5 MB each at most
 const SLICE = 2e6; // products between two looks at the clock
 const SAMPLE = 2048; // weights of a picture that a scale by rank is made of
 
-/** One picture: dots of 2^level × 2^level cells each, a dot the mean of those that may be looked at, or NaN. */
-class Tile {
+/** One tile: each dot is the mean of 2^level × 2^level cells, hidden ones left out; NaN if all are hidden. */
+export class Tile {
+  /**
+   * @param {number} level
+   * @param {number} row
+   * @param {number} column
+   * @param {number} side cells of its side
+   * @param {Cells} table
+   */
   constructor(level, row, column, side, table) {
-    Object.assign(this, { level, row, column });
-    [this.top, this.left] = [row * side, column * side];
+    this.level = level;
+    this.row = row;
+    this.column = column;
+    this.top = row * side;
+    this.left = column * side;
     this.bottom = Math.min(this.top + side, table.rows.length);
     this.right = Math.min(this.left + side, table.columns.length);
     this.rows = Math.ceil((this.bottom - this.top) / 2 ** level);
     this.columns = Math.ceil((this.right - this.left) / 2 ** level);
-    this.weights = null; // once it is done
+    /** @type {Float32Array | null} Once it is done. */
+    this.weights = null;
     this.hidden = false; // whether any dot is
+    this.asked = false; // whether the host is to answer it
     this.done = this.top; // the first row that isn't summed up
+    /** @type {Float64Array | null} */
     this.sums = null;
+    /** @type {Uint32Array | null} */
     this.counts = null;
+    /** @type {HTMLCanvasElement | null} */
     this.canvas = null;
-    this.tone = null;
+    /** @type {ColourMap | null} */
+    this.colourMap = null;
+    /** @type {{ clipped: number[], tops: Float64Array, sample: number[] } | null} */
     this.found = null;
   }
 
-  // Some more rows.
+  /** Some more rows. @param {Cells} cells */
   advance(cells) {
     const { level, left, right, columns } = this;
-    this.sums ??= new Float64Array(this.rows * columns);
-    this.counts ??= new Uint32Array(this.rows * columns);
+    const sums = (this.sums ??= new Float64Array(this.rows * columns));
+    const counts = (this.counts ??= new Uint32Array(this.rows * columns));
     const rows = Math.max(Math.floor(SLICE / ((right - left) * cells.effort)), 1);
     const end = Math.min(this.done + rows + (rows % 2), this.bottom);
     const block = cells.block(this.done, end, left, right);
@@ -39,49 +58,52 @@ class Tile {
       for (let column = 0; column < right - left; column++, at++) {
         const weight = block[at];
         if (Number.isNaN(weight)) continue;
-        this.sums[line + (column >> level)] += weight;
-        this.counts[line + (column >> level)] += 1;
+        sums[line + (column >> level)] += weight;
+        counts[line + (column >> level)] += 1;
       }
     }
     this.done = end;
     if (end < this.bottom) return;
-    const weights = new Float32Array(this.sums.length);
-    for (let at = 0; at < weights.length; at++) weights[at] = this.sums[at] / this.counts[at]; // 0 / 0 is NaN
+    const weights = new Float32Array(sums.length);
+    for (let at = 0; at < weights.length; at++) weights[at] = sums[at] / counts[at]; // 0 / 0 is NaN
     this.finish(weights);
   }
 
+  /** Take the weights of its dots. @param {Float32Array} weights */
   finish(weights) {
     this.weights = weights;
-    this.hidden = false;
-    for (let at = 0; at < weights.length; at++) if (weights[at] !== weights[at]) this.hidden = true; // NaN
+    this.hidden = weights.some(Number.isNaN);
     this.sums = this.counts = null;
   }
 
-  /** The picture in a tone's colours. */
-  drawn(tone) {
-    if (this.tone === tone) return this.canvas;
-    if (!this.canvas) {
-      this.canvas = document.createElement("canvas");
-      [this.canvas.width, this.canvas.height] = [this.columns, this.rows];
-    }
-    const context = this.canvas.getContext("2d", { willReadFrequently: true });
+  /** The picture in the colours of a map. @param {ColourMap} colourMap */
+  drawn(colourMap) {
+    const canvas = (this.canvas ??= element("canvas", { width: this.columns, height: this.rows }));
+    if (this.colourMap === colourMap || !this.weights) return canvas;
+    const context = contextOf(canvas, { willReadFrequently: true });
     const image = context.createImageData(this.columns, this.rows);
-    tone.paint(this.weights, new Uint32Array(image.data.buffer));
+    colourMap.paint(this.weights, new Uint32Array(image.data.buffer));
     context.putImageData(image, 0, 0);
-    this.tone = tone;
-    return this.canvas;
+    this.colourMap = colourMap;
+    return canvas;
   }
 
-  /** The largest weight of each row, and a sample of all; columns that are clipped don't count. */
+  /**
+   * The largest weight of each row, and a sample of all; columns that are clipped don't count.
+   * @param {number[]} clipped
+   */
   measure(clipped) {
     if (this.found?.clipped === clipped) return this.found;
-    const { weights, rows, columns, level } = this;
+    const { rows, columns, level } = this;
+    const weights = this.weights ?? new Float32Array(0);
     const skipped = new Uint8Array(columns);
     for (const column of clipped) {
       const at = (column - this.left) >> level;
       if (at >= 0 && at < columns) skipped[at] = 1;
     }
-    const [tops, sample] = [new Float64Array(rows), []];
+    const tops = new Float64Array(rows);
+    /** @type {number[]} */
+    const sample = [];
     const step = Math.max(Math.floor(weights.length / SAMPLE), 1) | 1;
     for (let row = 0, at = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++, at++) {
@@ -91,28 +113,40 @@ class Tile {
         if (at % step === 0) sample.push(weight);
       }
     }
-    this.found = { clipped, tops, sample };
-    return this.found;
+    const found = { clipped, tops, sample };
+    this.found = found;
+    return found;
   }
 }
 
+/** A part of a table, in cells. @typedef {{ top: number, left: number, bottom: number, right: number }} Sides */
+
 /** The pictures of one table of cells. */
 export class Tiles {
-  /** @param host what the host answers instead of this page, (tile) => Promise of its weights; or null */
+  /**
+   * @param {Cells} cells
+   * @param {((tile: Tile) => Promise<Float32Array>) | null} host what the host answers instead of this page
+   */
   constructor(cells, host = null) {
     this.cells = cells;
     this.host = host;
-    this.tiles = new Map(); // those lately used last
+    /** @type {Map<string, Tile>} Those lately used last. */
+    this.tiles = new Map();
     this.asked = 0;
-    this.failed = null; // an error that the host answered
+    /** @type {unknown} An error that the host answered. */
+    this.failed = null;
   }
 
-  /** The level at which a dot is about a pixel, for cells of so many device pixels. */
+  /** The level at which a dot is about a pixel, for cells of so many device pixels. @param {number} pixels */
   level(pixels) {
     return Math.max(0, Math.ceil(-Math.log2(pixels) - 0.25));
   }
 
-  /** The tiles of a level that cover what is seen, those nearest to its middle first. */
+  /**
+   * The tiles of a level that cover the visible part, those nearest to its middle first.
+   * @param {number} level
+   * @param {Sides} seen
+   */
   covering(level, { top, left, bottom, right }) {
     const side = this._side(level);
     const found = [];
@@ -122,19 +156,29 @@ export class Tiles {
       }
     }
     const [y, x] = [(top + bottom) / 2, (left + right) / 2];
+    /** @type {(tile: Tile) => number} */
     const far = (tile) => Math.hypot((tile.row + 0.5) * side - y, (tile.column + 0.5) * side - x);
     return found.sort((one, other) => far(one) - far(other));
   }
 
-  /** Pictures of other levels that are there already, coarse ones first: to be seen until the right ones are. */
+  /**
+   * Pictures of other levels that are there already, coarse ones first: to be seen until the right ones are.
+   * @param {number} level
+   * @param {Sides} seen
+   */
   others(level, { top, left, bottom, right }) {
+    /** @type {(tile: Tile) => boolean} */
     const within = (tile) => tile.top < bottom && tile.bottom > top && tile.left < right && tile.right > left;
     return [...this.tiles.values()]
-      .filter((tile) => tile.tone && tile.level !== level && within(tile))
+      .filter((tile) => tile.colourMap && tile.level !== level && within(tile))
       .sort((one, other) => other.level - one.level);
   }
 
-  /** Work on the first of the wanted that aren't done, until a time is over; true if one was finished. */
+  /**
+   * Work on the first of the wanted that aren't done, until a time is over; true if one was finished.
+   * @param {Tile[]} wanted
+   * @param {number} until
+   */
   work(wanted, until) {
     let finished = false;
     for (const tile of wanted) {
@@ -147,13 +191,18 @@ export class Tiles {
     return finished;
   }
 
-  /** Ask the host for the first of the wanted that aren't there; `arrived` is called for each that has come. */
+  /**
+   * Ask the host for the first of the wanted that aren't there; `arrived` is called for each that has come.
+   * @param {Tile[]} wanted
+   * @param {() => void} arrived
+   */
   request(wanted, arrived) {
+    const { host } = this;
     for (const tile of wanted) {
-      if (tile.weights || tile.asked || this.asked >= 2) continue;
+      if (!host || tile.weights || tile.asked || this.asked >= 2) continue;
       tile.asked = true;
       this.asked += 1;
-      this.host(tile)
+      host(tile)
         .then((weights) => tile.finish(weights))
         .catch((error) => {
           this.failed = error;
@@ -165,15 +214,21 @@ export class Tiles {
     }
   }
 
-  /** The pictures of a level that are there. */
+  /** The pictures of a level that are there. @param {number} level */
   done(level) {
     return [...this.tiles.values()].filter((tile) => tile.level === level && tile.weights);
   }
 
-  /** The largest weights of the rows of some pictures, and a sample of all their weights. */
+  /**
+   * The largest weights of the rows of some pictures, and a sample of all their weights.
+   * @param {Tile[]} tiles
+   * @param {number[]} clipped
+   */
   measure(tiles, clipped) {
+    /** @type {Map<number, Float64Array>} */
     const tops = new Map();
     const each = Math.ceil((4 * SAMPLE) / tiles.length);
+    /** @type {number[]} */
     const sample = [];
     for (const tile of tiles) {
       const found = tile.measure(clipped);
@@ -186,13 +241,17 @@ export class Tiles {
     return { tops: [...tops.values()].flatMap((rows) => [...rows]), sample };
   }
 
-  /** The weight of a cell, as far as its picture is there. */
+  /**
+   * The weight of a cell, as far as its picture is there.
+   * @param {number} row
+   * @param {number} column
+   */
   weight(row, column) {
     const tile = this.tiles.get(`0 ${Math.floor(row / SIDE)} ${Math.floor(column / SIDE)}`);
     return tile?.weights?.[(row - tile.top) * tile.columns + column - tile.left];
   }
 
-  /** Let go of those that were used longest ago; as many as are seen and some more stay. */
+  /** Let go of those that were used longest ago; as many as are seen and some more stay. @param {number} seen */
   forget(seen) {
     for (const name of this.tiles.keys()) {
       if (this.tiles.size <= Math.max(KEPT, 2 * seen)) return;
@@ -200,11 +259,16 @@ export class Tiles {
     }
   }
 
-  // Cells of a picture's side. A host makes large ones as fast as small ones.
+  /** Cells of a picture's side. A host makes large ones as fast as small ones. @param {number} level */
   _side(level) {
     return (level < COARSE || this.host ? SIDE : SMALL) * 2 ** level;
   }
 
+  /**
+   * @param {number} level
+   * @param {number} row
+   * @param {number} column
+   */
   _tile(level, row, column) {
     const name = `${level} ${row} ${column}`;
     const tile = this.tiles.get(name) ?? new Tile(level, row, column, this._side(level), this.cells);

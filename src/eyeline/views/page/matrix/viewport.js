@@ -1,14 +1,21 @@
-// Which part of a table of square cells is seen, and how large: places in cells, sizes in CSS pixels.
+// The viewport: the visible part of a table of square cells. Places are in cells, sizes in CSS pixels.
 
 const LARGEST = 160; // a cell's side when zoomed in all the way
 
 /** A window of `width` × `height` pixels onto `rows` × `columns` cells of `size` pixels each. */
 export class Viewport {
   constructor() {
-    Object.assign(this, { rows: 1, columns: 1, width: 1, height: 1, top: 0, left: 0, size: 1, snap: 1 });
+    this.rows = 1;
+    this.columns = 1;
+    this.width = 1;
+    this.height = 1;
+    this.top = 0;
+    this.left = 0;
+    this.size = 1;
+    this.snap = 1;
   }
 
-  /** How large cells are where all of them are seen; whole device pixels where that costs little room. */
+  /** The size of a cell if all are visible; whole device pixels where that costs little room. */
   get least() {
     const size = Math.min(this.width / this.columns, this.height / this.rows);
     const whole = Math.floor(size * this.snap + 1e-6) / this.snap;
@@ -24,20 +31,25 @@ export class Viewport {
     return this.size <= this.least * 1.0001;
   }
 
-  /** The cells that are seen, [top, left, bottom, right]; null for all. */
+  /** The cells that are seen; null for all. @returns {Box | null} */
   get box() {
     if (this.whole) return null;
+    /** @type {(place: number) => number} */
+    const round = (place) => Number(place.toFixed(2));
     const bottom = Math.min(this.top + this.height / this.size, this.rows);
     const right = Math.min(this.left + this.width / this.size, this.columns);
-    return [this.top, this.left, bottom, right].map((place) => Number(place.toFixed(2)));
+    return [round(this.top), round(this.left), round(bottom), round(right)];
   }
 
-  /** Another table, or another window; `snap` is the device pixels of a CSS pixel. */
+  /**
+   * Another table, or another window; `snap` is the device pixels of a CSS pixel.
+   * @param {{ rows: number, columns: number, width: number, height: number, snap: number }} to
+   */
   resize({ rows, columns, width, height, snap }) {
     Object.assign(this, { rows, columns, width, height, snap });
   }
 
-  /** Show a box whole, or, without one, all. */
+  /** Show a box whole, or, without one, all. @param {Box | null} box */
   show(box) {
     if (box) {
       const [top, left, bottom, right] = box;
@@ -50,7 +62,12 @@ export class Viewport {
     this._keep();
   }
 
-  /** Make cells larger by a factor, what is at a pixel staying there. */
+  /**
+   * Scale the cells by a factor around a pixel.
+   * @param {number} factor
+   * @param {number} x
+   * @param {number} y
+   */
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const [row, column] = [this.top + y / this.size, this.left + x / this.size];
     this.size = Math.min(Math.max(this.size * factor, this.least), this.most);
@@ -59,21 +76,33 @@ export class Viewport {
     this._keep();
   }
 
-  /** Move the table by pixels. */
+  /**
+   * Move the table by pixels.
+   * @param {number} x
+   * @param {number} y
+   */
   pan(x, y) {
     this.top -= y / this.size;
     this.left -= x / this.size;
     this._keep();
   }
 
-  /** Move as little as needed for a cell to be seen whole. */
+  /**
+   * Move as little as needed for a cell to be seen whole.
+   * @param {number} row
+   * @param {number} column
+   */
   reveal(row, column) {
     this.top = Math.max(Math.min(this.top, row), row + 1 - this.height / this.size);
     this.left = Math.max(Math.min(this.left, column), column + 1 - this.width / this.size);
     this._keep();
   }
 
-  /** The cell at a pixel, {row, column}, or null where there is none. */
+  /**
+   * The cell at a pixel, or null where there is none.
+   * @param {number} x
+   * @param {number} y
+   */
   at(x, y) {
     const [row, column] = [Math.floor(this.top + y / this.size), Math.floor(this.left + x / this.size)];
     const within = row >= 0 && column >= 0 && row < this.rows && column < this.columns;
@@ -90,11 +119,12 @@ export class Viewport {
     };
   }
 
-  /** The pixel at which a row or a column begins. */
+  /** The pixel at which a row begins. @param {number} row */
   y(row) {
     return (row - this.top) * this.size;
   }
 
+  /** The pixel at which a column begins. @param {number} column */
   x(column) {
     return (column - this.left) * this.size;
   }

@@ -4,10 +4,17 @@ import { shape } from "../drawing/dom.js";
 
 const ROOM = 62; // how high a curve over the first line may rise
 
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Sides */
+
+/** @type {(box: Sides) => number} */
 const middle = (box) => (box.left + box.right) / 2;
+/** @type {(one: Sides, other: Sides) => boolean} */
 const inLine = (one, other) => Math.abs(one.top - other.top) < (one.bottom - one.top) / 2;
 
-// The curve from a place on one box's edge to the middle of another's: over the line if both stand in it.
+/**
+ * The curve from a place on one box's edge to the middle of another's: over the line if both stand in it.
+ * @type {(from: Sides, x: number, to: Sides, room: number) => string}
+ */
 const curve = (from, x, to, room) => {
   const end = middle(to);
   if (from === to) {
@@ -27,29 +34,51 @@ const curve = (from, x, to, room) => {
   return `M${x} ${y}C${x} ${y + bend} ${end} ${stop - bend} ${end} ${stop}`;
 };
 
-// Where on a box's edge each link leaves it: side by side, in the order of where they go.
+/**
+ * The point on a box's edge where each link leaves: side by side, in the order of the links' ends.
+ * @type {(from: Sides, boxes: Sides[]) => Map<Sides, number>}
+ */
 const leaving = (from, boxes) => {
   const step = Math.min(5, (0.7 * (from.right - from.left)) / Math.max(boxes.length, 1));
   const order = [...boxes].sort((one, other) => middle(one) - middle(other));
   return new Map(order.map((to, at) => [to, middle(from) + (at - (order.length - 1) / 2) * step]));
 };
 
+/** @type {(span: Element, origin: DOMRect) => Sides} */
 const boxOf = (span, origin) => {
   const { left, right, top, bottom } = span.getClientRects()[0] ?? span.getBoundingClientRect();
+  /** @type {(value: number) => number} */
   const round = (value) => Math.round(2 * value) / 2;
-  const [x, y] = [(place) => round(place - origin.left), (place) => round(place - origin.top)];
-  return { left: x(left), right: x(right), top: y(top), bottom: y(bottom) };
+  return {
+    left: round(left - origin.left), right: round(right - origin.left),
+    top: round(top - origin.top), bottom: round(bottom - origin.top),
+  };
 };
 
-/** A layer of links over `stage`, to be drawn anew when that changes its size. */
+/** A link between two elements, its strength from 0 to 1. */
+/** @typedef {{ from: Element, to: Element, strength: number, faded?: boolean }} Link */
+
+/**
+ * A layer of links over `stage`, to be drawn anew when that changes its size.
+ * @param {HTMLElement} stage
+ */
 export const createLinks = (stage) => {
   const layer = shape("svg", { class: "links", "aria-hidden": "true", focusable: "false" });
-  /** Links of one unit, {from, to: elements, strength: 0 to 1, faded}, of a colour for each strength. */
+  /**
+   * The links of one unit, of a colour for each strength.
+   * @type {(links: Link[], colour: (strength: number) => string) => void}
+   */
   const draw = (links, colour) => {
     const origin = stage.getBoundingClientRect();
+    /** @type {Map<Element, Sides>} */
     const boxes = new Map();
-    const box = (span) => boxes.get(span) ?? boxes.set(span, boxOf(span, origin)).get(span);
-    const leave = links.length && leaving(box(links[0].from), links.map(({ to }) => box(to)));
+    /** @type {(span: Element) => Sides} */
+    const box = (span) => {
+      const known = boxes.get(span) ?? boxOf(span, origin);
+      boxes.set(span, known);
+      return known;
+    };
+    const leave = links.length ? leaving(box(links[0].from), links.map(({ to }) => box(to))) : new Map();
     const paths = [...links]
       .sort((one, other) => one.strength - other.strength)
       .map(({ from, to, strength, faded = false }) => {

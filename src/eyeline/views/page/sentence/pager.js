@@ -1,10 +1,14 @@
-// Moving through a line that is too long to be drawn at once: back, on, and to a word.
+// Paging through a text too long to be drawn at once, and finding a word in it.
 
 import { button, element } from "../drawing/dom.js";
 
+/** @type {(text: string) => string} */
 const folded = (text) => text.normalize("NFC").toLowerCase();
 
-/** The place of the next (or last) unit that holds a text, going round; null if none does. */
+/**
+ * The place of the next (or last) unit that holds a text, going round; null if none does.
+ * @type {(units: Unit[], text: string, from: number, step: number) => number | null}
+ */
 const sought = (units, text, from, step) => {
   const wanted = folded(text.trim());
   if (!wanted) return null;
@@ -15,14 +19,20 @@ const sought = (units, text, from, step) => {
   return null;
 };
 
-/** @param on {go(step): a window on or back, jump(unit), from(): where a search begins} */
+/**
+ * Buttons and a search box. `go` moves a window on or back, `jump` goes to a unit, `from` is where a search begins.
+ * @param {Page} page
+ * @param {{ go: (step: number) => void, jump: (unit: number) => void, from: () => number }} on
+ */
 export const createPager = (page, on) => {
+  /** @type {Unit[]} */
   let units = [];
   const back = button("‹", () => on.go(-1), { class: "plain" });
   const ahead = button("›", () => on.go(1), { class: "plain" });
   const place = element("span", { class: "quiet", "aria-live": "polite" });
   const none = element("span", { class: "quiet", role: "status" });
   const box = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  /** @type {(step: number) => void} */
   const seek = (step) => {
     const found = sought(units, box.value, on.from(), step);
     none.textContent = found === null && box.value.trim() ? page.say("find.none") : "";
@@ -34,10 +44,12 @@ export const createPager = (page, on) => {
     seek(event.shiftKey ? -1 : 1);
   });
   const row = element("div", { class: "pager" }, back, place, ahead, box, none);
+  /** @type {(all: Unit[], first: number, last: number) => void} */
   const update = (all, first, last) => {
     units = all;
     row.hidden = first === 0 && last === all.length;
     if (row.hidden) return;
+    /** @type {(value: number) => string} */
     const number = (value) => value.toLocaleString(page.language);
     back.setAttribute("aria-label", page.say("window.before"));
     ahead.setAttribute("aria-label", page.say("window.after"));

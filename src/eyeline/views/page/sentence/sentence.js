@@ -1,49 +1,66 @@
-// The sentence view: the text as typed, and for one of its tokens whom it looks at, or who looks at it.
+// The sentence view: the text, and for one token the weights that it gives or receives.
 
 import { needsLight, ramp, shade } from "../drawing/colour.js";
-import { button, element } from "../drawing/dom.js";
-import { createExtent } from "./extent.js";
+import { createDirection } from "./direction.js";
+import { element, targetOf } from "../drawing/dom.js";
+import { createMinimap } from "./minimap.js";
 import { percent } from "../drawing/labels.js";
 import { createLinks } from "./links.js";
-import { fullShade, strongest } from "./looks.js";
+import { fullShade, strongest } from "./shares.js";
 import { createPager } from "./pager.js";
-import { pictured } from "../drawing/pictures.js";
-import { Question } from "./question.js";
-import { createStrongest } from "./strongest.js";
+import { svgOf } from "../drawing/svg.js";
+import { TokenSelection } from "./token_selection.js";
+import { createBarList } from "./bar_list.js";
 import { createThreshold } from "./threshold.js";
-import { called, createTokens, titled } from "./tokens.js";
+import { called, createTokenLine, titled } from "./token_line.js";
 
 const WINDOW = { wide: 240, narrow: 120 }; // units of a long line that are drawn at once
 const LINKS = 48; // that are drawn at once
 const FAINT = 0.02; // of full shade: less is drawn as nothing
 
-// How far along the colours a strength stands: text has to be read on them, so their far end is left out.
+/**
+ * The place of a strength on the colour scale, whose far end is left out: text has to be legible on it.
+ * @type {(strength: number) => number}
+ */
 const toned = (strength) => 0.04 + 0.66 * strength;
 
+/** The view. @type {(page: Page) => View} */
 export const createSentence = (page) => {
-  const question = new Question(page);
+  const selection = new TokenSelection(page);
   const first = { queries: 0, keys: 0 }; // of the units that are drawn
-  let [place, pinned, said, pointed, narrow] = ["", null, "", null, page.narrow.matches];
-  let later = 0; // the timer of what is still to be worked out
-  let sent = null; // where the focus goes when the numbers are there
+  let place = ""; // which line is drawn
+  let pinned = ""; // what of it is pinned
+  let said = ""; // the sentence that was read aloud
+  let narrow = page.narrow.matches;
+  /** @type {number | null} */
+  let pointed = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} The timer of the next slice of work. */
+  let later;
+  /** @type {Selected | null} The unit that gets the focus when the numbers arrive. */
+  let sent = null;
 
-  // The units of a side that are drawn, [first, last).
+  // The units of a side that are drawn.
+  /** @type {(side: Side) => UnitRange} */
   const range = (side) => {
-    const count = question.units(side).length;
-    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / question.sides.length;
+    const count = selection.units(side).length;
+    const size = (narrow ? WINDOW.narrow : WINDOW.wide) / selection.sides.length;
     if (count <= 1.25 * size) return [0, count];
     first[side] = Math.min(Math.max(first[side], 0), count - size);
     return [first[side], first[side] + size];
   };
+  /** @type {(side: Side, unit: number) => void} */
   const reach = (side, unit) => {
     const [start, end] = range(side);
     if (unit < start || unit >= end) first[side] = Math.round(unit - (end - start) / 2);
   };
 
+  /** @type {(side: Side, unit: number) => void} */
   const pin = (side, unit) => {
-    const toward = page.trace.crossing ? { toward: side === "queries" ? "from" : "to" } : {};
-    page.set({ token: question.units(side)[unit].first, ...toward });
+    const token = selection.units(side)[unit].first;
+    if (page.trace.crossing) page.set({ token, toward: side === "queries" ? "from" : "to" });
+    else page.set({ token });
   };
+  /** @type {(unit: number | null) => void} */
   const point = (unit) => {
     if (unit === pointed) return;
     pointed = unit;
@@ -56,29 +73,32 @@ export const createSentence = (page) => {
 
   const stage = element("div", { class: "stage" });
   const links = createLinks(stage);
+  /** @param {Side} side */
   const row = (side) => {
+    /** @type {(unit: number | null) => Selected | null} */
     const own = (unit) => (unit === null ? null : { side, unit });
-    const tokens = createTokens(page, side, {
+    const tokens = createTokenLine(page, side, {
       hover: (unit) => {
-        if (page.state.token !== null) return point(unit);
-        if (unit === question.hovered?.unit && side === question.hovered?.side) return undefined;
-        question.hovered = own(unit);
-        return paint();
+        if (page.state.token !== null) point(unit);
+        else if (unit !== selection.hovered?.unit || side !== selection.hovered.side) {
+          selection.hovered = own(unit);
+          paint();
+        }
       },
       focus: (unit, next) => {
-        if (unit === null && list.element.contains(next)) return; // whose rows are of this unit
-        question.focused = own(unit);
+        if (unit === null && next instanceof Node && list.element.contains(next)) return; // whose rows are of this unit
+        selection.focused = own(unit);
         paint();
       },
       pick: (unit) => {
-        const one = question.asked;
-        [question.hovered, pointed] = [null, null];
+        const one = selection.selected;
+        [selection.hovered, pointed] = [null, null];
         if (one?.pinned && one.side === side && one.unit === unit) page.set({ token: null });
         else pin(side, unit);
       },
       move: (unit) => {
         reach(side, unit);
-        [question.focused, question.hovered] = [own(unit), null];
+        [selection.focused, selection.hovered] = [own(unit), null];
         draw();
         tokens.focus(unit);
         if (page.state.token !== null) pin(side, unit);
@@ -91,60 +111,62 @@ export const createSentence = (page) => {
         draw();
       },
       jump: (unit) => pin(side, unit),
-      from: () => (question.asked?.side === side ? question.asked.unit : range(side)[0] - 1),
+      from: () => (selection.selected?.side === side ? selection.selected.unit : range(side)[0] - 1),
     });
-    const extent = createExtent((unit) => {
+    const minimap = createMinimap((unit) => {
       const [start, end] = range(side);
       first[side] = Math.round(unit - (end - start) / 2);
       draw();
     });
     const caption = element("p", { class: "caption", "aria-hidden": "true" });
     const parts = side === "queries" ? [caption, tokens.element] : [tokens.element, caption];
-    const whole = element("div", { class: "row" }, ...parts, extent.element, pager.element);
-    return { tokens, pager, extent, caption, element: whole };
+    const whole = element("div", { class: "row" }, ...parts, minimap.element, pager.element);
+    return { tokens, pager, minimap, caption, element: whole };
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
-  const list = createStrongest(page, {
+  const list = createBarList(page, {
     pick: (unit) => {
-      const { side } = question.looks(range);
+      const { side } = selection.read(range);
       sent = { side, unit };
       pin(side, unit);
     },
     point,
   });
   list.element.addEventListener("focusout", (event) => {
-    if (question.focused === null || list.element.contains(event.relatedTarget)) return;
-    question.focused = null;
+    const { relatedTarget: next } = event;
+    if (selection.focused === null || (next instanceof Node && list.element.contains(next))) return;
+    selection.focused = null;
     paint();
   });
-  const turns = ["from", "to"].map((toward) =>
-    button("", () => page.state.toward !== toward && turn(), { class: "plain", "data-toward": toward }),
-  );
-  const choices = element("span", { class: "choices", role: "group" }, ...turns);
+  const direction = createDirection(page, turn);
   const threshold = createThreshold(page);
-  const tools = element("div", { class: "pickers" }, choices, threshold.element);
+  const tools = element("div", { class: "pickers" }, direction.element, threshold.element);
   const whole = element("div", { class: "sentence" }, tools, stage, list.element);
 
+  /** @type {(seen: Reading, side: Side, unit: number, hidden: boolean) => string} */
   const label = (seen, side, unit, hidden) => {
-    const name = called(page, question.units(side)[unit], question.units(side));
-    if (seen.one?.side === side && seen.one.unit === unit) {
+    const name = called(page, selection.units(side)[unit], selection.units(side));
+    const { shares } = seen;
+    if (seen.one?.side === side && seen.one.unit === unit && shares) {
+      /** @type {(at: number) => string} */
       const named = (at) => (at === seen.own ? page.say("itself") : titled(seen.units[at], seen.units));
-      const names = strongest(seen.shares, 3).map((at) => `${named(at)} ${percent(seen.shares[at])}`).join(", ");
+      const names = strongest(shares, 3).map((at) => `${named(at)} ${percent(shares[at])}`).join(", ");
       return page.say(`sentence.label.${seen.kind}`, { name, names: names || page.say("nothing") });
     }
     if (hidden) return page.say("sentence.label.hidden", { name });
-    if (seen.side !== side || !(seen.shares?.[unit] >= 0)) return name;
-    return page.say("sentence.label.share", { name, share: percent(seen.shares[unit]) });
+    if (seen.side !== side || !shares || !(shares[unit] >= 0)) return name;
+    return page.say("sentence.label.share", { name, share: percent(shares[unit]) });
   };
 
-  // How a unit is drawn, of what is seen.
+  // How a unit is drawn.
+  /** @type {(seen: Reading, full: number, side: Side, unit: number) => Look} */
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
-    const hidden = there && question.hides(seen, unit);
+    const hidden = there && selection.hides(seen, unit);
     const kinds = [
       one && `asked ${seen.kind}`,
-      one && seen.one.pinned && "pinned",
+      one && seen.one?.pinned && "pinned",
       there && !one && unit === pointed && "pointed",
       hidden && "barred",
     ];
@@ -155,58 +177,63 @@ export const createSentence = (page) => {
     return { ...entry, fill: shade(depth, page.dark), light: needsLight(ramp(page.dark)[Math.round(depth * 255)]) };
   };
 
-  const linked = (seen, full) => {
-    const from = seen.one && rows[seen.one.side].tokens.span(seen.one.unit);
-    if (!from) return [];
+  // The links of a reading.
+  /** @type {(seen: Reading, full: number) => { from: Element, to: Element, strength: number, faded: boolean }[]} */
+  const linked = ({ one, side, shares }, full) => {
+    const from = one && rows[one.side].tokens.span(one.unit);
+    if (!from || !shares) return [];
     const least = Math.max(page.state.threshold, 2 * FAINT * full);
-    const [start, end] = range(seen.side);
-    return strongest(seen.shares.subarray(start, end), LINKS)
-      .map((place) => place + start)
-      .filter((at) => at === pointed || seen.shares[at] >= least)
-      .map((at) => ({ from, at, to: rows[seen.side].tokens.span(at), strength: Math.min(seen.shares[at] / full, 1) }))
-      .filter((link) => link.to)
-      .map((link) => ({ ...link, faded: pointed !== null && link.at !== pointed }));
+    const [start, end] = range(side);
+    return strongest(shares.subarray(start, end), LINKS)
+      .map((away) => away + start)
+      .filter((at) => at === pointed || shares[at] >= least)
+      .flatMap((at) => {
+        const to = rows[side].tokens.span(at);
+        const faded = pointed !== null && at !== pointed;
+        return to ? [{ from, to, strength: Math.min(shares[at] / full, 1), faded }] : [];
+      });
   };
 
-  // What is seen of each unit, 0 for what is set aside.
+  // The weights that the minimap shows, 0 for units that are set aside.
+  /** @type {(seen: Reading) => Float64Array | null} */
   const counted = ({ kind, weights, shares, kept }) =>
     weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;
 
   const paint = () => {
-    if (!question.ready) return;
-    const seen = question.looks(range);
+    if (!selection.ready) return;
+    const seen = selection.read(range);
     const full = seen.shares ? fullShade(seen.shares) : 1;
     const drawn = { hidden: false, generated: false };
-    for (const side of question.sides) {
-      const [{ prompt }, units] = [page.trace[side], question.units(side)];
-      const stop = [seen.one, question.focused].find((place) => place?.side === side)?.unit ?? null;
+    for (const side of selection.sides) {
+      const [{ prompt }, units] = [page.trace[side], selection.units(side)];
+      const stop = [seen.one, selection.focused].find((unit) => unit?.side === side)?.unit ?? null;
       rows[side].tokens.paint((unit) => {
         const drawing = look(seen, full, side, unit);
-        drawn.hidden ||= drawing.kind.includes("barred");
+        drawn.hidden ||= drawing.kind?.includes("barred") ?? false;
         drawn.generated ||= prompt !== null && units[unit].first >= prompt;
         return drawing;
       }, stop);
       const one = seen.one?.side === side ? seen.one.unit : null;
       const marked = seen.kind === "to" ? "--key" : "--query";
-      rows[side].extent.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
+      rows[side].minimap.draw(side === seen.side ? counted(seen) : null, units.length, range(side), one, marked);
     }
     const [start, end] = range(seen.side);
-    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !question.sight.plain });
+    list.show({ ...seen, ...drawn, pointed, long: end - start < seen.units.length, joined: !selection.map.plain });
     links.draw(linked(seen, full), (strength) => shade(0.35 + 0.4 * strength, page.dark));
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
-    if (seen.kind === "none" && !seen.shares) question.average(paint);
+    if (seen.kind === "none" && !seen.shares) selection.average(paint);
   };
 
   const draw = () => {
-    stage.dataset.crossing = page.trace.crossing;
-    if (stage.childElementCount !== 1 + question.sides.length) {
-      stage.replaceChildren(links.element, ...question.sides.map((side) => rows[side].element));
+    stage.dataset.crossing = String(page.trace.crossing);
+    if (stage.childElementCount !== 1 + selection.sides.length) {
+      stage.replaceChildren(links.element, ...selection.sides.map((side) => rows[side].element));
     }
-    for (const side of question.sides) {
+    for (const side of selection.sides) {
       const { caption, tokens, pager } = rows[side];
-      const units = question.units(side);
-      const labelled = new Set(question.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
+      const units = selection.units(side);
+      const labelled = new Set(selection.shown(side).filter((unit) => units[unit].special || !units[unit].text.trim()));
       caption.hidden = !page.trace.crossing;
       caption.textContent = page.say(`sentence.${side}`);
       tokens.show(page.trace[side], units, ...range(side), labelled);
@@ -215,29 +242,20 @@ export const createSentence = (page) => {
     paint();
   };
 
-  const explained = () => {
-    choices.setAttribute("aria-label", page.say("toward"));
-    for (const one of turns) {
-      one.textContent = page.say(`toward.${one.dataset.toward}`);
-      one.title = page.say("toward.key");
-      one.setAttribute("aria-pressed", String(page.state.toward === one.dataset.toward));
-    }
-    threshold.update();
-  };
-
   const update = async () => {
     const current = page.current();
-    explained();
-    const sight = await page.sight();
+    direction.update();
+    threshold.update();
+    const attention = await page.attention();
     if (!current()) return;
-    question.take(sight);
+    selection.take(attention);
     if (page.state.token === null) pointed = null;
     const here = [page.state.trace, page.state.unit].join(" ");
     if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
     place = here;
-    const one = question.asked;
-    const now = one?.pinned ? [here, one.side, one.unit].join(" ") : null;
-    if (now && now !== pinned) reach(one.side, one.unit);
+    const one = selection.selected;
+    const now = one?.pinned ? [here, one.side, one.unit].join(" ") : "";
+    if (one?.pinned && now !== pinned) reach(one.side, one.unit);
     pinned = now;
     draw();
     if (sent) rows[sent.side].tokens.focus(sent.unit);
@@ -246,9 +264,10 @@ export const createSentence = (page) => {
   };
 
   whole.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = targetOf(event)?.matches("input, textarea, select");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && page.state.token !== null) {
-      [question.focused, pointed] = [null, null];
+      [selection.focused, pointed] = [null, null];
       page.set({ token: null });
     } else if (event.key.toLowerCase() === "f") turn();
     else return;
@@ -259,19 +278,19 @@ export const createSentence = (page) => {
   const resized = new ResizeObserver(() => {
     const before = narrow;
     narrow = page.narrow.matches;
-    if (question.ready) (before === narrow ? paint : draw)();
+    if (selection.ready) (before === narrow ? paint : draw)();
   });
   resized.observe(stage);
 
   return {
     element: whole,
     update,
-    numbers: () => question.table(range),
-    picture: () => pictured(whole, [stage, list.element]),
+    numbers: () => selection.table(range),
+    picture: () => svgOf(whole, [stage, list.element]),
     destroy: () => {
       resized.disconnect();
       clearTimeout(later);
-      question.rest();
+      selection.rest();
     },
   };
 };

@@ -1,12 +1,13 @@
-// The slider that says from which share on links are drawn.
+// The slider for the least share whose link is drawn.
 
 import { element } from "../drawing/dom.js";
 
 const STOPS = [0, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5];
 
+/** @type {(share: number) => string} */
 const written = (share) => `${Number((share * 100).toFixed(1))}%`;
 
-/** A slider over `state.threshold`, in steps that are finer where shares are small. */
+/** A slider over `state.threshold`, in steps that are finer where shares are small. @param {Page} page */
 export const createThreshold = (page) => {
   const id = `${page.id}-threshold`;
   const slider = element("input", { type: "range", min: 0, max: STOPS.length - 1, step: 1, id });
@@ -18,8 +19,8 @@ export const createThreshold = (page) => {
     const away = STOPS.map((stop) => Math.abs(stop - threshold));
     caption.textContent = page.say("threshold");
     slider.value = String(away.indexOf(Math.min(...away)));
-    value.textContent = threshold ? written(threshold) : page.say("threshold.all");
-    slider.setAttribute("aria-valuetext", value.textContent);
+    value.value = threshold ? written(threshold) : page.say("threshold.all");
+    slider.setAttribute("aria-valuetext", value.value);
   };
   return { element: element("span", { class: "threshold" }, caption, slider, value), update };
 };

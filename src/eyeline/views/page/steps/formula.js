@@ -1,24 +1,28 @@
-// Attention as the formula has it, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
+// Attention by the formula, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
 // Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
-/** q·k coordinate by coordinate: what the score is the sum of. (D) */
+/**
+ * q·k coordinate by coordinate: what the score is the sum of. (D)
+ * @type {(head: Head, i: number, j: number) => Float64Array}
+ */
 export const products = ({ q, k, D }, i, j) => Float64Array.from({ length: D }, (_, d) => q[i * D + d] * k[j * D + d]);
 
-/** The sums of the first one, two, … numbers. */
+/** The sums of the first one, two, … numbers. @type {(numbers: Float64Array) => Float64Array} */
 export const running = (numbers) => {
   let sum = 0;
   return numbers.map((number) => (sum += number));
 };
 
-/** How well each key answers the query: q·k. (M) */
+/** The score of each key: q·k. (M) @type {(head: Head, i: number) => Float64Array} */
 const answers = (head, i) => Float64Array.from({ length: head.M }, (_, j) => head.score(i, j));
 
-/** Scores with −∞ where the query may not look. (M) */
+/** Scores with −∞ where the query may not look. (M) @type {(scores: Float64Array, seen: boolean[]) => Float64Array} */
 const masked = (scores, seen) => scores.map((score, j) => (seen[j] ? score : -Infinity));
 
 /**
  * Weights that sum to 1: each exponential as a share of all. The largest score, `top`, is taken off first: that changes
  * no share, and keeps numbers small. A query that may look at nothing gives nothing.
+ * @param {Float64Array} scores
  */
 const softmax = (scores) => {
   const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
@@ -28,8 +32,9 @@ const softmax = (scores) => {
   return { top, exponentials, sum, weights, lse: sum === 0 ? -Infinity : top + Math.log(sum) };
 };
 
-/** What the query becomes: Σ w·v over the keys that it sees. (E) */
-const mixed = ({ v, E }, weights, seen) => {
+/** The output of the query: Σ w·v over the keys that it sees. (E) */
+/** @type {(v: Float32Array, E: number, weights: Float64Array, seen: boolean[]) => Float64Array} */
+const mixed = (v, E, weights, seen) => {
   const result = new Float64Array(E);
   for (let j = 0; j < weights.length; j++) {
     if (seen[j]) for (let e = 0; e < E; e++) result[e] += weights[j] * v[j * E + e];
@@ -38,9 +43,11 @@ const mixed = ({ v, E }, weights, seen) => {
 };
 
 /**
- * Every step of what query i of a head does.
- * @param head q (N, D), k (M, D), v (M, E) or null, its scale and mask
- * @param ahead whether it may look ahead; @param scaled whether scores are scaled; @param removed keys taken out
+ * Every step of what query i of a head does, as it is or changed: without looking ahead, without scaling, or with keys
+ * taken out.
+ * @param {Head} head
+ * @param {number} i
+ * @param {{ ahead?: boolean, scaled?: boolean, removed?: number[] }} changes
  */
 export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } = {}) => {
   const scale = scaled ? head.scale : 1;
@@ -50,15 +57,9 @@ export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } =
   const seen = Array.from(times, (_, j) => head.allowed(i, j) && (ahead || j <= i) && !gone.has(j));
   const open = masked(times, seen);
   const found = softmax(open);
-  const output = head.v && mixed(head, found.weights, seen);
+  const output = head.v && mixed(head.v, head.E, found.weights, seen);
   return { scores, scale, scaled: times, seen, masked: open, ...found, output };
 };
 
-/** The length of a vector. */
+/** The length of a vector. @type {(vector: Float64Array) => number} */
 export const length = (vector) => Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
-
-/** The cosine of the angle between two vectors; 0 where one has no length. */
-const cosine = (a, b) => {
-  const lengths = length(a) * length(b);
-  return lengths > 0 ? a.reduce((sum, number, at) => sum + number * b[at], 0) / lengths : 0;
-};

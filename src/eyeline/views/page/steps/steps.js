@@ -1,22 +1,23 @@
-// The steps view: softmax(q·kᵀ / √d)·v walked through for one token, with every number.
+// The steps view: softmax(q·kᵀ / √d)·v for one token, step by step, with every number.
 
 import { Canvases } from "../drawing/canvases.js";
 import { button, element, phrase, tick } from "../drawing/dom.js";
 import { products } from "./formula.js";
 import { percent } from "../drawing/labels.js";
-import { pictured } from "../drawing/pictures.js";
-import { numbersOfSteps } from "./stepnumbers.js";
-import { datum, word } from "./stepparts.js";
-import { scaleName, scoresStep } from "./stepscores.js";
-import { stepping } from "./stepping.js";
-import { valuesStep } from "./stepvalues.js";
-import { keysStep, productsStep, queryStep } from "./stepvectors.js";
-import { endsOf, largest, walked } from "./walk.js";
-import { refocused, wordline } from "../drawing/wordline.js";
+import { svgOf } from "../drawing/svg.js";
+import { stepsTable } from "./table.js";
+import { datum, word } from "./elements.js";
+import { scaleName, scoresStep } from "./scores_step.js";
+import { listen } from "./interaction.js";
+import { valuesStep } from "./values_step.js";
+import { keysStep, productsStep, queryStep } from "./vectors_steps.js";
+import { endsOf, largest, walked } from "./walkthrough.js";
+import { refocused, wordPicker } from "../drawing/word_picker.js";
 
-// The formula with the shapes of its parts.
+/** The formula with the shapes of its parts. @type {(walk: Walkthrough) => HTMLElement} */
 const formula = (walk) => {
   const { M, D, E, v } = walk.head;
+  /** @type {(symbol: string, size?: string, kind?: string) => HTMLElement} */
   const part = (symbol, size = "", kind = "") =>
     element(
       "span",
@@ -40,44 +41,49 @@ const formula = (walk) => {
   );
 };
 
-// The words to choose from, and the pieces of the one that is chosen if it has several.
+/**
+ * The words to choose from, and the pieces of the one that is chosen if it has several.
+ * @type {(page: Page, walk: Walkthrough) => (HTMLElement | null)[]}
+ */
 const chooser = (page, walk) => {
   const { queries } = walk.trace;
+  /** @type {(unit: Unit) => void} */
   const choose = (unit) => page.set({ token: unit.first, toward: "from" });
   const units = queries.units(page.state.unit);
   const chosen = queries.unitOf(walk.token, page.state.unit);
   const pieces = queries.pieces.slice(chosen.first, chosen.last);
   const own = { units: pieces, chosen: walk.token - chosen.first, name: page.say("steps.piece") };
   return [
-    wordline({ units, chosen: chosen.index, name: page.say("steps.token"), focus: "query", choose }),
+    wordPicker({ units, chosen: chosen.index, name: page.say("steps.token"), focus: "query", choose }),
     pieces.length > 1
       ? element(
           "div",
           { class: "of-pieces" },
           element("span", { class: "caption" }, page.say("steps.pieces", { count: pieces.length })),
-          wordline({ ...own, focus: "piece", choose }),
+          wordPicker({ ...own, focus: "piece", choose }),
         )
       : null,
   ];
 };
 
-// That this head is none that was chosen, and a button that makes it one.
+// The remark that this head was not chosen, and a button that chooses it.
+/** @type {(page: Page, walk: Walkthrough) => Child} */
 const notChosen = (page, { number, layer, trace }) => {
-  const chosen = page.say(`head.${page.state.head}`, { count: trace.heads });
-  const take = button(page.say("steps.choose.head", { head: number + 1 }), () => page.set({ head: number }), {
+  const chosen = page.say(`head.${page.state.head}`, { lastHead: trace.heads - 1 });
+  const take = button(page.say("steps.choose.head", { head: number }), () => page.set({ head: number }), {
     class: "plain",
     "data-focus": "head",
   });
-  return [page.say("steps.hardest", { head: number + 1, layer: layer + 1, chosen }), " ", take];
+  return [page.say("steps.hardest", { head: number, layer, chosen }), " ", take];
 };
 
-// What there is to know of the head before its numbers.
+/** Remarks on the head. @type {(page: Page, walk: Walkthrough) => HTMLElement[]} */
 const remarks = (page, walk) => {
   const { head, trace, number } = walk;
   const { heads, key_heads: count } = trace.model;
   const together = heads / count;
   const key = Math.floor(number / together);
-  const sharing = { first: key * together + 1, last: (key + 1) * together, key: key + 1, count };
+  const sharing = { first: key * together, last: (key + 1) * together - 1, key, lastKey: count - 1 };
   return [
     walk.given ? null : notChosen(page, walk),
     together > 1 ? page.say("steps.shared", sharing) : null,
@@ -88,12 +94,13 @@ const remarks = (page, walk) => {
     .map((remark) => element("p", { class: "remark" }, remark));
 };
 
+/** @type {(name: string, label: HTMLLabelElement) => HTMLLabelElement} */
 const focused = (name, label) => {
-  label.querySelector("input").dataset.focus = name;
+  label.querySelector("input")?.setAttribute("data-focus", name);
   return label;
 };
 
-// What can be changed, and a way back.
+/** The toggles that change the steps, and a way back. @type {(page: Page, walk: Walkthrough) => HTMLElement} */
 const toggles = (page, walk) => {
   const { state, trace } = page;
   const { removed } = state;
@@ -115,19 +122,22 @@ const toggles = (page, walk) => {
   );
 };
 
-/** The view. */
+/** @type {Space[]} */
+const SPACES = ["match", "pass"];
+
+/** The view. @type {(page: Page) => View} */
 export const createSteps = (page) => {
   const root = element("div", { class: "steps" });
-  const tellers = { match: [], pass: [] }; // functions that write what is read at a coordinate
+  /** @type {Record<Space, ((at: number) => void)[]>} Functions that write the number at a coordinate. */
+  const tellers = { match: [], pass: [] };
   const reading = { match: { at: 0, of: 1 }, pass: { at: 0, of: 1 } };
-  let shown = null; // the key whose products are shown: the chosen one, or the one that is pointed at
+  /** @type {number | null} The key whose products are shown: the chosen one, or the one that is pointed at. */
+  let shown = null;
 
-  // What the steps are made with.
-  const room = {
+  // Until there is a walkthrough nothing is in the root, and nothing asks for one.
+  const room = /** @type {StepsRoom} */ ({
     page,
     reading,
-    walk: null,
-    ends: null,
     canvases: new Canvases(),
     colour: (name) => getComputedStyle(root).getPropertyValue(name),
     tell: (space, value) => {
@@ -137,7 +147,7 @@ export const createSteps = (page) => {
     },
     which: (space) => {
       const node = element("span", { class: "which" });
-      tellers[space].push((at) => (node.textContent = page.say("steps.which", { coordinate: at + 1 })));
+      tellers[space].push((at) => (node.textContent = page.say("steps.which", { coordinate: at })));
       return node;
     },
     choose: (key) => page.set({ key }),
@@ -151,9 +161,9 @@ export const createSteps = (page) => {
       const text = page.say("steps.more.share", { count, share: percent(weight) });
       return count ? element("p", { class: "quiet more" }, text) : null;
     },
-  };
+  });
 
-  // Reads a coordinate in all strips of a space.
+  /** Reads a coordinate in all strips of a space. @type {(space: Space, wanted: number) => void} */
   const readAt = (space, wanted) => {
     const { of } = reading[space];
     const at = Math.min(Math.max(wanted, 0), of - 1);
@@ -162,31 +172,33 @@ export const createSteps = (page) => {
     root.style.setProperty(`--${space}-width`, `${100 / of}%`);
     for (const tell of tellers[space]) tell(at);
     for (const slider of root.querySelectorAll(`[role=slider][data-space=${space}]`)) {
-      const value = slider.closest(".row").querySelector(".at")?.textContent ?? "";
-      slider.setAttribute("aria-valuenow", at + 1);
-      slider.setAttribute("aria-valuetext", page.say("steps.coordinate.is", { coordinate: at + 1, value }));
+      const value = slider.closest(".row")?.querySelector(".at")?.textContent ?? "";
+      slider.setAttribute("aria-valuenow", String(at));
+      slider.setAttribute("aria-valuetext", page.say("steps.coordinate.is", { coordinate: at, value }));
     }
   };
 
   // The coordinate that is read while none is pointed at.
+  /** @type {(space: Space) => number} */
   const settled = (space) => {
     const { walk } = room;
-    if (space === "pass") return page.state.passed ?? (walk.head.v ? largest(walk.now.output) : 0);
+    if (space === "pass") return page.state.passed ?? (walk.now.output ? largest(walk.now.output) : 0);
     return page.state.coordinate ?? largest(products(walk.head, walk.token, walk.key));
   };
 
   const mark = () => {
     for (const row of root.querySelectorAll("[data-key]")) {
-      row.classList.toggle("chosen", Number(row.dataset.key) === shown);
+      row.classList.toggle("chosen", Number(row.getAttribute("data-key")) === shown);
     }
   };
 
   // Shows the products of a key that is pointed at, until it no longer is.
+  /** @type {(j: number) => void} */
   const point = (j) => {
     if (j === shown) return;
     shown = j;
     const old = root.querySelector("[data-step='3']");
-    refocused(root, () => old.replaceWith(productsStep(room, j)));
+    refocused(root, () => old?.replaceWith(productsStep(room, j)));
     room.canvases.sweep();
     readAt("match", reading.match.at);
     mark();
@@ -199,25 +211,25 @@ export const createSteps = (page) => {
     Object.assign(reading.pass, { at: 0, of: Math.max(walk.head.E, 1) });
     shown = walk.key;
     const title = phrase(page.say("steps.title"), { word: word(walk.word, "query") });
-    const where = page.say("steps.where", { layer: walk.layer + 1, head: walk.number + 1 });
+    const where = page.named(walk.trace, walk.layer, walk.number);
     root.replaceChildren(
-      ...chooser(page, walk).filter(Boolean),
+      ...chooser(page, walk).filter((part) => part !== null),
       element("h2", {}, title, element("small", {}, where)),
       formula(walk),
       ...remarks(page, walk),
       toggles(page, walk),
       queryStep(room),
       keysStep(room),
-      productsStep(room, shown),
+      productsStep(room, walk.key),
       scoresStep(room),
       valuesStep(room),
     );
     room.canvases.sweep();
-    for (const space of ["match", "pass"]) readAt(space, settled(space));
+    for (const space of SPACES) readAt(space, settled(space));
     mark();
   };
 
-  stepping(root, room, { readAt, settled, point });
+  listen(root, room, { readAt, settled, point });
 
   const update = async () => {
     const current = page.current();
@@ -230,8 +242,8 @@ export const createSteps = (page) => {
   return {
     element: root,
     update,
-    numbers: () => numbersOfSteps(room.walk),
-    picture: () => pictured(root, [...root.children].filter((part) => !part.matches(".toggles"))),
+    numbers: () => stepsTable(room.walk),
+    picture: () => svgOf(root, [...root.children].filter((part) => !part.matches(".toggles"))),
     destroy: () => room.canvases.clear(),
   };
 };

@@ -1,0 +1,227 @@
+"""`heads`: what every head of a model does with a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.answers.answer import PYTHON_ONLY, Answer
+from eyeline.answers.behaviour.head_labels import Label, apply, labels_for
+from eyeline.answers.behaviour.head_measures import MEASURES, SINK_TOKENS, Array, Measure, measures, readouts
+from eyeline.answers.behaviour.induction import DRAWS, InductionTest, induction_of
+from eyeline.answers.behaviour.token_groups import TokenGroups, around, cut, groups_of
+from eyeline.answers.entries import ModelEntry, UnknownText, model_entry, unknown_text
+from eyeline.answers.question import QuestionError, asked_model, read_any_length, too_long
+from eyeline.models import Tokens
+from eyeline.traces import Keep, ReadText, TextModel, Trace
+from eyeline.traces.text_model import AnyModel
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class HeadEntry:
+    """One head: its place, counted from 0, its labels, and its numbers; None where there is nothing to measure."""
+
+    layer: int
+    head: int
+    label: str
+    labels: tuple[str, ...]
+    entropy: float | None
+    distance: float | None
+    previous: float | None
+    next: float | None
+    same: float | None
+    first: float | None
+    special: float | None
+    separator: float | None
+    punctuation: float | None
+    sink: float | None
+    induction: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Heads(Answer):
+    """What every head of a model does with a text. Made by `heads`; print it to see it.
+
+    Attributes:
+        model: the model's name and sizes.
+        causal: whether its tokens look only back.
+        text: of a longer text, what was run.
+        token_count: how many tokens were run.
+        whole_count: how many tokens the whole text has.
+        special_tokens, punctuation_tokens: which of them are special, and which are punctuation, each once.
+        unknown: what of the text the tokenizer has no pieces for; None if nothing.
+        sink_tokens: over how many tokens the sink was measured.
+        repeated_tokens: the tokens of one copy in the test of induction; 0 if the model has no room for it.
+        repeated_draws: how many times such tokens were drawn.
+        measures: the numbers, and what they mean.
+        labels: the labels that can be given, the one to say first before the others.
+        heads: every head.
+        table: the numbers by name, (layers, heads) each; NaN where there is nothing to measure. Not part of the JSON,
+            nor are the next two.
+        groups: which tokens are special, and which are punctuation.
+        trace: of the run.
+    """
+
+    model: ModelEntry
+    causal: bool
+    text: str
+    token_count: int
+    whole_count: int
+    special_tokens: tuple[str, ...]
+    punctuation_tokens: tuple[str, ...]
+    unknown: UnknownText | None
+    sink_tokens: int
+    repeated_tokens: int
+    repeated_draws: int
+    measures: tuple[Measure, ...]
+    labels: tuple[Label, ...]
+    heads: tuple[HeadEntry, ...]
+    table: dict[str, Array] = field(metadata=PYTHON_ONLY)
+    groups: TokenGroups = field(metadata=PYTHON_ONLY)
+    trace: Trace = field(metadata=PYTHON_ONLY)
+
+    schema: ClassVar[str] = "eyeline.heads/2"
+
+    @property
+    def label(self) -> NDArray[np.str_]:
+        """The label to say of each head, (layers, heads)."""
+        return np.array([entry.label for entry in self.heads]).reshape(self.model.layers, -1)
+
+    def frame(self) -> DataFrame:
+        """A pandas DataFrame with a row for each head: layer and head, counted from 0, label, labels, and the numbers.
+
+        Raises:
+            ImportError: if pandas isn't installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ImportError("frame needs pandas, which isn't installed; pip install pandas") from None
+        places = {name: [getattr(entry, name) for entry in self.heads] for name in ("layer", "head", "label")}
+        return DataFrame(
+            {
+                **places,
+                "labels": [entry.labels for entry in self.heads],
+                **{measure.name: self.table[measure.name].ravel() for measure in MEASURES},
+            }
+        )
+
+
+def heads(
+    text: str,
+    *,
+    first: int | None = None,
+    model: AnyModel | TextModel = "minilm",
+    tokenizer: Any = None,
+    kind: Literal["encoder", "decoder"] | None = None,
+    target: str | None = None,
+    progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
+) -> Heads:
+    """What every head of a model does with a text: how broadly and how far it looks, at what, and a word for that.
+
+    The numbers, each a mean over all tokens, special ones included: see `eyeline.answers.behaviour.head_measures`. The
+    model runs once and no weights are kept, so that memory grows with the length of the text alone. The test of
+    induction doesn't depend on the text: it is made once for each model and remembered.
+
+    Args:
+        text: one word or more, as many tokens as the model has positions at most.
+        first: run only so many tokens, those that the text begins with; special ones count.
+        model, tokenizer, kind, target: as for `explain`.
+        progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
+
+    Returns:
+        `Heads`, which prints itself, and draws itself in a notebook.
+
+    Raises:
+        QuestionError: if the text or `first` isn't one that can be answered; a ValueError.
+        ModelError: if the model is unknown or its files are wrong; a ValueError.
+
+    >>> found = heads("Time flies like an arrow; fruit flies like a banana.")
+    >>> found.table["entropy"].shape
+    (6, 12)
+    >>> float(found.table["previous"][0, 2].round(2)), str(found.label[0, 2])
+    (0.93, 'previous token')
+    """
+    runs_on = asked_model(model, tokenizer, kind, target, progress)
+    whole = read_any_length(runs_on, text)
+    read = _beginning(runs_on, whole, first)
+    tokens = read.tokens
+    groups = groups_of(tokens)
+    keep = Keep(values=False, read=readouts(groups), changed_scores=True)
+    trace = runs_on.record(read, keep, layer_done=layer_done)
+    causal = trace.kind == "decoder"
+    found = [measures(layer, seen, groups) for layer, seen in zip(trace.layers, trace.seen, strict=True)]
+    table = {name: np.stack([numbers[name] for numbers in found]) for name in found[0]}
+    test = induction_of(runs_on, read)
+    table["induction"] = np.full_like(table["entropy"], np.nan) if test is None else test.scores
+    return _heads(trace, tokens, len(whole.tokens), groups, table, test, labels_for(len(tokens), causal))
+
+
+def _heads(
+    trace: Trace,
+    tokens: Tokens,
+    whole_count: int,
+    groups: TokenGroups,
+    table: dict[str, Array],
+    test: InductionTest | None,
+    defined: tuple[Label, ...],
+) -> Heads:
+    entries = []
+    for layer, head in np.ndindex(table["entropy"].shape):
+        numbers = {name: float(values[layer, head]) for name, values in table.items()}
+        names = apply(defined, numbers)
+        known = {name: None if value != value else value for name, value in numbers.items()}
+        entries.append(HeadEntry(layer, head, names[0], names, **known))
+    texts = [tokens.text[first:last].strip() for first, last in tokens.offsets]
+    return Heads(
+        model_entry(trace),
+        trace.kind == "decoder",
+        tokens.text,
+        len(tokens),
+        whole_count,
+        _each(tokens.pieces, groups.special),
+        _each(texts, groups.punctuation),
+        unknown_text(tokens),
+        min(len(tokens), SINK_TOKENS),
+        0 if test is None else test.length,
+        DRAWS,
+        MEASURES,
+        defined,
+        tuple(entries),
+        table,
+        groups,
+        trace,
+    )
+
+
+def _each(texts: list[str], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Each of the chosen texts once, in order."""
+    return tuple(dict.fromkeys(text for text, here in zip(texts, chosen.tolist(), strict=True) if here))
+
+
+def _beginning(model: TextModel, whole: ReadText, first: int | None) -> ReadText:
+    """The tokens to run: all, or as many as were asked for."""
+    positions, tokens = model.positions, whole.tokens
+    if first is None:
+        if positions is not None and len(tokens) > positions:
+            raise too_long(
+                model,
+                len(tokens),
+                "text",
+                f"first={positions} runs the first {positions} tokens",
+                f"--first {positions} runs the first {positions} tokens",
+            )
+        return whole
+    least, most = sum(around(tokens)) + 1, len(tokens) if positions is None else positions
+    if isinstance(first, bool) or not isinstance(first, int) or not least <= first <= most:
+        raise QuestionError(f"first must be from {least} to {most} tokens in {model.name}, got {first!r}")
+    return whole if first >= len(tokens) else model.with_tokens(cut(tokens, first), whole)

@@ -1,0 +1,70 @@
+"""Plain words for what a head does, and from which number on each is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eyeline.answers.behaviour.head_measures import CLARK, GU, SINK_TOKENS
+
+MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A word for a head.
+
+    Attributes:
+        label: the word.
+        key: a short form of it, to ask for.
+        measure: the number that decides.
+        above: what it must exceed.
+        source: whose threshold that is.
+    """
+
+    label: str
+    key: str
+    measure: str
+    above: float
+    source: str
+
+
+#: Of several that apply, the first one is said: what is rarer, and says more, stands before. A head that finds earlier
+#: copies gives its weight to the first token wherever there are none; and one that gives a third to the first token
+#: may spread the rest.
+LABELS = (
+    Label("induction", "induction", "induction", 0.5, "ours, on Olsson et al.'s score"),
+    Label("previous token", "previous", "previous", 0.5, CLARK),
+    Label("next token", "next", "next", 0.5, CLARK),
+    Label("same token", "same", "same", 0.5, "ours, as for its neighbours"),
+    Label("punctuation", "punctuation", "punctuation", 0.6, CLARK),
+    Label("separator", "separator", "separator", 0.6, CLARK),
+    Label("first-token sink", "sink", "sink", 0.3, GU),
+    Label("broad", "broad", "entropy", 3.8, CLARK),
+)
+#: In a text of fewer than 64 tokens, attention that is alike on all of them exceeds the sink's threshold by itself.
+_SHORT_SINK = Label("first-token sink", "sink", "sink", 0.6, f"as for [CLS] in {CLARK}")
+
+
+def labels_for(tokens: int, causal: bool) -> tuple[Label, ...]:
+    """The labels that can be given for a text of so many tokens.
+
+    Induction heads are heads that help to say what comes next, so only a model that looks back alone has any.
+    """
+    known = tuple(label for label in LABELS if causal or label.key != "induction")
+    if tokens >= SINK_TOKENS:
+        return known
+    return tuple(_SHORT_SINK if label.key == "sink" else label for label in known)
+
+
+def apply(labels: tuple[Label, ...], numbers: Mapping[str, float]) -> tuple[str, ...]:
+    """The names of the labels that apply to a head, the one to say first; "mixed" if none does.
+
+    >>> apply(LABELS, {"previous": 0.7, "sink": 0.31, "entropy": 1.0, "special": float("nan")})
+    ('previous token', 'first-token sink')
+    >>> apply(LABELS, {"previous": 0.5})
+    ('mixed',)
+    """
+    found = tuple(label.label for label in labels if numbers.get(label.measure, math.nan) > label.above)
+    return found or (MIXED,)

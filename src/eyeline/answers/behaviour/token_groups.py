@@ -1,0 +1,91 @@
+"""Which tokens of a text are told apart: the first, those that the tokenizer added, and punctuation."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.models import Tokens
+from eyeline.readouts import GroupMass
+
+Flags = NDArray[np.bool_]
+#: The groups of `TokenGroups.readout`.
+FIRST, SPECIAL, PUNCTUATION = range(3)
+
+
+@dataclass(frozen=True)
+class TokenGroups:
+    """Two groups of tokens, beside the first one, which is a group of its own.
+
+    Attributes:
+        special: which tokens the tokenizer added, (N,).
+        punctuation: which are punctuation, (N,).
+    """
+
+    special: Flags
+    punctuation: Flags
+
+    @cached_property
+    def readout(self) -> GroupMass:
+        """The readout of what goes to the first token, and to special tokens and punctuation after it."""
+        groups = np.where(self.special, SPECIAL, np.where(self.punctuation, PUNCTUATION, -1))
+        groups[:1] = FIRST
+        return GroupMass(groups, 3)
+
+
+def groups_of(tokens: Tokens) -> TokenGroups:
+    """The groups of a text's tokens.
+
+    >>> from eyeline.models import load
+    >>> found = groups_of(load("minilm").tokens("Well, time flies..."))
+    >>> found.special.astype(int)
+    array([1, 0, 0, 0, 0, 0, 0, 0, 1])
+    >>> found.punctuation.astype(int)
+    array([0, 0, 1, 0, 0, 1, 1, 1, 0])
+    """
+    special = np.array(tokens.special, np.bool_)
+    texts = (tokens.text[first:last] for first, last in tokens.offsets)
+    return TokenGroups(special, ~special & np.array([is_punctuation(text) for text in texts], np.bool_))
+
+
+def is_punctuation(text: str) -> bool:
+    """Whether a token's text, but for spaces, is punctuation alone: of Unicode's general category P.
+
+    >>> [is_punctuation(text) for text in (",", " .", "«", "—", "...", "a.", "$", " ", "")]
+    [True, True, True, True, True, False, False, False, False]
+    """
+    signs = text.strip()
+    return bool(signs) and all(unicodedata.category(sign)[0] == "P" for sign in signs)
+
+
+def cut(tokens: Tokens, count: int) -> Tokens:
+    """The first `count` tokens; the special ones that end the text go on ending it, and count too.
+
+    >>> from eyeline.models import load
+    >>> cut(load("minilm").tokens("time flies like an arrow"), 4).pieces
+    ['[CLS]', 'time', 'flies', '[SEP]']
+    """
+    if len(tokens) <= count:
+        return tokens
+    _, after = around(tokens)
+    places = [*range(count - after), *range(len(tokens) - after, len(tokens))]
+    special = [tokens.special[place] for place in places]
+    end = max((tokens.offsets[place][1] for place in places if not tokens.special[place]), default=0)
+    return Tokens(
+        tokens.text[:end],
+        [tokens.ids[place] for place in places],
+        [tokens.pieces[place] for place in places],
+        [tokens.offsets[place] for place in places],
+        special,
+        tuple(index for index, place in enumerate(places) if place in tokens.unknown),
+    )
+
+
+def around(tokens: Tokens) -> tuple[int, int]:
+    """How many special tokens stand before a text's own tokens, and how many after them."""
+    own = [place for place, special in enumerate(tokens.special) if not special]
+    return (own[0], len(tokens) - 1 - own[-1]) if own else (len(tokens), 0)

@@ -1,0 +1,226 @@
+"""`explain`: from a text to an explanation of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.answers.entries import (
+    given_aside,
+    layer_cosines,
+    looks,
+    model_entry,
+    token_entries,
+    unit_entries,
+    unit_matrix,
+    unknown_text,
+)
+from eyeline.answers.explanation import ExplainedRun, ExplainQuestion, Explanation
+from eyeline.answers.generation import asked, check_room, generated
+from eyeline.answers.head_steps import head_steps
+from eyeline.answers.question import QuestionError, Selection, asked_model, named_mask, positive, read_text, where
+from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
+from eyeline.answers.vectors import hidden_units, mean_vectors
+from eyeline.answers.word_search import FoundWord, find
+from eyeline.masks import Mask
+from eyeline.models import Tokens
+from eyeline.models.units import Unit, shown_of, units_of
+from eyeline.traces import Keep, TextModel, Trace, record_text
+from eyeline.traces.text_model import AnyModel
+
+
+def explain(
+    text: str,
+    token: str | None = None,
+    *,
+    nth: int | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    steps: bool = False,
+    pieces: bool = False,
+    special: bool = False,
+    mask: Mask | Literal["causal"] | None = None,
+    scale: float | None = None,
+    generate: int | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    top: int | None = None,
+    model: AnyModel | TextModel = "minilm",
+    tokenizer: Any = None,
+    kind: Literal["encoder", "decoder"] | None = None,
+    target: str | None = None,
+    progress: Callable[[str], None] | None = None,
+    layer_done: Callable[[int, int], None] | None = None,
+    said: Callable[[str], None] | None = None,
+) -> Explanation:
+    """Which words a token looks at; or, without a token, who looks at whom.
+
+    Args:
+        text: one word or more, as many tokens as the model has positions at most.
+        token: the word that looks, as typed or nearly so, or several words in a row.
+        nth: which one, from 1, where the word is there more than once.
+        layer: counted from 0; the last if not given.
+        head: counted from 0; the mean over all if not given.
+        steps: also keep attention step by step, for `head`, or else for the head that looks hardest at one word.
+        pieces: show the tokenizer's pieces, not words. Pieces add up to words over keys by sum, over queries by mean.
+        special: show special tokens ([CLS], [SEP]) among the words, not set aside; with a decoder, the first word too.
+        mask: "causal" (no looking ahead) or any mask: the model is run as trained and once more so.
+        scale: what scores are multiplied by, such as 1.0 for no scaling: run as trained and once more so.
+        generate: how many tokens a decoder goes on with; words among them can be asked about too.
+        temperature: of the draw of new tokens; the likeliest is taken if not given.
+        top_p: draw from the likeliest that together have this probability only.
+        seed: of the draw: the same seed draws the same tokens.
+        top: draw so many words at most, those that get most, and say how many more there are. The answer holds all.
+        model: a name of the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder of a
+            family that Eyeline doesn't have in NumPy runs through transformers, where it is installed.
+        tokenizer: of a model of transformers.
+        kind: of an encoder-decoder, whose attention is looked at: "encoder", the text's own, if not given; or
+            "decoder", that of its answer, which is then the text that is explained.
+        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
+        progress: called with a line of text at each step of fetching a model.
+        layer_done: called after each layer with how many are done and how many there are.
+        said: called with each bit of new text as it comes.
+
+    Returns:
+        `Explanation`, which prints itself, and draws itself in a notebook.
+
+    Raises:
+        TraceError: if a model of transformers is given without its tokenizer, or with what it doesn't take.
+        QuestionError: if the text, the token, the layer or the head isn't one that can be answered; a ValueError.
+        ModelError: if the model is unknown or its files are wrong; a ValueError.
+
+    >>> seen = explain("time flies like an arrow", "flies")
+    >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
+    {'time': 0.32, 'flies': 0.27, 'like': 0.1, 'an': 0.1, 'arrow': 0.21}
+    >>> explain("The capital of France is", generate=1, model="smollm2").tokens.text
+    'The capital of France is Paris'
+    """
+    asked_mask, mask_name = named_mask(mask)
+    if steps and token is None:
+        raise QuestionError(
+            "token must be given with steps", "steps are those of one token: add token=...", "add --token WORD"
+        )
+    if nth is not None and token is None:
+        raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+    if scale is not None and not np.isfinite(scale):
+        raise QuestionError(f"scale must be a finite number, got {scale!r}")
+    top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
+    if isinstance(text, str) and not text.strip():
+        raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
+    runs_on = asked_model(model, tokenizer, kind, target, progress)
+    where(runs_on, layer, head)
+    prompt = read = read_text(runs_on, text)
+    continued = None
+    if wanted is not None:
+        check_room(runs_on, prompt.tokens, wanted.count)
+        keep = Keep(vectors=None if token is None else "all", changed_scores=True)
+        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, keep, said)
+        read = continued.text
+    tokens, units = read.tokens, units_of(read.tokens, pieces)
+    found = None if token is None else find(token, nth, units, tokens.text, special)
+    keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
+    trace = None if continued is None else continued.trace
+    traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
+    place = where(traces[0].model, layer, head)
+    causal = traces[0].kind == "decoder"
+    changed = None if causal and mask_name == "causal" else asked_mask
+    if changed is not None or scale is not None:
+        traces.append(record_text(runs_on, read, keep=keep, mask=changed, scale=scale, layer_done=layer_done))
+    masks = [None, None if changed is None else mask_name]
+    shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
+
+    all_weights = [trace.layers[place.layer].weights for trace in traces]
+    steps_of: int | Literal["hardest"] | None = None
+    if steps:
+        steps_of = "hardest" if place.head is None else place.head
+    runs: list[ExplainedRun] = []
+    for trace, name, weights in zip(traces, masks, all_weights, strict=False):
+        run = explained_run(trace, weights, tokens, units, shown, found, place, name, steps_of)
+        runs.append(run)
+        if run.steps is not None:
+            steps_of = run.steps.head
+    new = None
+    if continued is not None and wanted is not None:
+        new = generated(prompt.tokens, continued, all_weights[0], units, shown, place, wanted)
+    return Explanation(
+        model_entry(traces[0]),
+        causal,
+        tokens.text,
+        ExplainQuestion(
+            None if found is None else found.text,
+            None if found is None else found.nth,
+            () if found is None else found.units,
+            place.layer,
+            place.head,
+            "piece" if pieces else "word",
+            special,
+            mask_name,
+            top,
+        ),
+        token_entries(tokens),
+        unknown_text(tokens),
+        unit_entries(units, shown),
+        shown,
+        tuple(runs),
+        new,
+        tuple(traces),
+    )
+
+
+def explained_run(
+    trace: Trace,
+    weights: NDArray[Any],
+    tokens: Tokens,
+    units: Sequence[Unit],
+    shown: Sequence[int],
+    found: FoundWord | None,
+    where: Selection,
+    mask: str | None,
+    steps_of: int | Literal["hardest"] | None,
+) -> ExplainedRun:
+    """The numbers of one run.
+
+    Args:
+        trace: of the run.
+        weights: of the layer that was asked for, (H, N, N).
+        tokens: the text's.
+        units: the text's.
+        shown: the places of the units that are drawn.
+        found: the token that was asked about.
+        where: the layer, and the head, None for the mean of all.
+        mask: the name of the mask that was added.
+        steps_of: the head whose steps are kept, if any is: "hardest" for the one that looks hardest at one word.
+    """
+    layer = trace.layers[where.layer]
+    by_head = by_unit(weights, units)
+    hidden = hidden_units(layer, units)
+    matrix = unit_matrix(by_head[where.heads].mean(axis=0), units, shown, hidden)
+    if found is None:
+        return ExplainedRun(trace.name, mask, layer.scale, None, None, None, None, None, matrix, by_head)
+    queries = found.tokens(units)
+    rows = from_tokens(weights, queries, units)
+    counted = shown_of(units, causal=trace.kind == "decoder", special=False, asked=found.units)
+    hardest = hardest_heads(rows, where.layer, units, counted)
+    kept = None
+    if steps_of is not None:
+        head = hardest[0].head if steps_of == "hardest" else steps_of
+        chosen: Literal["asked", "hardest"] = "hardest" if where.head is None else "asked"
+        kept = head_steps(layer, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
+    vectors = mean_vectors(trace, queries)
+    row = rows[where.heads].mean(axis=0)
+    return ExplainedRun(
+        trace.name,
+        mask,
+        layer.scale,
+        looks(row, units, shown, None if hidden is None else hidden[list(found.units)].all(axis=0)),
+        given_aside(row, shown),
+        hardest,
+        None if vectors is None else layer_cosines(cosine(vectors, vectors[0])),
+        kept,
+        matrix,
+        by_head,
+    )

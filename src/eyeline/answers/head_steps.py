@@ -1,0 +1,112 @@
+"""One head's attention, step by step, for one token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eyeline.answers.unit_weights import Array
+from eyeline.models import Tokens
+from eyeline.reference import steps as reference_steps
+from eyeline.traces import LayerTrace
+
+
+@dataclass(frozen=True)
+class StepKey:
+    """What becomes of one key: q·k, scaled and changed, hidden or not, its weight, and what its value contributes."""
+
+    token: int
+    text: str
+    score: float
+    scaled: float
+    hidden: bool
+    weight: float
+    value_length: float
+    contribution_length: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSteps:
+    """One head's attention, step by step, for one token.
+
+    Attributes:
+        layer, head: counted from 0.
+        key_head: whose keys and values these are, counted from 0: the head itself, unless several share one.
+        chosen: "asked", or "hardest" if nobody did: the head that looks hardest at one word.
+        token: the position of the token whose steps these are.
+        text: that token's.
+        query_length: the length of its query.
+        head_dim: D.
+        scale: what scores are multiplied by.
+        keys: one for each token.
+        weight_sum: of all keys; less than 1 where a sink takes the rest.
+        output: the sum of the weighted values, (E,).
+        output_length: its length.
+    """
+
+    layer: int
+    head: int
+    key_head: int
+    chosen: Literal["asked", "hardest"]
+    token: int
+    text: str
+    query_length: float
+    head_dim: int
+    scale: float
+    keys: tuple[StepKey, ...]
+    weight_sum: float
+    output: Array
+    output_length: float
+
+
+def head_steps(
+    layer: LayerTrace, number: int, head: int, chosen: Literal["asked", "hardest"], token: int, tokens: Tokens
+) -> HeadSteps:
+    """The steps of one token in a head of a layer whose values were kept; all are counted from 0."""
+    assert layer.v is not None
+    key_head = head // (len(layer.q) // len(layer.k))
+    row, everything = np.array([token]), (0, layer.k.shape[1])
+    done = reference_steps(
+        layer.q[head, row],
+        layer.k[key_head],
+        layer.v[key_head],
+        mask=layer.allowed.mask(head, row, everything),
+        scale=layer.scale,
+        scores=layer.scores(head, row, everything),
+    )
+    lengths, weights = np.linalg.norm(done.v, axis=-1), done.weights[0]
+    texts = [
+        piece if special else tokens.text[first:last]
+        for piece, special, (first, last) in zip(tokens.pieces, tokens.special, tokens.offsets, strict=True)
+    ]
+    keys = tuple(
+        StepKey(
+            place,
+            text,
+            float(done.scores[0, place]),
+            float(done.scaled[0, place]),
+            bool(np.isneginf(done.masked[0, place])),
+            float(weights[place]),
+            float(lengths[place]),
+            float(weights[place] * lengths[place]),
+        )
+        for place, text in enumerate(texts)
+    )
+    output = done.output[0]
+    return HeadSteps(
+        number,
+        head,
+        key_head,
+        chosen,
+        token,
+        texts[token],
+        float(np.linalg.norm(done.q[0])),
+        layer.q.shape[-1],
+        layer.scale,
+        keys,
+        float(weights.sum()),
+        output,
+        float(np.linalg.norm(output)),
+    )

@@ -1,0 +1,132 @@
+"""Finding the words that were asked about among the units of a text."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eyeline.answers.question import QuestionError
+from eyeline.models.units import Unit
+
+_NAMED = 12  # words that an error names
+
+
+@dataclass(frozen=True)
+class FoundWord:
+    """A word that was asked about.
+
+    Attributes:
+        text: as it stands in the text.
+        nth: which of its kind, from 1.
+        units: the places of the units that it covers.
+    """
+
+    text: str
+    nth: int
+    units: tuple[int, ...]
+
+    def tokens(self, units: Sequence[Unit]) -> list[int]:
+        """The positions of its tokens; `units` are those of the text."""
+        return [position for unit in self.units for position in units[unit].tokens]
+
+
+def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special: bool, name: str = "nth") -> FoundWord:
+    """The units that a word covers: one, or several in a row that together are what was asked for.
+
+    What is spelled exactly so comes first; else capitals and the way that accents are composed make no difference.
+
+    Args:
+        token: the word, or several in a row.
+        nth: which of several, counted from 1.
+        units: of the text.
+        text: the text.
+        special: whether special tokens can be asked about.
+        name: what the argument `nth` is called, for errors.
+
+    Raises:
+        QuestionError: if the word isn't there, or is there more than once and nth doesn't say which of them.
+    """
+    if not isinstance(token, str) or not token.strip():
+        raise QuestionError(f"token must be a word of the text, got {token!r}; {_there_are(token, units)}")
+    asked = token.strip()
+    named = [place for place, unit in enumerate(units) if unit.span is None and unit.text == asked]
+    spans = [(place,) for place in named] if named and special else _matches(asked, units, text)
+    if not spans:
+        if named:
+            advice = ("special=True puts it back", "add --special to put it back")
+            raise QuestionError(
+                f"token must be a word of the text, got {asked!r}, a special token that is set aside", *advice
+            )
+        raise QuestionError(
+            f"token must be a word of the text, got {asked!r}, which isn't there; {_there_are(asked, units)}"
+        )
+    if nth is None and len(spans) > 1:
+        places = [f"{number} is {_around(units, span, text)}" for number, span in enumerate(spans[:6], 1)]
+        message = (
+            f"token must be one word of the text, got {asked!r}, which is there {len(spans)} times: {'; '.join(places)}"
+        )
+        more = "; and so on" if len(spans) > 6 else ""
+        choice = "1 or 2" if len(spans) == 2 else f"1 to {len(spans)}"
+        option = f"--{name.replace('_', '-')}"
+        raise QuestionError(message + more, f"say which with {name}={choice}", f"say which with {option} {choice}")
+    number = 1 if nth is None else nth
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(spans):
+        times = "once" if len(spans) == 1 else f"{len(spans)} times"
+        raise QuestionError(f"{name} must be from 1 to {len(spans)}, got {number!r}: {asked!r} is there {times}")
+    chosen = spans[number - 1]
+    return FoundWord(_text(units, chosen, text), number, chosen)
+
+
+def _text(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
+    first, last = units[run[0]].span, units[run[-1]].span
+    return units[run[0]].text if first is None or last is None else text[first[0] : last[1]]
+
+
+def _matches(asked: str, units: Sequence[Unit], text: str) -> list[tuple[int, ...]]:
+    """Every run of units that is what was asked for, none overlapping another."""
+    for alike in (lambda s: s, _composed, _folded):
+        goal, found, start = alike(asked), [], 0
+        longest = 4 * len(asked) + 8
+        while start < len(units):
+            first, step = units[start].span, 1
+            for end in range(start, len(units)):
+                last = units[end].span
+                if first is None or last is None or last[1] - first[0] > longest:
+                    break
+                if alike(text[first[0] : last[1]]) == goal:
+                    found.append(tuple(range(start, end + 1)))
+                    step = end - start + 1
+                    break
+            start += step
+        if found:
+            return found
+    return []
+
+
+def _composed(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", _composed(text).casefold())
+
+
+def _around(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
+    """A word between its neighbours: 'time [flies] like'."""
+    before = [unit.text for unit in units[max(run[0] - 1, 0) : run[0]] if not unit.extra]
+    after = [unit.text for unit in units[run[-1] + 1 : run[-1] + 2] if not unit.extra]
+    return " ".join([*before, f"[{_text(units, run, text)}]", *after])
+
+
+def _there_are(asked: object, units: Sequence[Unit]) -> str:
+    """The words that are there: all if they are few, else those that are spelled nearly so, and then the first ones."""
+    names = dict.fromkeys(unit.text for unit in units if not unit.extra)
+    words = [name for name in names if any(unicodedata.category(letter)[0] != "P" for letter in name)] or list(names)
+    if len(words) <= _NAMED:
+        return f"the words are {', '.join(words)}"
+    by_folded = {_folded(word): word for word in reversed(words)}
+    near = [by_folded[word] for word in difflib.get_close_matches(_folded(str(asked)), by_folded, n=4, cutoff=0.6)]
+    named = [*near, *(word for word in words if word not in near)][:_NAMED]
+    return f"the words are {', '.join(named)} and {len(words) - len(named)} more"

@@ -1,0 +1,237 @@
+"""What readouts need of a call's weights, asked of the kernels in as few passes as will do, and their answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.attention.call import Call
+from eyeline.kernels.primitives import PrimitiveResults, Primitives
+from eyeline.kernels.run import Pass, computed, forward, weights
+from eyeline.readouts import PartialResult, Readout, chosen
+from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
+from eyeline.readouts.observation import Observation
+
+Array = NDArray[Any]
+
+
+def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
+    """What is observed of a call, and the pass that its output is of, which the backward pass needs."""
+    asked = chosen(read, call.shape)
+    lowered = [readout.lower(call.shape) for readout in asked]
+    groups = _grouped(lowered)
+    totals = _given_totals(call)
+    done = call.forward(_primitives(call, groups[0][0], totals) if groups else None)
+    weighed = _Weighed(call, done, totals)
+    row_total = weighed.row_total()
+    results: dict[int, PartialResult] = {}
+    for number, (together, members) in enumerate(groups):
+        read_of = done.found
+        if number > 0 or (row_total > 1 and (together.column_sums or together.grid_sums)):
+            read_of = weighed.further(_primitives(call, together, totals, row_total))
+        found = weighed.found(together, read_of)
+        for place in members:
+            arrays = tuple(weighed.led(x) for x in asked[place].result(found, call.shape))
+            results[place] = PartialResult(arrays, call.shape, call.shard.first_query, call.q.shape[2])
+    observation = Observation(
+        output=call.led(weighed.output()),
+        lse=weighed.led(weighed.lse),
+        sink=weighed.sink(),
+        read=asked,
+        results=tuple(results[place] for place in range(len(asked))),
+        relative_to_whole=call.lse is not None,
+    )
+    return observation, done
+
+
+def _grouped(lowered: Sequence[LoweredReadout]) -> list[tuple[LoweredReadout, list[int]]]:
+    """What one pass can read together, with the places of those that asked for it: almost always a single group."""
+    groups: list[tuple[LoweredReadout, list[int]]] = []
+    for place, wanted in enumerate(lowered):
+        for number, (together, members) in enumerate(groups):
+            joined = together.joined(wanted)
+            if joined is not None:
+                groups[number] = joined, [*members, place]
+                break
+        else:
+            groups.append((wanted, [place]))
+    return groups
+
+
+def _given_totals(call: Call) -> tuple[Array, Array] | None:
+    """A given lse as the kernels take it: a maximum in base 2, and a sum of 1, or of 0 where it is -inf."""
+    if call.lse is None:
+        return None
+    with np.errstate(invalid="ignore"):
+        maxima = (call.lse * math.log2(math.e)).astype(computed(call.q.dtype))
+    return maxima, (maxima > -np.inf).astype(maxima.dtype)
+
+
+def _primitives(
+    call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] | None, row_total: float = 1.0
+) -> Primitives | None:
+    """A readout's needs as the kernels' request; None where it needs nothing of a pass."""
+    if not wanted.of_a_pass:
+        return None
+    maxima, sums = totals or (None, None)
+    stands = wanted.row_distances
+    return Primitives(
+        row_log_weights=wanted.row_log_weights,
+        row_distances=None if stands is None else stands + call.shard.first_query,
+        row_bins=wanted.row_bins,
+        bins=wanted.bins,
+        select=wanted.select,
+        column_sums=wanted.column_sums,
+        column_maxima=wanted.column_maxima,
+        grid=wanted.grid,
+        grid_sums=wanted.grid_sums,
+        grid_maxima=wanted.grid_maxima,
+        maxima=maxima,
+        sums=sums,
+        queries=call.shape.queries,
+        first_query=call.shard.first_query,
+        row_total=row_total,
+    )
+
+
+@dataclass
+class _Weighed:
+    """The weights of a pass: what they are relative to, and what is made of it."""
+
+    call: Call
+    done: Pass
+    totals: tuple[Array, Array] | None
+
+    @cached_property
+    def _lse(self) -> Array:
+        """The log of each row's sum over the keys that are here, (B, H, N), in base 2."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.done.maxima + np.log2(self.done.sums))
+
+    @property
+    def lse(self) -> Array:
+        """The natural log of the total that weights are shares of, (B, H, N)."""
+        return self._lse * math.log(2) if self.call.lse is None else self.call.lse
+
+    def row_total(self) -> float:
+        """What each row's weights sum to at most: more than 1 only where a given total is less than these keys' own.
+
+        Raises:
+            ValueError: if it is so much less that weights could not be summed.
+        """
+        if self.call.lse is None:
+            return 1.0
+        own = self._lse * math.log(2)
+        with np.errstate(invalid="ignore"):
+            above = np.where(own > -np.inf, own - self.call.lse, -np.inf)
+        most = float(np.fmax.reduce(above, axis=None, initial=-np.inf))
+        if most > _LARGEST_TOTAL:
+            at = np.unravel_index(int(np.nanargmax(above)), above.shape)
+            raise ValueError(
+                f"lse must be the log of a total that these keys are part of, at least their own, {own[at]:.6g}, got "
+                f"{self.call.lse[at]:.6g}"
+            )
+        return max(math.exp(most), 1.0) if most > _ROUNDING else 1.0
+
+    def led(self, x: Array) -> Array:
+        """(B, H, ...) in the type that weights are computed in, or another than floating, with the call's own axes."""
+        x = x.astype(computed(self.call.q.dtype), copy=False) if x.dtype.kind == "f" else x
+        return x.reshape(*self.call.rows[:-1], *x.shape[2:])
+
+    def output(self) -> Array:
+        """(B, H, N, E); its rows sum to what share of a given total they are."""
+        output, call = self.done.output, self.call
+        if call.lse is None:
+            return output
+        share = _ratio(self._lse * math.log(2), call.lse)[..., None]
+        if call.dtype == output.dtype:
+            return (output * share).astype(output.dtype)
+        wide = output.view(call.dtype).astype(np.float32) * share
+        return np.asarray(wide.astype(call.dtype)).view(output.dtype)
+
+    def sink(self) -> Array | None:
+        """The share of each row that went to the sink."""
+        sinks = self.call.setting.scores.sinks
+        if sinks is None:
+            return None
+        share = _ratio(np.asarray(sinks, np.float64)[None, :, None], self.lse)
+        return self.led(np.broadcast_to(share, self.lse.shape))
+
+    def further(self, primitives: Primitives | None) -> PrimitiveResults | None:
+        """What another pass over the same weights reads."""
+        if primitives is None:
+            return None
+        return self.call.without_values().forward(primitives).found
+
+    def found(self, wanted: LoweredReadout, read: PrimitiveResults | None) -> FoundPrimitives:
+        """What was found, of the weights themselves."""
+        fields: dict[str, Any] = {} if read is None else {name: getattr(read, name) for name in _AS_THEY_ARE}
+        if read is not None and wanted.row_log_weights:
+            fields["row_log_weights"] = self._log_weights(read)
+        if wanted.looking:
+            fields["looking"] = self._looking()
+        if wanted.rectangle is not None:
+            fields["rectangle"] = self._rectangle(*wanted.rectangle)
+        return FoundPrimitives(**fields)
+
+    def _log_weights(self, read: PrimitiveResults) -> Array:
+        """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
+        assert read.row_log_weights is not None
+        if self.totals is not None:
+            return np.asarray(read.row_log_weights * math.log(2))
+        sums, sinks = self.done.sums, self.call.setting.scores.sinks
+        looked = np.asarray(sums > 0, sums.dtype)
+        if sinks is not None:
+            looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rest = np.where(looked > 0, np.log2(sums) * looked, 0)
+        return np.asarray((read.row_log_weights - rest) * math.log(2))
+
+    def _looking(self) -> Array:
+        """Which queries may look at any key, (B, H, N): not those that a sink alone gives a total."""
+        call = self.call
+        if call.setting.scores.sinks is None or call.lse is not None:
+            return np.asarray(self._lse > -np.inf)
+        without = replace(call.setting, scores=replace(call.setting.scores, sinks=None))
+        bare = forward(call.q, call.k, call.v[..., :0], without)
+        return np.asarray(bare.sums > 0)
+
+    def _rectangle(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+        """The weights of these queries, without those that aren't here, on these keys, all by their numbers."""
+        call = self.call
+        here = rows - call.shard.first_query
+        here = here[(here >= 0) & (here < call.q.shape[2])]
+        # Each row and column once, in order; then as often, and in the order, in which they were asked for.
+        once, which_rows = np.unique(here, return_inverse=True)
+        keys, which_columns = np.unique(columns, return_inverse=True)
+        found = weights(call.q, call.k, call.setting, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
+        if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
+            return found
+        return found[:, :, which_rows][..., which_columns]
+
+
+#: A given total may be less than the keys' own by rounding, or up to a factor of 2^39, in natural logs.
+_ROUNDING, _LARGEST_TOTAL = math.log(3), 39 * math.log(2)
+#: Primitives that the kernels give as readouts take them.
+_AS_THEY_ARE = (
+    "row_distances",
+    "row_bins",
+    "selected_keys",
+    "selected_weights",
+    "column_sums",
+    "column_maxima",
+    "grid_sums",
+    "grid_maxima",
+)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """e^(part - whole); of nothing, nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where(part == -np.inf, 0.0, np.exp(part - whole))

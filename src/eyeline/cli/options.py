@@ -1,0 +1,37 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it from stdin.", show_default=False)]
+Nth = Annotated[int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)]
+Layer = Annotated[int | None, typer.Option(help="Layer, from 0. Default: the last.", show_default=False)]
+Head = Annotated[int | None, typer.Option(help="Head, from 0. Default: the mean of all.", show_default=False)]
+Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
+Top = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Draw N words at most, those that get most. Default: 40.", show_default=False),
+]
+ModelName = Annotated[str, typer.Option(help="A name that `eyeline models` lists, or a folder.")]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
+]
+Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
+
+
+class MaskName(StrEnum):
+    """Masks by name."""
+
+    causal = "causal"
+
+
+Mask = Annotated[
+    MaskName | None, typer.Option(help="Also run with this mask: causal may not look ahead.", show_default=False)
+]

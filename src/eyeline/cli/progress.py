@@ -1,0 +1,74 @@
+"""Progress on stderr: lines, and on a terminal bars that are erased in the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from shutil import get_terminal_size
+
+from eyeline.words import worded
+
+
+def progress(line: str) -> None:
+    """Print a line of progress on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar of layers, on a terminal alone, and if it is `shown`.
+
+    Gives a function to call after each layer: (layers done, layers in all).
+    """
+    if not (shown and sys.stderr.isatty()):
+        yield lambda done, count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(worded("layers"), total=None)
+
+        def say(done: int, count: int) -> None:
+            line = worded("{done} of {count} layers", done=done, count=count)
+            bar.update(task, completed=done, total=count, description=line, refresh=True)
+
+        yield say
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show what is being done: on a terminal until it is done, elsewhere as a line."""
+    passing = sys.stderr.isatty()
+    print(f"{what} ...", end="" if passing else "\n", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if passing:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class TextShown:
+    """Shows a growing text on a line of a terminal, which is erased in the end; elsewhere nothing."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._shown = False
+
+    def __call__(self, more: str) -> None:
+        self._text += more
+        if sys.stderr.isatty():
+            from eyeline.views.labels import tail
+
+            self._shown = True
+            line = tail(self._text, get_terminal_size().columns - 1)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> TextShown:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,51 @@
+"""The text that a command is given: as an argument, in a file, or on stdin."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+_LOOKS_LIKE_A_FILE = re.compile(r"(?i).*\.(txt|text|md|rst|csv|log)|\S*[/\\]\S*")
+
+
+def text_or_stdin(given: str) -> str:
+    """The text itself, or what stdin holds if it is -.
+
+    Raises:
+        QuestionError: if stdin doesn't hold UTF-8.
+    """
+    if given != "-":
+        return given
+    from eyeline.answers import QuestionError
+
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise QuestionError(f"text must be UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from None
+
+
+def text_or_file(given: str) -> str:
+    """The text itself; a file's text, if it is the path of one; or what stdin holds, if it is -.
+
+    Raises:
+        QuestionError: if it looks like the path of a file that isn't there, or the file isn't UTF-8 text.
+        OSError: if the file can't be read.
+    """
+    from eyeline.answers import QuestionError
+
+    if os.path.isfile(given):
+        try:
+            return Path(given).read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            byte = f"{error.object[error.start]:#04x} at {error.start}"
+            raise QuestionError(f"{given} must be UTF-8 text, got byte {byte}") from None
+    if os.path.isdir(given):
+        raise QuestionError(f"text must be a sentence or a file, got the folder {given}")
+    if _LOOKS_LIKE_A_FILE.fullmatch(given):
+        raise QuestionError(
+            f"text must be a sentence or a file that exists, got {given!r}, where there is no file; check the path, or "
+            "give what is meant as a sentence through stdin: echo ... | eyeline heads -"
+        )
+    return text_or_stdin(given)

@@ -1,0 +1,142 @@
+"""The border to the tokenizers library: a tokenizer from its file, a text as tokens, and its faults in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from eyeline.models.errors import ModelError
+from eyeline.models.tokens import Tokens
+
+_REDIRECTED = threading.Lock()
+
+
+def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
+    """The tokenizer in `path`, a tokenizer.json, told never to cut a text short or to pad it."""
+    from tokenizers import Tokenizer
+
+    try:
+        written = path.read_text("utf-8")
+        with panics_caught():
+            tokenizer = Tokenizer.from_str(written)
+    except OSError as error:
+        raise ModelError(f"{path} can't be read: {error.strerror}") from None
+    except Exception as error:  # the library raises bare Exception
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    size = tokenizer.get_vocab_size(with_added_tokens=True)
+    if size > vocabulary_size:
+        raise ModelError(
+            f"{path} must have no more tokens than config.json's vocabulary, {vocabulary_size}, got {size}; the two "
+            f"files must be of one model"
+        )
+    return tokenizer
+
+
+def check_unicode(text: str) -> None:
+    """
+    Raises:
+        ModelError: unless `text` is a string of valid Unicode.
+    """
+    if not isinstance(text, str):
+        raise ModelError(f"text must be a string, got {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = text[error.start]
+        raise ModelError(
+            f"text must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
+        ) from None
+
+
+def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
+    """`text` as tokens, with the special ones around it."""
+    check_unicode(text)
+    try:
+        with panics_caught():
+            found = tokenizer.encode(text)
+    except Exception as error:  # the library raises bare Exception
+        reason = " ".join(str(error).split())
+        raise ModelError(f"tokenizer.json can't cut this text into tokens ({reason}); get the file again") from None
+    highest = max(found.ids, default=0)
+    if highest >= vocabulary_size:
+        raise ModelError(
+            f"tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got {highest}; "
+            f"the two files must be of one model"
+        )
+    special = [bool(flag) for flag in found.special_tokens_mask]
+    return tokens_of(text, found.ids, found.tokens, found.offsets, special, unknown_id(tokenizer))
+
+
+def tokens_of(
+    text: str,
+    ids: Sequence[int],
+    pieces: Sequence[str],
+    offsets: Sequence[tuple[int, int]],
+    special: Sequence[bool],
+    unknown: int | None,
+) -> Tokens:
+    """The tokens of a text, of which those with the id `unknown` stand for what the vocabulary has no piece for."""
+    places = [
+        place
+        for place, (first, last) in enumerate(offsets)
+        # Whoever typed [UNK] was understood.
+        if ids[place] == unknown and not special[place] and text[first:last].strip() not in ("", pieces[place])
+    ]
+    return Tokens(text, list(ids), list(pieces), list(offsets), list(special), tuple(places))
+
+
+def unknown_id(tokenizer: Any) -> int | None:
+    """The id of the token that stands for what a tokenizer has no piece for; None if it has none."""
+    name = getattr(tokenizer.model, "unk_token", None)
+    if name is None and type(tokenizer.model).__name__ == "Unigram":
+        # Its token is a place in its vocabulary, which the library says in JSON alone.
+        given = json.loads(tokenizer.to_str())["model"].get("unk_id")
+        return None if given is None else int(given)
+    found = None if name is None else tokenizer.token_to_id(name)
+    return None if found is None else int(found)
+
+
+@contextmanager
+def panics_caught() -> Iterator[None]:
+    """Give the library's panics as errors of one line, without what it prints on stderr while it panics.
+
+    A pattern that takes for ever on a text, such as (a+)+$, makes it panic: a BaseException, and a page on stderr.
+    What others write there meanwhile comes after the block.
+
+    Raises:
+        ModelError: if the library panicked.
+    """
+    with _REDIRECTED, tempfile.TemporaryFile() as paper:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        try:
+            before = os.dup(2)
+        except OSError:  # no stderr at all
+            before = -1
+        panicked = False
+        try:
+            if before >= 0:
+                os.dup2(paper.fileno(), 2)
+            yield
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            panicked = True
+            raise ModelError(" ".join(str(error).split())) from None
+        finally:
+            if before >= 0:
+                os.dup2(before, 2)
+                os.close(before)
+                if not panicked and paper.seek(0, os.SEEK_END):
+                    paper.seek(0)
+                    os.write(2, paper.read())

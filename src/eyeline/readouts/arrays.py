@@ -1,0 +1,62 @@
+"""The few functions on arrays that NumPy and torch spell differently; all else in a readout is written once for both.
+
+An array is a NumPy array or a torch tensor here. torch is never imported: where there is a tensor, it has been.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def namespace(x: Any) -> Any:
+    """`numpy` or `torch`, whichever the array is of."""
+    return np if isinstance(x, np.ndarray) else sys.modules["torch"]
+
+
+def beside(array: NDArray[Any], x: Any) -> Any:
+    """A constant NumPy array as an array of x's library, on x's device."""
+    return array if isinstance(x, np.ndarray) else namespace(x).from_numpy(np.array(array)).to(x.device)
+
+
+def cast(x: Any, template: Any) -> Any:
+    """x in the type of `template`."""
+    return x.astype(template.dtype, copy=False) if isinstance(x, np.ndarray) else x.to(template.dtype)
+
+
+def zeros(x: Any, *shape: int) -> Any:
+    """Zeros of x's type, on its device."""
+    return np.zeros(shape, x.dtype) if isinstance(x, np.ndarray) else x.new_zeros(shape)
+
+
+def descending(x: Any) -> Any:
+    """The places along the last axis from the largest number down, equal ones in order."""
+    if isinstance(x, np.ndarray):
+        return np.argsort(-x, axis=-1, kind="stable")
+    return x.argsort(dim=-1, descending=True, stable=True)
+
+
+def along(x: Any, places: Any, axis: int) -> Any:
+    """The numbers of x at these places along an axis."""
+    return np.take_along_axis(x, places, axis) if isinstance(x, np.ndarray) else x.gather(axis, places)
+
+
+def added_along(x: Any, places: Any, values: Any) -> Any:
+    """x with `values` added at these places of its last axis."""
+    if not isinstance(x, np.ndarray):
+        return x.scatter_add(-1, places, values)
+    result = x.copy()
+    np.add.at(result, (*np.indices(places.shape)[:-1], places), values)
+    return result
+
+
+def added_at(x: Any, axis: int, places: NDArray[np.int64], values: Any) -> Any:
+    """x with `values` added at these places of an axis, as often as a place is named."""
+    if not isinstance(x, np.ndarray):
+        return x.index_add(axis, beside(places, x), values)
+    result = np.moveaxis(x.copy(), axis, 0)
+    np.add.at(result, places, np.moveaxis(values, axis, 0))
+    return np.moveaxis(result, 0, axis)

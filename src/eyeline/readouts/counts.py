@@ -1,0 +1,12 @@
+"""Whole numbers that a question is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def check_count(name: str, value: object, least: int) -> int:
+    """A whole number of `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}")
+    return int(value)

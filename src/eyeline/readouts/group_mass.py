@@ -1,0 +1,98 @@
+"""How much each query looks at each group of keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eyeline.masks import AttentionShape
+from eyeline.readouts.arrays import cast
+from eyeline.readouts.counts import check_count
+from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
+from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray, Rows
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class GroupMass(Readout[Array]):
+    """How much each query looks at each group of keys: the sum of its weights on them.
+
+    Reads `group_mass` of an observation, (..., H, N, count).
+
+    Args:
+        groups: whole numbers, (M,) or (..., M) broadcasting to the leading axes: the group of each key from 0, or -1
+            for none.
+        count: the number of groups; one more than the largest in `groups` if not given.
+
+    Raises:
+        ValueError: if groups aren't whole numbers from -1 to count - 1, or don't fit the keys.
+
+    >>> GroupMass([0, 0, 1, -1])
+    GroupMass(2 groups of 4 keys)
+    """
+
+    name = "group_mass"
+    groups: NDArray[np.int64]
+    count: int
+
+    def __init__(self, groups: ArrayLike, count: int | None = None) -> None:
+        array = np.asarray(groups)
+        if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+            raise ValueError(
+                f"groups must be whole numbers, one per key, got {array.dtype} array of shape {array.shape}"
+            )
+        array = array.astype(np.int64)
+        largest = int(array.max(initial=-1))
+        if array.min(initial=0) < -1:
+            raise ValueError(f"groups must be from 0, or -1 for none, got {array.min()}")
+        if count is not None and largest >= check_count("count", count, 0):
+            raise ValueError(f"groups must be below count, {count}, got {largest}")
+        object.__setattr__(self, "groups", array)
+        object.__setattr__(self, "count", largest + 1 if count is None else int(count))
+
+    def __repr__(self) -> str:
+        return f"GroupMass({self.count} groups of {' × '.join(map(str, self.groups.shape))} keys)"
+
+    def labels(self, shape: AttentionShape) -> NDArray[np.int64]:
+        """The group of each key, (B or 1, M)."""
+        target = (*shape.lead, shape.keys)
+        try:
+            whole = np.broadcast_to(self.groups, target)
+        except ValueError:
+            raise ValueError(
+                f"groups must be one per key, broadcasting to (..., M) = {target}, got shape {self.groups.shape}"
+            ) from None
+        if self.groups.size == shape.keys:
+            return np.broadcast_to(self.groups.reshape(-1), (1, shape.keys))
+        return whole.reshape(shape.batch, shape.keys)
+
+    def check(self, shape: AttentionShape) -> None:
+        self.labels(shape)
+
+    def alike(self) -> tuple[Any, ...]:
+        return (self.count,)
+
+    def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
+        return (ResultArray("group_mass", ("queries", "groups"), (shape.queries, self.count)),)
+
+    def _members(self, rows: Rows) -> Any:
+        """1 where a key is of a group, (B or 1, 1, M, count), in the weights' type."""
+        members = self.labels(rows.shape)[:, None, :, None] == np.arange(self.count)
+        return cast(rows.constant(members), rows.w)
+
+    def read(self, rows: Rows) -> PartialResult:
+        return PartialResult((rows.w @ self._members(rows),), *rows.place)
+
+    def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
+        return d[..., rows.first : rows.last, :] @ self._members(rows).swapaxes(-1, -2)
+
+    def lower(self, shape: AttentionShape) -> LoweredReadout:
+        return LoweredReadout(row_bins=np.ascontiguousarray(self.labels(shape), np.int32), bins=self.count)
+
+    def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
+        return (found.row_bins,)
+
+    def lower_gradient(self, d: Any, arrays: tuple[Any, ...], shape: AttentionShape) -> LoweredGradient | None:
+        return LoweredGradient(d_row_bins=d, row_bins=np.ascontiguousarray(self.labels(shape)))

@@ -1,0 +1,144 @@
+"""Readouts as the kernels see them: the primitives that one is made of, forward and backward.
+
+Kernels know these few sums, maxima and selections of the weights w_ij of query i on key j, and no readout. `attention`
+asks them for what several readouts need in as few passes as will do, and hands what was found to each readout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredReadout:
+    """The primitives that a readout needs.
+
+    Attributes:
+        row_log_weights: Σ_j w_ij · ln w_ij.
+        row_distances: the key at which the first query of all stands, for Σ_j w_ij · |i + row_distances - j|.
+        row_bins: int32 (B or 1, M), each key's bin or -1, for the weight on each of `bins` bins.
+        select: the number of largest weights of each row, with their keys.
+        column_sums, column_maxima: Σ_i w_ij and the largest w_ij of each key.
+        grid: the number of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
+        looking: which queries may look at any key.
+        rectangle: the weights of these queries and keys, numbers among all, in any order.
+    """
+
+    row_log_weights: bool = False
+    row_distances: int | None = None
+    row_bins: NDArray[np.int32] | None = None
+    bins: int = 0
+    select: int = 0
+    column_sums: bool = False
+    column_maxima: bool = False
+    grid: tuple[int, int] | None = None
+    grid_sums: bool = False
+    grid_maxima: bool = False
+    looking: bool = False
+    rectangle: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    @property
+    def of_a_pass(self) -> bool:
+        """Whether anything is to be read in a pass; a rectangle and which queries look are had otherwise."""
+        sums = self.row_log_weights or self.row_distances is not None or self.row_bins is not None
+        return sums or self.select > 0 or self.column_sums or self.column_maxima or self.grid is not None
+
+    def joined(self, other: LoweredReadout) -> LoweredReadout | None:
+        """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
+
+        def either(name: str) -> Any:
+            mine, its = getattr(self, name), getattr(other, name)
+            return its if mine is None else mine
+
+        for name in ("row_bins", "rectangle", "row_distances", "grid"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine is not None and its is not None and (name in ("row_bins", "rectangle") or mine != its):
+                return None
+        return LoweredReadout(
+            row_log_weights=self.row_log_weights or other.row_log_weights,
+            row_distances=either("row_distances"),
+            row_bins=either("row_bins"),
+            bins=self.bins + other.bins,
+            select=max(self.select, other.select),
+            column_sums=self.column_sums or other.column_sums,
+            column_maxima=self.column_maxima or other.column_maxima,
+            grid=either("grid"),
+            grid_sums=self.grid_sums or other.grid_sums,
+            grid_maxima=self.grid_maxima or other.grid_maxima,
+            looking=self.looking or other.looking,
+            rectangle=either("rectangle"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FoundPrimitives:
+    """What a pass found: the primitives that were asked for, of weights in the type that they are computed in.
+
+    Attributes:
+        row_log_weights, row_distances: (B, H, N).
+        row_bins: (B, H, N, bins).
+        selected_keys, selected_weights: (B, H, N, select or more), from the largest weight down; key -1 where there are
+            fewer.
+        column_sums, column_maxima: (B, H, M).
+        grid_sums, grid_maxima: (B, H, rows, columns).
+        looking: bool (B, H, N).
+        rectangle: (B, H, R, C), without the rows of queries that aren't here.
+    """
+
+    row_log_weights: Any = None
+    row_distances: Any = None
+    row_bins: Any = None
+    selected_keys: Any = None
+    selected_weights: Any = None
+    column_sums: Any = None
+    column_maxima: Any = None
+    grid_sums: Any = None
+    grid_maxima: Any = None
+    looking: Any = None
+    rectangle: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredGradient:
+    """The gradients of a loss in primitives, for the kernels' backward pass.
+
+    Attributes:
+        d_row_log_weights: (B, H, N), with the values `row_log_weights`.
+        d_row_distances: (B, H, N), with `row_distances` as in `LoweredReadout`.
+        d_row_bins: (B, H, N, bins), with `row_bins` (B or 1, M).
+        d_selected: (B, H, N, K), in the weights of `selected_keys`, int64 (B, H, N, K), -1 for none.
+        d_column_sums: (B, H, M).
+        d_rectangle: (B, H, R, C), of the queries `rows` and the keys `columns`, in any order.
+    """
+
+    d_row_log_weights: Array | None = None
+    row_log_weights: Array | None = None
+    d_row_distances: Array | None = None
+    row_distances: int | None = None
+    d_row_bins: Array | None = None
+    row_bins: NDArray[Any] | None = None
+    d_selected: Array | None = None
+    selected_keys: NDArray[np.int64] | None = None
+    d_column_sums: Array | None = None
+    d_rectangle: Array | None = None
+    rows: NDArray[np.int64] | None = None
+    columns: NDArray[np.int64] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What there is, by name."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+
+    def joined(self, other: LoweredGradient) -> LoweredGradient | None:
+        """Both together; None if one backward pass can't take both, which only sums of columns always can."""
+        mine, its = self.given(), other.given()
+        if self.d_column_sums is not None and other.d_column_sums is not None:
+            mine["d_column_sums"] = its["d_column_sums"] = self.d_column_sums + other.d_column_sums
+        elif mine.keys() & its.keys():
+            return None
+        return LoweredGradient(**(mine | its))

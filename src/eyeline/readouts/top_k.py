@@ -1,0 +1,121 @@
+"""The keys that each query looks at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eyeline.masks import AttentionShape
+from eyeline.readouts.arrays import added_along, along, cast, descending, zeros
+from eyeline.readouts.counts import check_count
+from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
+from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, ResultArray, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class TopKeys:
+    """The keys that each query looks at most.
+
+    Attributes:
+        keys: int64, (..., H, N, k), by weight, then by key; -1 where a query may look at fewer.
+        weights: (..., H, N, k), theirs; 0 where there is none.
+    """
+
+    keys: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class TopK(Readout[TopKeys]):
+    """The k keys that each query looks at most.
+
+    Reads `top_k` of an observation: `top_k.keys`, int64, and `top_k.weights`, both (..., H, N, k), by weight, and among
+    equal weights by key. Where a query may look at fewer than k keys, the rest are key -1 with weight 0.
+
+    Args:
+        k: how many, 1 or more.
+
+    Raises:
+        ValueError: if k isn't a whole number of 1 or more.
+
+    >>> TopK(8)
+    TopK(k=8)
+    """
+
+    name = "top_k"
+    column = "top"
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_count("k", self.k, 1))
+
+    def alike(self) -> tuple[Any, ...]:
+        return (self.k,)
+
+    @property
+    def count_of_results(self) -> int:
+        return 2
+
+    def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
+        axes, sizes = ("queries", "rank"), (shape.queries, self.k)
+        return ResultArray("keys", axes, sizes, "keys"), ResultArray("weights", axes, sizes)
+
+    def value(self, found: PartialResult) -> TopKeys:
+        return TopKeys(*found.arrays)
+
+    def read(self, rows: Rows) -> PartialResult:
+        xp, w = rows.xp, rows.w
+        visible = xp.broadcast_to(rows.visible, w.shape)
+        # What is hidden comes after all that is visible, be its weight 0.
+        keys = descending(xp.where(visible, w, -1.0))[..., : self.k]
+        there = along(visible, keys, -1)
+        missing = self.k - keys.shape[-1]
+        weights = xp.where(there, along(w, keys, -1), 0.0)
+        keys = xp.where(there, keys, -1)
+        if missing > 0:
+            none = zeros(w, *w.shape[:-1], missing)
+            weights = xp.concatenate([weights, none], axis=-1)
+            keys = xp.concatenate([keys, cast(none, keys) - 1], axis=-1)
+        return PartialResult((keys, weights), *rows.place)
+
+    def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
+        keys = found.arrays[0][..., rows.first : rows.last, :]
+        if not rows.shape.keys:
+            return rows.w
+        d = rows.xp.where(keys < 0, 0.0, d[..., rows.first : rows.last, :])
+        return added_along(rows.xp.zeros_like(rows.w), rows.xp.where(keys < 0, 0, keys), d)
+
+    def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
+        keys = np.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
+        weights = [x if shares is None else share[..., None] * x for x, share in _each(a, b, shares)]
+        both = np.concatenate(weights, axis=-1)
+        # By weight, then by key, what is no key last.
+        order = np.lexsort((keys, -both, keys < 0), axis=-1)[..., : self.k]
+        most = cast(np.take_along_axis(both, order, axis=-1), a.arrays[1])
+        return replace(a, arrays=(np.take_along_axis(keys, order, axis=-1), most))
+
+    def lower(self, shape: AttentionShape) -> LoweredReadout:
+        return LoweredReadout(select=self.k)
+
+    def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
+        return found.selected_keys[..., : self.k], found.selected_weights[..., : self.k]
+
+    def lower_gradient(self, d: Any, arrays: tuple[Any, ...], shape: AttentionShape) -> LoweredGradient | None:
+        return LoweredGradient(d_selected=d, selected_keys=arrays[0])
+
+    def tabulated(self, found: PartialResult) -> dict[str, Any]:
+        """The first is `top_1_key`, with `top_1_weight`: an ordinal."""
+        keys, weights = found.arrays
+        columns: dict[str, Any] = {}
+        for rank in range(self.k):
+            columns[f"top_{rank + 1}_key"] = keys[..., rank]
+            columns[f"top_{rank + 1}_weight"] = weights[..., rank]
+        return columns
+
+
+def _each(a: PartialResult, b: PartialResult, shares: KeyShares | None) -> list[tuple[Array, Array]]:
+    """The weights of each part, with its share of every row's total."""
+    one = np.ones(())
+    return [(a.arrays[1], one if shares is None else shares.a), (b.arrays[1], one if shares is None else shares.b)]

@@ -1,0 +1,119 @@
+"""A model by its name or its folder: in NumPy where Eyeline has its family, else through transformers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from eyeline.models import Model, ModelError, load
+from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.config import ConfigSettings
+from eyeline.models.network import READERS
+
+
+def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | None = None) -> Model | tuple[Any, Any]:
+    """A model by a name of the catalogue or by its folder.
+
+    Args:
+        name: as for `eyeline.models.load`.
+        progress: called with a line of text at each step of fetching or loading.
+
+    Returns:
+        One of Eyeline's own models; or, of a family that it doesn't have, a model of transformers and its tokenizer.
+
+    Raises:
+        ModelError: if there is no such model, its files are wrong, it would run code of its own, or transformers is
+            needed for it and isn't installed.
+    """
+    family = _family(name)
+    if family is None or family in READERS:
+        return load(name, progress=progress)
+    return _through_transformers(Path(os.path.expanduser(os.fspath(name))), family, progress)
+
+
+def _family(name: str | os.PathLike[str]) -> str | None:
+    """What the config.json of a folder calls its family; None where `load` has to say what is wrong."""
+    if not isinstance(name, (str, os.PathLike)) or (isinstance(name, str) and name in CATALOGUE):
+        return None
+    path = Path(os.path.expanduser(os.fspath(name))) / "config.json"
+    if not path.is_file():
+        return None
+    found = ConfigSettings(path).get("model_type")
+    return found if isinstance(found, str) else None
+
+
+def _through_transformers(folder: Path, family: str, progress: Callable[[str], None] | None) -> tuple[Any, Any]:
+    ours = ", ".join(READERS)
+    if find_spec("transformers") is None or find_spec("torch") is None:
+        raise ModelError(
+            f"{folder / 'config.json'}: model_type must be one that Eyeline runs by itself ({ours}), got {family!r}; "
+            f"pip install 'eyeline[hf]' runs it through transformers"
+        )
+    for file in ("config.json", "tokenizer_config.json"):
+        _refuse_code(folder / file)
+    if progress is not None:
+        progress(f"{folder.name}: {family} runs through transformers")
+    import transformers
+
+    silent: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, **silent)
+        _refuse_pictures(folder, config)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **silent)
+        names = getattr(config, "architectures", None) or [""]
+        kind = getattr(transformers, str(names[0]), None)
+        if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+            kind = transformers.AutoModel
+        model = kind.from_pretrained(folder, use_safetensors=True, **silent)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        raise ModelError(f"{folder} can't be loaded by transformers ({_short(error)})") from None
+    return model.eval(), tokenizer
+
+
+def _refuse_code(path: Path) -> None:
+    """
+    Raises:
+        ModelError: if a file names code that comes with the model.
+    """
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RecursionError):
+        raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
+    if isinstance(data, dict) and data.get("auto_map"):
+        raise ModelError(
+            f"{path}: auto_map must be left out, got {_short(data['auto_map'])}: code that comes with a model, which "
+            f"Eyeline never runs; if you trust it, load the model yourself and give it as model=, with tokenizer="
+        )
+
+
+def _refuse_pictures(folder: Path, config: Any) -> None:
+    """
+    Raises:
+        ModelError: if a model takes no text.
+    """
+    text = config.get_text_config()
+    if getattr(text, "vocab_size", None) is None:
+        takes = "pictures" if hasattr(config, "image_size") else "no text"
+        raise ModelError(
+            f"{folder / 'config.json'}: model_type must be of a model of text, got {config.model_type!r}, which takes "
+            f"{takes}; load it with transformers and record a dict of its inputs: eyeline.record(inputs, model=model)"
+        )
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
+        raise ModelError(
+            f"{folder} has no tokenizer ({', '.join(_TOKENIZERS)}); "
+            f"AutoTokenizer.from_pretrained(name).save_pretrained(folder) makes one"
+        )
+
+
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "source.spm")
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,54 @@
+"""From what was given as `model=` to a model that can be asked about a text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from eyeline.models import Model
+from eyeline.traces.errors import TraceError
+from eyeline.traces.folders import open_model
+from eyeline.traces.own_model import OwnModel
+from eyeline.traces.text_model import AnyModel, TextModel
+from eyeline.traces.transformers_model import TransformersModel
+
+
+def text_model(
+    model: AnyModel,
+    tokenizer: Any = None,
+    *,
+    kind: str | None = None,
+    target: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TextModel:
+    """A model that can be asked about a text.
+
+    Args:
+        model: a name of the catalogue, a folder, a loaded model of Eyeline's, or a model of transformers 5.
+        tokenizer: of a model of transformers.
+        kind: of an encoder-decoder, whose attention is looked at: "encoder", the text's own (the default), or
+            "decoder", that of its answer.
+        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
+        progress: called with a line of text at each step of fetching or loading a model.
+
+    Raises:
+        TraceError: if something is given that the model doesn't take, or is missing.
+        ModelError: if the model is unknown or its files are wrong.
+    """
+    if isinstance(model, (str, os.PathLike)):
+        opened = open_model(model, progress)
+        if isinstance(opened, Model):
+            _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
+            return OwnModel(opened)
+        return TransformersModel(opened[0], opened[1] if tokenizer is None else tokenizer, kind, target, str(model))
+    if hasattr(model, "named_modules"):  # torch's
+        return TransformersModel(model, tokenizer, kind, target)
+    _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
+    return OwnModel(model)
+
+
+def _only_transformers(**given: object) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise TraceError(f"{' and '.join(names)} must be left out with a model that isn't of transformers")

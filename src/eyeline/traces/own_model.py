@@ -1,0 +1,185 @@
+"""Recording Eyeline's own models, in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Causal, Mask
+from eyeline.models import Layer, Model, Tokens
+from eyeline.models.decoder_config import DecoderConfig
+from eyeline.models.generating import Choice, GenerationPass
+from eyeline.readouts.observation import Observation
+from eyeline.traces.allowed import Allowed, allowed
+from eyeline.traces.errors import Cancelled
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerTrace
+from eyeline.traces.measures import asked, measures
+from eyeline.traces.text_model import Continued, ReadText
+from eyeline.traces.tokenized_text import of_tokens
+from eyeline.traces.trace import Sizes, Trace
+
+
+class OwnModel:
+    """One of Eyeline's models, as a `TextModel`."""
+
+    kind: None = None
+    state = 0
+
+    def __init__(self, model: Model) -> None:
+        self.model = self.identity = model
+        config = model.config
+        self.name, self.family = model.name, config.model_type
+        self.layers, self.heads = config.layers, config.heads
+        self.positions, self.vocabulary_size = config.positions, config.vocabulary_size
+
+    def read(self, text: str) -> ReadText:
+        """The text as the model takes it."""
+        return ReadText(self.model.tokens(text))
+
+    def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
+        """Other tokens in the place of those of a text that was read."""
+        return ReadText(tokens)
+
+    def generates(self) -> bool:
+        """Whether the model is a decoder."""
+        return self.model.config.causal
+
+    def record(
+        self,
+        text: ReadText,
+        keep: Keep,
+        *,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        layer_done: Callable[[int, int], None] | None = None,
+    ) -> Trace:
+        """Run the model once over a text; see `TextModel.record`."""
+        model, tokens, config = self.model, text.tokens, self.model.config
+        if config.causal and mask == Causal():
+            mask = None  # its tokens look only back as it is
+        line = of_tokens(tokens, causal=config.causal, prompt=text.prompt)
+        kept, seen, vectors = [], [], []
+        places = keep.positions(len(tokens))
+        if places is not None:
+            vectors.append(model.embed([tokens.ids])[0, places])
+        masks: list[tuple[Mask | None, Allowed]] = []
+        measured = asked(line, None) if keep.measures else []
+        running = model.layers([tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)])
+        for number in range(config.layers):
+            if cancelled is not None and cancelled():
+                raise Cancelled
+            layer = next(running)
+            if not masks or masks[-1][0] != layer.mask:
+                masks.append((layer.mask, allowed(layer.mask, config.heads, len(line), len(line))))
+            kept.append(_kept(layer, keep, 1 / config.head_dim**0.5 if scale is None else float(scale), masks[-1][1]))
+            seen.append(replace(layer.seen, output=layer.output[:, :, :0]))
+            if places is not None:
+                vectors.append(layer.state[0, places])
+            if layer_done is not None:
+                layer_done(number + 1, config.layers)
+        return Trace(
+            name_of(mask, scale),
+            self._sizes(keep),
+            self._kind(),
+            line,
+            None,
+            tuple(kept),
+            measures(seen) if measured else None,
+            np.stack(vectors) if vectors else None,
+            tuple(places or ()),
+            tuple(seen) if keep.read and not measured else (),
+        )
+
+    def go_on(
+        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+    ) -> Continued:
+        """Go on with a text; every token goes through the model once."""
+        model, config = self.model, self.model.config
+        assert isinstance(config, DecoderConfig)
+        continuation = model.continuation(text.tokens)
+        passes: list[GenerationPass] = []
+        for one in model.generation_passes(text.tokens.ids, count, choice, whole=True):
+            passes.append(one)
+            if one.chosen is not None:
+                new = continuation.add(one.chosen)
+                if said is not None:
+                    said(new)
+        tokens, prompt = continuation.tokens, len(text.tokens)
+        return Continued(
+            ReadText(tokens, prompt=prompt),
+            tuple(one.probability for one in passes if one.chosen is not None),
+            tokens.ids[-1] in config.ends,
+            self._of_passes(passes, tokens, prompt, keep),
+        )
+
+    def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
+        """The trace of a text that went through the model in several passes."""
+        config, N = self.model.config, len(tokens)
+        kept = []
+        for number in range(config.layers):
+            parts = [one.layers[number] for one in passes]
+            last = parts[-1]
+            whole = Layer(
+                np.concatenate([part.q for part in parts], axis=2),
+                last.k,
+                last.v,
+                Observation(last.output, np.concatenate([part.lse for part in parts], axis=2)),
+                last.state,
+            )
+            kept.append(_kept(whole, keep, 1 / config.head_dim**0.5, allowed(last.mask, config.heads, N, N)))
+        places = keep.positions(N)
+        vectors: NDArray[np.float32] | None = None
+        if places is not None:
+            states = [self.model.embed([tokens.ids])]
+            states += [
+                np.concatenate([one.layers[number].state for one in passes], axis=1) for number in range(config.layers)
+            ]
+            vectors = np.stack([state[0, places] for state in states])
+        line = of_tokens(tokens, causal=config.causal, prompt=prompt)
+        return Trace(
+            name_of(None, None),
+            self._sizes(keep),
+            self._kind(),
+            line,
+            None,
+            tuple(kept),
+            vectors=vectors,
+            vector_tokens=tuple(places or ()),
+        )
+
+    def _sizes(self, keep: Keep) -> Sizes:
+        config = self.model.config
+        E = config.head_dim if keep.values else 0
+        return Sizes(self.name, self.layers, self.heads, config.key_heads, config.head_dim, E, self.positions)
+
+    def _kind(self) -> Literal["encoder", "decoder"]:
+        return "decoder" if self.model.config.causal else "encoder"
+
+
+def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrace:
+    """A layer of one text, as a trace keeps it."""
+    return LayerTrace(
+        np.ascontiguousarray(layer.q[0]),
+        np.ascontiguousarray(layer.k[0]),
+        np.ascontiguousarray(layer.v[0]) if keep.values else None,
+        layer.lse[0],
+        scale,
+        seen_by,
+    )
+
+
+def name_of(mask: Mask | None, scale: float | None) -> str:
+    """What a run is called, by what was changed.
+
+    >>> name_of(Causal(), 1.0), name_of(None, None)
+    ('causal, without ÷ √d', 'as trained')
+    """
+    names = [] if mask is None else ["causal" if mask == Causal() else repr(mask)]
+    names += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
+    return ", ".join(names) or "as trained"

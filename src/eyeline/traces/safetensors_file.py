@@ -1,0 +1,93 @@
+"""A safetensors file of a trace's arrays, with what isn't arrays as JSON in its metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.caches import whole
+from eyeline.traces.errors import TraceError
+
+#: What a trace's file says of its own form.
+SCHEMA = "eyeline.trace/1"
+_KEY = "eyeline"
+_TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
+_NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.uint8): "U8"}
+
+
+def write_trace(path: Path, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:
+    """Write arrays, and `about`. (Its own writer holds it all in memory, or makes a file that nobody else may read.)"""
+    header: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(about, allow_nan=False)}}
+    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number lies where it may
+    end = 0
+    for name in order:
+        array = arrays[name]
+        first, end = end, end + array.nbytes
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": [first, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with whole(path) as beside, open(beside, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            little = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
+            file.write(np.ascontiguousarray(little).data)
+
+
+class StoredArrays:
+    """The arrays of a file, mapped from it, and what its metadata says."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        from safetensors import SafetensorError, safe_open
+
+        self.path = Path(path)
+        try:
+            # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
+            with safe_open(self.path, "np"):
+                pass
+            with open(self.path, "rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(length))
+            self._data = np.asarray(np.memmap(self.path, np.uint8, "r"))[8 + length :]
+        except (SafetensorError, ValueError, RecursionError) as error:
+            reason = " ".join(str(error).removeprefix("Error while deserializing header: ").split())
+            raise TraceError(f"{self.path} is no trace, or was cut short ({reason}); save it again") from None
+        self._header = header
+        try:
+            self.about = json.loads(header.pop("__metadata__", {})[_KEY])
+        except (KeyError, TypeError):
+            raise TraceError(
+                f"{self.path} must have {_KEY!r} in its metadata, got none; it is no trace of Eyeline's"
+            ) from None
+        except (ValueError, RecursionError):
+            raise TraceError(f"{self.path}: {_KEY!r} in its metadata must be JSON; save the trace again") from None
+
+    def array(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """An array of this type and shape."""
+        entry = self._header.get(name)
+        if entry is None:
+            raise TraceError(f"{self.path} must have an array {name}, got none; save the trace again")
+        found = (entry["dtype"], tuple(entry["shape"]))
+        if found != (kind, shape):
+            raise TraceError(
+                f"{self.path}: {name} must be {kind} of shape {shape} by the file's own sizes, got {found[0]} of "
+                f"shape {found[1]}; save the trace again"
+            )
+        first, last = entry["data_offsets"]
+        # Where another program wrote the file, numbers may lie anywhere.
+        return np.require(self._data[first:last].view(_TYPES[kind]).reshape(shape), requirements="A")
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array; of one that isn't there, none."""
+        return tuple(self._header.get(name, {"shape": ()})["shape"])
+
+    def finite(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Numbers that are all finite."""
+        array = self.array(name, "F32", shape)
+        if not np.isfinite(array).all():
+            raise TraceError(f"{self.path}: {name} must be finite numbers, got others; record the trace again")
+        return array

@@ -1,0 +1,246 @@
+"""Recording models of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Mask
+from eyeline.models import Tokens
+from eyeline.models.continuing import Continuation
+from eyeline.models.generating import Choice, softmax
+from eyeline.traces.errors import TraceError
+from eyeline.traces.keep import Keep
+from eyeline.traces.text_model import Continued, ReadText
+from eyeline.traces.trace import Trace
+from eyeline.traces.transformers_traces import (
+    KINDS,
+    before_each,
+    decoder_ids,
+    is_encoder_decoder,
+    name_of_model,
+    read,
+    reread,
+    trace_of_calls,
+)
+
+if TYPE_CHECKING:
+    from eyeline.huggingface.recording import Recording
+    from eyeline.huggingface.watched_calls import Kind
+
+#: A tokenizer that knows no limit says a number larger than this.
+_NO_LIMIT = 10**9
+
+
+class TransformersModel:
+    """A model of transformers and its tokenizer, as a `TextModel`.
+
+    Args:
+        model: the model, in evaluation mode, or a module that holds one.
+        tokenizer: its tokenizer.
+        kind: of an encoder-decoder, "encoder" (the default: how the text looks at itself) or "decoder" (its answer).
+        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
+        name: what it was asked for by, if not by its configuration's name.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Any, kind: str | None = None, target: str | None = None, name: str | None = None
+    ) -> None:
+        from eyeline.huggingface.errors import check_installed
+
+        check_installed()
+        from eyeline.huggingface.model_inputs import the_model
+
+        self.model = self.identity = the_model(model)
+        self._tokenizer, self._target = tokenizer, target
+        self._both = is_encoder_decoder(self.model)
+        self.kind = _checked_kind(kind, self._both)
+        if target is not None and (not self._both or self.kind == "encoder"):
+            raise TraceError(
+                'target must be left out, but for an encoder-decoder with kind="decoder", whose answer it is; '
+                f"got {target!r:.40}"
+            )
+        config = self.model.config
+        sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
+        self.name = name or name_of_model(self.model)
+        self.family = str(getattr(config, "model_type", type(self.model).__name__))
+        self.layers, self.heads = _layers_and_heads(config, sizes, self.kind)
+        self.vocabulary_size = _size(sizes, "vocab_size")
+        self.positions = _positions(sizes, tokenizer)
+
+    @property
+    def state(self) -> int:
+        """What changes whenever the model's weights do."""
+        return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
+
+    def read(self, text: str) -> ReadText:
+        """The text as the model takes it; with kind="decoder", the answer to it."""
+        tokens, inputs = read(text, self._tokenizer)
+        if not self._both:
+            return ReadText(tokens, inputs)
+        if self.kind == "encoder":
+            # One token of an answer is enough for the encoder to run.
+            from eyeline.huggingface.model_inputs import target_ids
+
+            return ReadText(tokens, {**inputs, "decoder_input_ids": [target_ids(self.model, [0])]})
+        from eyeline.huggingface.model_inputs import as_tensors
+
+        ids = decoder_ids(self.model, self._tokenizer, as_tensors(self.model, inputs), self._target)
+        return ReadText(reread(ids, self._tokenizer), {**inputs, "decoder_input_ids": [ids]})
+
+    def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
+        """Other tokens in the place of those of a text that was read."""
+        ids = [int(id) for id in tokens.ids]
+        if self.kind == "decoder" and self._both:
+            return ReadText(tokens, {**like.inputs, "decoder_input_ids": [ids]})
+        inputs: dict[str, Any] = {"input_ids": [ids], "attention_mask": [[1] * len(ids)]}
+        if "decoder_input_ids" in like.inputs:
+            inputs["decoder_input_ids"] = like.inputs["decoder_input_ids"]
+        return ReadText(tokens, {name: value for name, value in inputs.items() if name in {*like.inputs, "input_ids"}})
+
+    def record(
+        self,
+        text: ReadText,
+        keep: Keep,
+        *,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        layer_done: Callable[[int, int], None] | None = None,
+    ) -> Trace:
+        """Run the model once over a text; see `TextModel.record`."""
+        if mask is not None or scale is not None:
+            raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+        from eyeline.huggingface.errors import HuggingFaceError
+        from eyeline.huggingface.model_inputs import as_tensors
+        from eyeline.huggingface.recording import record_pass
+
+        done = 0
+
+        def next_layer(module: str) -> None:
+            nonlocal done
+            if layer_done is not None:
+                layer_done(min(done, self.layers), self.layers)
+            done += 1
+
+        try:
+            recording = record_pass(
+                self.model,
+                as_tensors(self.model, text.inputs),
+                before_each(cancelled, next_layer),
+                changed_scores=keep.changed_scores,
+                hidden_states=keep.vectors is not None,
+            )
+        except HuggingFaceError as error:
+            raise TraceError(str(error)) from None
+        mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
+        kinds = {call.kind for call in mine}
+        if len(kinds) != 1:
+            raise TraceError(f"model must have attention of one kind to be asked about a text, got {sorted(kinds)}")
+        if layer_done is not None:
+            layer_done(self.layers, self.layers)
+        return trace_of_calls(
+            mine,
+            text.tokens,
+            None,
+            self._both,
+            self.name,
+            keep,
+            positions=self.positions,
+            vectors=_vectors(recording, mine[0].kind, keep, len(text.tokens)),
+            prompt=text.prompt,
+        )
+
+    def generates(self) -> bool:
+        """Whether the model is a decoder that says what comes next."""
+        return not self._both and bool(self.model.can_generate())
+
+    def go_on(
+        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+    ) -> Continued:
+        """Go on with a text. What was generated is still to be recorded, in a pass of its own."""
+        from eyeline.huggingface.next_tokens import generate_by
+
+        backend = getattr(self._tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise TraceError("tokenizer must be a fast one to go on with a text, got one without backend_tokenizer")
+        continuation, drawer = Continuation(backend, text.tokens), choice.drawer()
+        ends = self._ends()
+        probabilities = []
+
+        def choose(logits: NDArray[np.float32]) -> int:
+            chosen = choice.of(logits, drawer)
+            probabilities.append(float(softmax(logits)[chosen]))
+            new = continuation.add(chosen)
+            if said is not None:
+                said(new)
+            return chosen
+
+        generate_by(self.model, text.tokens.ids, count, choose, ends)
+        tokens = continuation.tokens
+        whole = self.with_tokens(tokens, text)
+        return Continued(ReadText(tokens, whole.inputs, len(text.tokens)), tuple(probabilities), tokens.ids[-1] in ends)
+
+    def _ends(self) -> frozenset[int]:
+        settings = getattr(self.model, "generation_config", None)
+        given = getattr(settings, "eos_token_id", None)
+        return frozenset(given if isinstance(given, list) else [] if given is None else [given])
+
+
+def _vectors(recording: Recording, kind: Kind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
+    """The vectors that are to be kept; None where the model's layers don't hand them on as others do."""
+    places = keep.positions(tokens)
+    if places is None:
+        return None
+    try:
+        states = recording.hidden_states(kind)
+    except ValueError:
+        return None
+    if any(len(state) != tokens for state in states):
+        return None
+    return np.stack([state[places] for state in states])
+
+
+def _checked_kind(kind: str | None, both: bool) -> str | None:
+    if not both:
+        if kind is not None:
+            raise TraceError(f"kind must be left out with a model that isn't an encoder-decoder, got {kind!r}")
+        return None
+    if kind == "cross":
+        raise TraceError(
+            "kind must be 'encoder' or 'decoder', got 'cross', whose queries and keys are different texts; look at it "
+            "with eyeline.view(eyeline.record(text, model=model, tokenizer=tokenizer))"
+        )
+    if kind not in (None, "encoder", "decoder"):
+        raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
+    return kind or "encoder"
+
+
+def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, int]:
+    """How many layers and heads the part that is looked into has, by a configuration; a trace's own count is final."""
+    if kind is None:
+        return _size(text, "num_hidden_layers"), _size(text, "num_attention_heads")
+    layers = [f"{kind}_layers", *(["num_decoder_layers"] if kind == "decoder" else []), "num_hidden_layers"]
+    found = (config, text)[not any(isinstance(getattr(config, name, None), int) for name in layers)]
+    return _size(found, *layers), _size(found, f"{kind}_attention_heads", "num_attention_heads")
+
+
+def _size(config: Any, *names: str) -> int:
+    """The first of these sizes that a configuration has."""
+    for name in names:
+        value = getattr(config, name, None)
+        if isinstance(value, int):
+            return value
+    raise TraceError(f"model.config must say {names[-1]}, got none; read its weights with eyeline.watch")
+
+
+def _positions(config: Any, tokenizer: Any) -> int | None:
+    """The most tokens that a model takes: RoBERTa's configuration counts two more than there are."""
+    room = getattr(config, "max_position_embeddings", None)
+    if not isinstance(room, int) or room < 1:
+        return None
+    known = getattr(tokenizer, "model_max_length", None)
+    return min(room, known) if isinstance(known, int) and known < _NO_LIMIT else room

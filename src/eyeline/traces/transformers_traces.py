@@ -1,0 +1,220 @@
+"""Traces of a transformers model's attention calls: one of an encoder or a decoder, three of an encoder-decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.models import ModelError, Tokens
+from eyeline.models.continuing import Continuation
+from eyeline.models.tokenizing import check_unicode, panics_caught, tokens_of
+from eyeline.traces.allowed import allowed
+from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerArrays, checked
+from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
+from eyeline.traces.trace import Kind, Trace
+
+if TYPE_CHECKING:
+    from eyeline.huggingface.recording import RecordedCall
+
+#: What `huggingface` calls each kind of attention, and what a trace does.
+KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
+
+
+def record_inputs(
+    text: str | Mapping[str, Any],
+    model: Any,
+    tokenizer: Any,
+    target: str | None,
+    keep: Keep,
+    cancelled: Callable[[], bool] | None,
+    progress: Callable[[str], None] | None,
+) -> list[Trace]:
+    """The traces of one pass of a transformers model; see `eyeline.record`."""
+    from eyeline.huggingface.errors import check_installed
+
+    check_installed()
+    from eyeline.huggingface.model_inputs import as_tensors, the_model
+    from eyeline.huggingface.recording import record_pass
+
+    model = the_model(model)
+    both = is_encoder_decoder(model)
+    line: TokenizedText | Tokens | None
+    if isinstance(text, str):
+        tokens, given = read(text, tokenizer)
+        line = tokens
+    else:
+        given, ids = text, text.get("input_ids")
+        line = None if ids is None else line_of_ids([int(id) for id in np.asarray(ids).ravel()], tokenizer)
+    inputs = as_tensors(model, given)
+    answer = None
+    if both:
+        ids = decoder_ids(model, tokenizer, inputs, target)
+        answer = line_of_ids(ids, tokenizer)
+        inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
+    elif target is not None:
+        raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
+    found = record_pass(model, inputs, before_each(cancelled, progress)).calls
+    name = name_of_model(model)
+    traces = []
+    for theirs, kind in KINDS.items():
+        if some := [call for call in found if call.kind == theirs]:
+            queries = answer if both and kind != "encoder" else line
+            traces.append(trace_of_calls(some, queries, line, both, name, keep))
+    return traces
+
+
+def is_encoder_decoder(model: Any) -> bool:
+    """Whether a transformers model has an encoder and a decoder."""
+    return bool(getattr(model.config, "is_encoder_decoder", False))
+
+
+def name_of_model(model: Any) -> str:
+    """What a transformers model is called."""
+    return str(getattr(model.config, "name_or_path", "") or type(model).__name__)
+
+
+def before_each(cancelled: Callable[[], bool] | None, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """What is done before each attention module runs."""
+
+    def before(module: str) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+        if progress is not None:
+            progress(module)
+
+    return before
+
+
+def trace_of_calls(
+    calls: Sequence[RecordedCall],
+    queries: TokenizedText | Tokens | None,
+    keys: TokenizedText | Tokens | None,
+    several: bool,
+    model: str,
+    keep: Keep,
+    *,
+    positions: int | None = None,
+    vectors: NDArray[np.float32] | None = None,
+    prompt: int | None = None,
+) -> Trace:
+    """The trace of the calls of one kind.
+
+    Args:
+        calls: at least one.
+        queries, keys: the tokens that look, and those that are looked at, where they are known.
+        several: whether the model has other kinds of attention too.
+        model: its name.
+        keep: what is kept.
+        positions, vectors: as for `traced`.
+        prompt: how many of the tokens were given, if the others were generated.
+    """
+    kind = KINDS[calls[0].kind]
+    (H, N, _), (_, M, _) = calls[0].q.shape, calls[0].k.shape
+    shapes = [tuple(x.shape for x in (call.q, call.k, call.v)) for call in calls]
+    for call, shape in zip(calls, shapes, strict=True):
+        if shape != shapes[0]:
+            raise TraceError(
+                f"layers must be alike to be one trace, got q, k and v of shapes {shapes[0]} in {calls[0].module} and "
+                f"{shape} in {call.module}; read its weights with eyeline.watch"
+            )
+    for call in calls:
+        for name in ("q", "k", "v"):
+            checked(name, getattr(call, name)[None], f" of {call.module}")
+    return Trace.of_layers(
+        [
+            LayerArrays(
+                call.q,
+                call.k,
+                call.v if keep.values else None,
+                allowed(call.mask, H, N, M),
+                call.scale,
+                call.softcap,
+                call.bias,
+                call.sinks,
+                call.lse,
+            )
+            for call in calls
+        ],
+        _line(queries, N, kind, prompt),
+        _line(keys, M, "encoder", None) if kind == "cross" else None,
+        name=kind if several else "as trained",
+        model=model,
+        kind=kind,
+        keep=keep,
+        positions=positions,
+        vectors=vectors,
+    )
+
+
+def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:
+    """The tokens as a trace keeps them, if they are so many: a picture's patches or a sound's frames are numbered."""
+    if tokens is None or len(tokens) != count:
+        return of_words([str(place) for place in range(count)])
+    if isinstance(tokens, Tokens):
+        return of_tokens(tokens, causal=kind == "decoder", prompt=prompt)
+    return tokens
+
+
+def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
+    """A text as tokens, and what a transformers model is called with, one text to the batch."""
+    from eyeline.huggingface.model_inputs import tokenized
+
+    if tokenizer is None:
+        raise TraceError(
+            "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
+            "it"
+        )
+    if not text.strip():
+        raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+    check_unicode(text)
+    try:
+        with panics_caught():
+            found = tokenized(text, tokenizer)
+    except ModelError as error:
+        raise TraceError(f"tokenizer can't cut this text into tokens ({error})") from None
+    if found.offsets is None:
+        return reread(found.ids, tokenizer), found.inputs
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    return tokens_of(text, found.ids, found.pieces, found.offsets, found.special, unknown), found.inputs
+
+
+def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
+    """Tokens whose text isn't known, as a tokenizer reads them."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        reading = Continuation(backend, Tokens("", [], [], [], []))
+        for id in ids:
+            reading.add(id)
+        return reading.tokens
+    from eyeline.huggingface.model_inputs import pieces_of
+
+    pieces = pieces_of(ids, tokenizer)
+    line = of_words(pieces)
+    special = set(getattr(tokenizer, "all_special_ids", ()))
+    return Tokens(line.text, list(ids), pieces, [span or (0, 0) for span in line.spans], [id in special for id in ids])
+
+
+def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText | Tokens:
+    """Tokens whose text isn't known: as a tokenizer reads them; without one, their numbers."""
+    if tokenizer is None:
+        return replace(of_words([str(id) for id in ids]), ids=tuple(map(int, ids)))
+    return reread(ids, tokenizer)
+
+
+def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: str | None) -> list[int]:
+    """The tokens that the decoder of an encoder-decoder is given: the target, those among the inputs, or its own."""
+    from eyeline.huggingface.model_inputs import answer_ids, target_ids
+
+    if target is not None:
+        if tokenizer is None:
+            raise TraceError("tokenizer must be given with a target that is text")
+        return target_ids(model, tokenizer(text_target=target)["input_ids"])
+    if "decoder_input_ids" in inputs:
+        return [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
+    return answer_ids(model, inputs)

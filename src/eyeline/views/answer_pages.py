@@ -1,0 +1,49 @@
+"""The page of an explanation or a comparison: the traces of its runs, and the state that shows what was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eyeline.answers import Comparison, Explanation
+from eyeline.traces.trace import check_plain
+from eyeline.views.page import Page
+
+
+def explanation_page(found: Explanation) -> Page:
+    """The page of an explanation; where something was changed, the second trace is of the run that it changed.
+
+    Raises:
+        TraceError: if the model's scores are more than scaled products, which the page can't show.
+    """
+    for trace in found.traces:
+        check_plain(trace, "shown on a page")
+    question = found.question
+    token = found.units[question.units[0]].tokens[0] if question.units else None
+    state = _state(question.layer, question.head, token, question.special)
+    state |= {"unit": "pieces" if question.unit == "piece" else "words"}
+    if found.steps is not None:
+        state |= {"view": "steps", "head": found.steps.head}
+    if len(found.traces) > 1:
+        state |= {"other": [1, state["layer"], state["head"]]}
+    return Page(found.traces, state)
+
+
+def comparison_page(found: Comparison) -> Page:
+    """The page of a comparison.
+
+    Raises:
+        TraceError: as for `explanation_page`.
+    """
+    first, second = found.sides
+    for side in found.sides:
+        check_plain(side.trace, "shown on a page")
+    question = found.question
+    state = _state(question.layer, question.head, first.units[first.token_units[0]].tokens[0], question.special)
+    partner = second.units[second.token_units[0]].tokens[0]
+    state |= {"view": "compare", "other": [1, state["layer"], state["head"]], "partner": partner}
+    return Page([side.trace for side in found.sides], state)
+
+
+def _state(layer: int, head: int | None, token: int | None, special: bool) -> dict[str, Any]:
+    """The part of the page's state that any question sets."""
+    return {"layer": layer, "head": "mean" if head is None else head, "token": token, "special": special}

@@ -1,0 +1,119 @@
+"""Answers that print themselves: the view that draws each kind of answer in a terminal, in a notebook, as CSV and PNG.
+
+Answers stand below views and import none. This module fills in their `renderers`, and `eyeline.explain` and its like
+are loaded through it, so that whoever has one of these functions has answers that print themselves. Each view is loaded
+when something is first drawn.
+"""
+
+from __future__ import annotations
+
+import os
+
+from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
+from eyeline.views.drawing import Drawing
+
+__all__ = ["compare", "explain", "heads", "rollout"]
+
+_EXCERPT = 60  # characters of the text in an answer's repr
+
+
+def _explanation() -> Renderers:
+    def rich(answer: Explanation) -> Drawing:
+        from eyeline.views.explanation_terminal import explanation
+
+        return Drawing(lambda ink: explanation(answer, ink))
+
+    def html(answer: Explanation) -> str:
+        from eyeline.views.explanation_html import explanation_html
+
+        return explanation_html(answer)
+
+    def line(answer: Explanation) -> str:
+        from eyeline.views.findings import found, heading
+
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+
+    def csv(answer: Explanation) -> str:
+        from eyeline.views.csv_tables import explanation_csv
+
+        return explanation_csv(answer)
+
+    def png(answer: Explanation, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.explanation_figure import save_heat_map
+
+        return save_heat_map(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
+def _comparison() -> Renderers:
+    def rich(answer: Comparison) -> Drawing:
+        from eyeline.views.comparison_terminal import comparison
+
+        return Drawing(lambda ink: comparison(answer, ink))
+
+    def html(answer: Comparison) -> str:
+        from eyeline.views.comparison_html import comparison_html
+
+        return comparison_html(answer)
+
+    def line(answer: Comparison) -> str:
+        from eyeline.views.findings import compared
+
+        return f"<Comparison of {answer.question.token!r} in two texts: {' '.join(compared(answer))}>"
+
+    return Renderers(rich, html, line)
+
+
+def _rollout() -> Renderers:
+    def rich(answer: Rollout) -> Drawing:
+        from eyeline.views.rollout_terminal import rollout as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Rollout) -> str:
+        from eyeline.views.rollout_html import rollout_html
+
+        return rollout_html(answer)
+
+    def line(answer: Rollout) -> str:
+        from eyeline.views.rollout_findings import found, heading
+
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+
+    return Renderers(rich, html, line)
+
+
+def _heads() -> Renderers:
+    def rich(answer: Heads) -> Drawing:
+        from eyeline.views.heads_terminal import heads as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Heads) -> str:
+        from eyeline.views.heads_html import heads_html
+
+        return heads_html(answer)
+
+    def line(answer: Heads) -> str:
+        from eyeline.views.heads_findings import found, heading
+
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+
+    def csv(answer: Heads) -> str:
+        from eyeline.views.csv_tables import heads_csv
+
+        return heads_csv(answer)
+
+    def png(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.heads_figure import save_heads
+
+        return save_heads(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
+Explanation.renderers = _explanation()
+Comparison.renderers = _comparison()
+Rollout.renderers = _rollout()
+Heads.renderers = _heads()

@@ -1,0 +1,86 @@
+"""Answers as CSV: the numbers of an explanation's picture, and of every head, in seven digits, as in the JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from eyeline.views.labels import printable
+
+if TYPE_CHECKING:
+    from eyeline.answers import Explanation, Heads
+    from eyeline.answers.generation import Generated
+
+_STEPS = ("score", "scaled", "hidden", "weight", "value_length", "contribution_length")
+_PAIR = ("layer", "head", "query_index", "query", "key_index", "key", "weight", "share")
+
+
+def explanation_csv(answer: Explanation) -> str:
+    """The numbers of the picture: steps, new tokens, or the weight and share of each pair of units."""
+    head = "mean" if answer.question.head is None else answer.question.head
+    if answer.steps is not None:
+        return _written(["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
+    if answer.generated is not None and answer.question.token is None:
+        rows = _new_tokens(answer.generated, [answer.question.layer, head])
+        return _written(["new_index", "new", "probability", *_PAIR], rows)
+    return _written(["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
+
+
+def heads_csv(answer: Heads) -> str:
+    """A line for each head, empty where there was nothing to measure."""
+    names = [measure.name for measure in answer.measures]
+    rows = (
+        [entry.layer, entry.head, entry.label, "; ".join(entry.labels), *(getattr(entry, name) for name in names)]
+        for entry in answer.heads
+    )
+    return _written(["layer", "head", "label", "labels", *names], rows)
+
+
+def _written(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    paper = io.StringIO()
+    writer = csv.writer(paper, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return paper.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, bool):
+        return int(value)
+    return "" if value is None else float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def _steps(answer: Explanation) -> Iterable[Sequence[Any]]:
+    for run in answer.runs:
+        if run.steps is not None:
+            start = [run.name, run.steps.layer, run.steps.head, run.steps.text]
+            for key in run.steps.keys:
+                yield [*start, key.token, key.text, *(getattr(key, name) for name in _STEPS)]
+
+
+def _new_tokens(found: Generated, where: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    for step in found.steps:
+        start = [step.new.token, step.new.text, step.probability, *where, step.by.token, step.by.text]
+        for look in step.looks_at:
+            if not look.hidden:
+                yield [*start, look.unit, look.text, look.weight, look.share]
+
+
+def _pairs(answer: Explanation, where: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    units, question = answer.units, answer.question
+    places = {unit: place for place, unit in enumerate(answer.shown)}
+    for run in answer.runs:
+        if run.looks_at is not None:
+            for look in run.looks_at:
+                query = [question.units[0], question.token]
+                yield [run.name, *where, *query, look.unit, look.text, look.weight, look.share]
+            continue
+        shares = run.matrix.shares.tolist()
+        for i, row in enumerate(run.matrix.weights.tolist()):
+            for j, weight in enumerate(row):
+                share = shares[places[i]][places[j]] if i in places and j in places else None
+                yield [run.name, *where, i, units[i].text, j, units[j].text, weight, share]

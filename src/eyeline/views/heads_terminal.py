@@ -1,0 +1,164 @@
+"""Heads in a terminal: the kind of each as a picture of layers × heads, and tables of their measures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eyeline.views.drawing import note, say
+from eyeline.views.findings import unknown
+from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, heading, rule, value
+from eyeline.views.ink import Ink
+from eyeline.views.labels import excerpt, head_name, layer_name
+from eyeline.views.signs import SIGNS
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from eyeline.answers import Heads
+    from eyeline.answers.behaviour.all_heads import HeadEntry
+
+
+_LEFT = 12  # cells of a table before the kinds of its heads
+
+
+#: The columns of a table: a number's name, and how it is headed where there is room, and where there isn't.
+_COLUMNS = (
+    ("entropy", "entropy", "nats"),
+    ("distance", "distance", "dist"),
+    ("previous", "previous", "prev"),
+    ("next", "next", "next"),
+    ("same", "same", "same"),
+    ("first", "first", "1st"),
+    ("special", "special", "spec"),
+    ("punctuation", "punct.", "punc"),
+    ("sink", "sink", "sink"),
+    ("induction", "induction", "indu"),
+)
+
+
+def heads(
+    answer: Heads, ink: Ink, *, sort: str | None = None, layer: int | None = None, label: str | None = None
+) -> Iterator[Text]:
+    """The lines of a drawing: the picture, what its signs mean, and a table.
+
+    Args:
+        answer: what the heads do.
+        ink: how to draw.
+        sort: list all heads, those with most of this number first.
+        layer: list all heads of this layer.
+        label: list all heads to which the label of this key applies. Without any of the three, the clearest of each.
+    """
+    before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
+    yield say(ink.sentence(before + inside + after), ink)
+    yield note(heading(answer), ink, indent=0)
+    if said := unknown(answer.unknown, ink.words):
+        yield note(said, ink, indent=0)
+    yield say("", ink)
+    yield from _picture(answer, ink)
+    yield say("", ink)
+    yield from _legend(answer, ink)
+    yield say("", ink)
+    yield say(found(answer), ink)
+    yield say("", ink)
+    names = {entry.key: entry.label for entry in answer.labels} | {MIXED: MIXED}
+    chosen = [
+        entry
+        for entry in answer.heads
+        if layer in (None, entry.layer) and (label is None or names.get(label) in entry.labels)
+    ]
+    if sort is not None:
+        chosen.sort(key=lambda entry: -value(entry, sort))
+    asked = [*([f"label {label}"] if label else []), *([] if layer is None else [layer_name(layer)])]
+    asked += [f"most {sort} first"] if sort else []
+    if not asked:
+        chosen = list(clearest(answer))
+    title = " · ".join([f"{len(chosen)} heads", *asked]) if asked else "The clearest of each kind"
+    yield say(title, ink)
+    lines, fits = _table(chosen, {name: key for key, name in names.items()}, ink)
+    yield from lines
+    if fits < len(_COLUMNS):
+        yield note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
+    if not asked:
+        yield note("--sort entropy, --layer 1 or --label broad list all; --csv and --json give every number.", ink)
+    for line in conventions(answer):
+        yield note(line, ink)
+
+
+def _sign(label: str, ink: Ink) -> tuple[str, str]:
+    """The sign of a kind of head, and its style."""
+    sign = SIGNS[label]
+    return (sign.sign if ink.unicode else sign.plain), (sign.colour or "dim")
+
+
+def _picture(answer: Heads, ink: Ink) -> Iterator[Text]:
+    from rich.text import Text
+
+    layers, count = answer.model.layers, answer.model.heads
+    left = max(len(layer_name(layers - 1)), len("head")) + 1
+    room = ink.width - left - 2
+    cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
+    fits = min(count, room // cell)
+    step = 1 if cell == 3 else 5
+    ticks = "".join(str(head).rjust(cell * (step if head else 1)) for head in range(0, fits, step))
+    yield Text("  " + "head".ljust(left) + ticks, style="dim", no_wrap=True)
+    rows = iter(answer.heads)
+    for layer in range(layers):
+        line = Text("  " + layer_name(layer).rjust(left - 1) + " ", no_wrap=True)
+        for entry in [next(rows) for _ in range(count)][:fits]:
+            sign, style = _sign(entry.label, ink)
+            tile = sign * 2 if SIGNS[entry.label].fills else f"{sign} "
+            line.append(" " * (cell == 3)).append(tile[:cell], style)
+        yield line
+    if fits < count:
+        yield note(f"{fits} of {count} heads fit here: a wider terminal, --png or --csv shows all.", ink)
+
+
+def _legend(answer: Heads, ink: Ink) -> Iterator[Text]:
+    from rich.text import Text
+
+    counts = Counter(entry.label for entry in answer.heads)
+    rules = {label.label: rule(label) for label in answer.labels} | {MIXED: "none of these"}
+    sources = {label.label: f" · {label.source}" for label in answer.labels}
+    wide = max(map(len, rules))
+    for name, when in rules.items():
+        sign, style = _sign(name, ink)
+        line = Text("  ", no_wrap=True, overflow="crop").append(sign, style)
+        line.append(f" {name:<{wide}}{counts[name]:>5}", "" if counts[name] else "dim")
+        room = ink.width - line.cell_len - 2
+        whole = ink.own(when + sources.get(name, ""))
+        yield line.append(f"  {whole if len(whole) <= room else when if len(when) <= room else ''}", "dim")
+
+
+def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> tuple[list[Text], int]:
+    """A line for each head, and how many measures there was room for.
+
+    Args:
+        entries: the heads.
+        keys: the short forms of their labels.
+        ink: how to draw.
+    """
+    from rich.text import Text
+
+    kinds = {label: label for label in keys}
+    names = {name: long for name, long, _ in _COLUMNS}
+    cells = {name: max(len(long) + 2, 6) for name, long, _ in _COLUMNS}
+    if _LEFT + max(map(len, kinds)) + sum(cells.values()) > ink.width:
+        kinds = dict(keys)
+        names = {name: short for name, _, short in _COLUMNS}
+        cells = {name: 5 for name, _, _ in _COLUMNS}
+    kind = max(map(len, kinds.values()))
+    fits = 0
+    while fits < len(_COLUMNS) and _LEFT + kind + sum(list(cells.values())[: fits + 1]) <= ink.width:
+        fits += 1
+    shown = list(names)[:fits]
+    head = f"  {'head':7}   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
+    lines = [Text(head, style="dim", no_wrap=True, overflow="crop")]
+    for entry in entries:
+        sign, style = _sign(entry.label, ink)
+        line = Text(f"  {head_name(entry.layer, entry.head):7} ", no_wrap=True, overflow="crop")
+        line.append(sign, style).append(f" {kinds[entry.label]:<{kind}}")
+        line.append("".join(f"{ink.own(figure(entry, name)):>{cells[name]}}" for name in shown))
+        lines.append(line)
+    return lines, fits

@@ -1,0 +1,60 @@
+// The summary of a comparison, in sentences.
+
+import { phrase } from "../drawing/dom.js";
+import { isolated, labelled, percent } from "../drawing/labels.js";
+
+const LEAST = 0.005; // what rounds to nothing is not named
+
+/** A difference of shares in percentage points, with its sign. @type {(value: number) => string} */
+export const points = (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1).replace("-", "−")}`;
+
+/**
+ * The share of a pair's word in the second side minus that in the first; null for different words.
+ * @type {(found: Comparison, pair: Pair) => number | null}
+ */
+export const changeOf = ({ sides: [first, second] }, [a, b, same]) =>
+  same && a && b ? second.share[b.index] - first.share[a.index] : null;
+
+/** The strongest keys, up to two. @type {(page: Page, side: ComparedSide) => string} */
+const mostOf = (page, { trace, unit, share, shown, attention }) => {
+  const top = [...shown]
+    .sort((a, b) => share[b] - share[a])
+    .slice(0, 2)
+    .filter((at, nth) => share[at] >= LEAST || (!nth && share[at] > 0));
+  const named = top.map((at) => {
+    const itself = !trace.crossing && at === unit.index;
+    const word = itself ? page.say("compare.itself") : isolated(labelled(attention.keys[at]));
+    return page.say("compare.taken", { word, share: percent(share[at]) });
+  });
+  if (!named.length) return page.say("compare.nothing");
+  return named.length > 1 ? page.say("compare.and", { first: named[0], second: named[1] }) : named[0];
+};
+
+/**
+ * The word whose shares differ most, if any differ.
+ * @type {(found: Comparison) => { unit: Unit, difference: number } | null}
+ */
+const furthest = (found) => {
+  /** @type {{ unit: Unit, difference: number } | null} */
+  let most = null;
+  for (const pair of found.pairs) {
+    const [difference, [unit]] = [changeOf(found, pair) ?? 0, pair];
+    if (unit && Math.abs(difference) > Math.abs(most?.difference ?? 0)) most = { unit, difference };
+  }
+  return most && Math.abs(most.difference) >= LEAST ? most : null;
+};
+
+/**
+ * The sentences, each a list of texts and of what `word` makes of a unit.
+ * @type {(page: Page, found: Comparison, word: (unit: Unit) => HTMLElement) => Child[][]}
+ */
+export const sentences = (page, found, word) => {
+  const [first, second] = found.sides;
+  const key = labelled(first.unit) === labelled(second.unit) ? "compare.said" : "compare.said.two";
+  const units = { word: word(first.unit), other: word(second.unit) };
+  const all = [phrase(page.say(key), { ...units, first: mostOf(page, first), second: mostOf(page, second) })];
+  if (!found.matched) all.push(phrase(page.say("compare.unmatched"), { word: word(first.unit) }));
+  const far = furthest(found);
+  if (far) all.push(phrase(page.say("compare.furthest"), { word: word(far.unit), points: points(far.difference) }));
+  return all;
+};

@@ -1,0 +1,144 @@
+// The prompt: a field for a new text, the model, the files of a folder, and the progress of a run.
+
+import { button, choice, element, tick } from "../drawing/dom.js";
+import { HostError } from "../weights/host_client.js";
+
+const SOON = 500; // milliseconds that may pass before how far it is is shown
+
+/** The panel, on a host that runs texts. @type {(page: Page) => PagePart} */
+export const createPrompt = (page) => {
+  const { model } = page;
+  const { models, files = [] } = page.header.can;
+  const chosen = { model: models[0], file: "0" };
+  const changes = { ahead: true, scaled: true };
+  const text = element("textarea", { rows: 1, dir: "auto", spellcheck: "false" });
+  const row = element("div", { class: "tools" });
+  const far = element("span", { class: "far quiet" });
+  const progress = element("div", { hidden: true }, far);
+  const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
+  const panel = element("form", { class: "prompt" }, text, row, progress, trouble);
+  let sizes = page.header.can.fetch ?? {}; // of the models that aren't here yet, in megabytes
+  let running = false;
+  let filled = ""; // the text that the page put into the field
+  /** @type {Language | null} */
+  let language = null;
+  /** @type {HTMLButtonElement | null} */
+  let run = null;
+  /** @type {HTMLButtonElement | null} */
+  let open = null;
+
+  /**
+   * A list under the name of `key`, with what belongs to it.
+   * @type {(key: "model" | "file", options: [value: string | number, text: string][], ...more: Child[]) => HTMLElement}
+   */
+  const captioned = (key, options, ...more) =>
+    element(
+      "span",
+      { class: "stepper" },
+      element("span", { class: "caption", "aria-hidden": "true" }, page.say(`prompt.${key}`)),
+      choice(page.say(`prompt.${key}`), options, chosen[key], (value) => (chosen[key] = value)),
+      ...more,
+    );
+
+  /** @type {(name: string) => string} */
+  const named = (name) => (name in sizes ? page.say("prompt.fetch", { model: name, size: sizes[name] }) : name);
+
+  const show = () => {
+    for (const one of [run, open]) if (one) one.disabled = running;
+  };
+
+  /** @type {(report: RunReport, name: string) => void} */
+  const say = ({ layers: [done, count], line, seconds }, name) => {
+    const values = { model: name, line, done, count, seconds: Math.round(seconds) };
+    far.textContent = page.say(count ? "prompt.layer" : line ? "prompt.line" : "prompt.begun", values);
+    if (seconds * 1000 < SOON) return;
+    if (progress.hidden) page.announce(far.textContent); // once: every second would be too much to listen to
+    progress.hidden = false;
+  };
+
+  /** @type {(error: unknown) => void} */
+  const failed = (error) => {
+    trouble.replaceChildren(page.say("prompt.failed", { reason: page.reason(error) }));
+    const job = error instanceof HostError ? error.job : null;
+    if (job) trouble.append(" ", button(page.say("prompt.other"), () => stop(job), { class: "plain" }));
+    trouble.hidden = false;
+  };
+
+  /** @type {(job?: number) => Promise<void>} */
+  const stop = async (job) => {
+    try {
+      await model.cancel?.(job);
+      if (job) trouble.hidden = true;
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  /** @type {(what: { text: string } | { file: number }) => Promise<void>} */
+  const ask = async (what) => {
+    if (running || !model.run) return;
+    running = true;
+    trouble.hidden = true;
+    show();
+    /** @type {RunRequest} */
+    const settings = { model: chosen.model, mask: changes.ahead ? null : "causal", scale: changes.scaled ? null : 1 };
+    try {
+      const made = await model.run({ ...what, ...settings }, (report) => say(report, settings.model));
+      if (made) {
+        const { traces, can } = made.header;
+        for (const entry of traces.slice(page.traces.length)) page.add(entry);
+        const left = can.fetch ?? {};
+        if (settings.model in sizes && !(settings.model in left)) {
+          sizes = left; // it is here now
+          label();
+        }
+        page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
+      }
+      page.announce(page.say(made ? "prompt.done" : "prompt.cancelled"));
+    } catch (error) {
+      failed(error);
+    }
+    running = false;
+    progress.hidden = true;
+    show();
+  };
+
+  const asked = () => ask({ text: text.value });
+  panel.addEventListener("submit", (event) => {
+    event.preventDefault();
+    asked();
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    asked();
+  });
+
+  const label = () => {
+    text.setAttribute("aria-label", page.say("prompt.text"));
+    text.placeholder = page.say("prompt.text");
+    run = button(page.say("prompt.run"), asked, { class: "plain run", title: page.say("prompt.keys") });
+    const cancel = button(page.say("prompt.cancel"), () => stop(), { class: "plain" });
+    const opening = () => ask({ file: Number(chosen.file) });
+    open = files.length ? button(page.say("prompt.open"), opening, { class: "plain" }) : null;
+    progress.replaceChildren(cancel, " ", far);
+    row.replaceChildren(
+      run,
+      captioned("model", models.map((name) => [name, named(name)])),
+      tick(page.say("prompt.causal"), !changes.ahead, (on) => (changes.ahead = !on)),
+      tick(page.say("prompt.unscaled"), !changes.scaled, (on) => (changes.scaled = !on)),
+      open ? captioned("file", files.map((file, at) => [at, file.name]), open) : "",
+    );
+    show();
+  };
+
+  const update = () => {
+    if (language !== page.language) label();
+    language = page.language;
+    // The shown text can be edited and run again; what was typed meanwhile stays.
+    const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // as a field has it
+    if (text.value === filled) text.value = seen;
+    filled = seen;
+  };
+  return { element: panel, update };
+};

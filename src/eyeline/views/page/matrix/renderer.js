@@ -1,0 +1,201 @@
+// The render loop of a matrix: computes tiles as time allows, and keeps the colour map up to date.
+
+import { preview } from "./preview.js";
+import { hostTiles } from "./host_tiles.js";
+import { Tiles } from "./tiles.js";
+import { ColourMap, measured } from "./colour_map.js";
+
+const AT_ONCE = 60; // milliseconds that a first picture may take
+const BUSY = 5; // milliseconds of work in a frame while something moves
+const IDLE = 30; // and while nothing does
+const MOST = 16e9; // products that this page computes for the visible part; beyond, one has to zoom in
+const HOSTS = 5e8; // products from which a host that can is asked
+const SLOW = 400; // milliseconds after which is said that something is being computed
+const QUIET = 150; // milliseconds from the last picture to what waits for it
+
+/**
+ * A colour map of a level, and what it was made for.
+ * @typedef {{ colourMap: ColourMap, count: number, looked: string }} Known
+ */
+
+/** Draws a matrix. */
+export class Renderer {
+  /**
+   * @param {Matrix} matrix
+   * @param {Plot} plot
+   * @param {(drawn: Drawn) => void} told hears of each frame, what it drew
+   * @param {() => void} rested is called when all is there
+   */
+  constructor(matrix, plot, told, rested) {
+    this.matrix = matrix;
+    this.plot = plot;
+    this.told = told;
+    this.rested = rested;
+    this.frame = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.later = undefined;
+    this.moving = false;
+    this.fresh = true; // whether nothing of these cells is drawn yet
+    this.settled = false;
+    /** @type {number | null} When something began to be missing. */
+    this.since = null;
+    /** @type {Tiles | null} */
+    this.tiles = null;
+    /** @type {{ trace: Trace, found: Promise<Pictures> } | null} */
+    this.overviews = null;
+    this.level = 0;
+    this.coarse = false;
+    /** @type {Map<number, Known>} */
+    this.colourMaps = new Map();
+    /** @type {ColourMap | null} */
+    this.colourMap = null;
+    /** @type {ReturnType<typeof preview> | null} */
+    this.preview = null;
+    this.asked = false; // whether the preview is
+  }
+
+  /** Begin with other cells. @param {Cells} cells */
+  begin(cells) {
+    const { page } = this.matrix;
+    clearTimeout(this.later);
+    /** @type {Place} */
+    const place = [page.state.trace, page.state.layer, page.state.head];
+    this.tiles = new Tiles(cells, page.header.can?.picture ? hostTiles(page, place, cells) : null);
+    this.fresh = true;
+    this.settled = false;
+    this.since = null;
+    this.recolour();
+  }
+
+  /** Drop the colour maps: the scale, the clipped columns or the theme has changed. */
+  recolour() {
+    this.colourMaps = new Map();
+    this.colourMap = null;
+    this.preview = null;
+    this.asked = false;
+  }
+
+  /** Draw with the next frame. */
+  schedule() {
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  stop() {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.later);
+    this.tiles = null;
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const { tiles, plot, matrix } = this;
+    const { viewport, canvas, cells } = matrix;
+    if (!tiles || !cells || !canvas.isConnected || viewport.width < 2) return;
+    if (plot.ratio !== (devicePixelRatio || 1)) matrix.resized(); // it came onto another screen
+    this.level = tiles.level(viewport.size * plot.ratio);
+    const wanted = tiles.covering(this.level, viewport.seen);
+    tiles.forget(wanted.length);
+    /** @type {(tile: Tile) => number} */
+    const size = ({ top, left, bottom, right }) => (bottom - top) * (right - left);
+    const products = cells.effort * wanted.reduce((sum, tile) => sum + size(tile), 0);
+    const asking = tiles.host && this.level > 0 && products > HOSTS;
+    const far = !asking && products > MOST;
+    if (asking && !this.moving) tiles.request(wanted, () => this.schedule());
+    const time = this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE;
+    if (!asking && !far) tiles.work(wanted, performance.now() + time);
+    this.fresh = false;
+    const missing = wanted.some((tile) => !tile.weights);
+    this._updateColourMap(tiles, missing);
+    plot.paint(this.scene(wanted));
+    this.since = missing ? (this.since ?? performance.now()) : null;
+    const slow = this.since !== null && performance.now() - this.since > SLOW;
+    const state = far ? "far" : slow ? "slow" : missing ? "busy" : "done";
+    this.told({ state, level: this.level, colourMap: this.colourMap, coarse: this.coarse, failed: tiles.failed });
+    canvas.dataset.state = state;
+    if (missing && !far && !asking) this.schedule();
+    if (missing && !this.asked) this._fetch();
+    if (!missing && !this.settled && !this.moving) {
+      this.settled = true;
+      this.later = setTimeout(this.rested, QUIET);
+    }
+  }
+
+  /**
+   * The scene to paint, from the wanted tiles; by default those that cover the visible part.
+   * @param {Tile[]} [wanted]
+   * @returns {Scene}
+   */
+  scene(wanted) {
+    const { viewport, lines, at, gutter, ruler } = this.matrix;
+    const { tiles, colourMap, preview: under } = this;
+    if (!tiles || !lines || !gutter || !ruler) throw new Error(this.matrix.page.say("loading"));
+    const covering = wanted ?? tiles.covering(this.level, viewport.seen);
+    const there = covering.filter((tile) => tile.weights);
+    const missing = there.length < covering.length;
+    const others = missing ? tiles.others(this.level, viewport.seen) : [];
+    return {
+      viewport, gutter, ruler, colourMap,
+      layers: [
+        ...(missing && under && colourMap ? [{ ...under, canvas: under.drawn(colourMap) }] : []),
+        ...others.flatMap((tile) => (tile.colourMap ? [this._layer(tile, tile.colourMap)] : [])),
+        ...(colourMap ? there.map((tile) => this._layer(tile, colourMap)) : []),
+      ],
+      weight: this.level || !colourMap ? null : (row, column) => tiles.weight(row, column),
+      lines: { rows: { ...lines.rows, at: at?.row ?? null }, columns: { ...lines.columns, at: at?.column ?? null } },
+    };
+  }
+
+  /**
+   * @param {Tile} tile
+   * @param {ColourMap} colourMap
+   * @returns {Layer}
+   */
+  _layer(tile, colourMap) {
+    const dot = 2 ** tile.level;
+    const pixels = this.matrix.viewport.size * this.plot.ratio * dot;
+    const { top, left, bottom, right, hidden } = tile;
+    const smooth = pixels < 2.5 && pixels % 1 > 1e-6;
+    return {
+      canvas: tile.drawn(colourMap), part: [0, 0, (right - left) / dot, (bottom - top) / dot],
+      top, left, bottom, right, hidden, smooth,
+    };
+  }
+
+  /**
+   * Update the colour map from the tiles that are there, but not for small changes. Missing tiles count as in the
+   * preview.
+   * @param {Tiles} tiles
+   * @param {boolean} missing
+   */
+  _updateColourMap(tiles, missing) {
+    const { page, clipped } = this.matrix;
+    const done = tiles.done(this.level);
+    const before = this.colourMaps.get(this.level);
+    const under = missing ? this.preview : null;
+    const looked = `${done.length} ${under !== null}`;
+    if ((done.length || under) && before?.looked !== looked) {
+      const { tops, sample } = tiles.measure(done, clipped);
+      const seen = measured([...tops, ...(under?.tops ?? [])], [...sample, ...(under?.sample ?? [])]);
+      const stays = before && Math.abs(before.colourMap.top / seen.top - 1) < 0.04 && done.length < 1.5 * before.count;
+      const colourMap = stays ? before.colourMap : new ColourMap(page.state.scale, seen, page.dark, clipped.length > 0);
+      this.colourMaps.set(this.level, { colourMap, count: stays ? before.count : done.length, looked });
+    }
+    this.colourMap = this.colourMaps.get(this.level)?.colourMap ?? this.colourMap;
+    this.coarse = !done.length;
+  }
+
+  // The overview's picture of these heads, to be seen until the right ones are there.
+  async _fetch() {
+    this.asked = true;
+    const { page, cells } = this.matrix;
+    const { trace, state } = page;
+    const overviews = this.overviews?.trace === trace ? this.overviews : { trace, found: page.host.overview(trace) };
+    this.overviews = overviews;
+    const found = await overviews.found.catch(() => null); // then there is nothing to be seen meanwhile
+    if (!found || !cells || cells !== this.matrix.cells || !this.tiles) return;
+    const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
+    this.preview = preview(found, state.layer, heads, cells, this.matrix.clipped);
+    this.schedule();
+  }
+}

@@ -1,0 +1,224 @@
+// A text as a line of tokens that can be pointed at, focused and picked.
+
+import { element, nodesOf, targetOf } from "../drawing/dom.js";
+import { named, printable } from "../drawing/labels.js";
+import { laidOut } from "./text_layout.js";
+
+const BREAK = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
+
+/**
+ * The text between units; line ends are kept, several as one wider gap.
+ * @type {(text: string) => Child[]}
+ */
+const between = (text) => {
+  const lines = text.split(BREAK);
+  if (lines.length === 1) return [printable(text)];
+  const end = element("span", { class: lines.length > 2 ? "break wide" : "break" });
+  return [printable(lines[0]), end, printable(lines[lines.length - 1])];
+};
+
+/** @type {(count: number) => string} */
+const size = (count) => (count <= 32 ? "short" : count <= 96 ? "middle" : "long");
+
+/**
+ * Of the elements on the next line up or down, the one nearest to where `from` stands.
+ * @type {(elements: Iterable<HTMLElement>, from: Element, step: number) => HTMLElement | null}
+ */
+const above = (elements, from, step) => {
+  const here = from.getBoundingClientRect();
+  const [x, y] = [here.left + here.width / 2, here.top + here.height / 2];
+  /** @type {{ one: HTMLElement, dx: number, dy: number } | null} */
+  let best = null;
+  for (const one of elements) {
+    const there = one.getBoundingClientRect();
+    const [dx, dy] = [Math.abs(there.left + there.width / 2 - x), step * (there.top + there.height / 2 - y)];
+    if (dy < here.height / 2) continue;
+    if (!best || dy < best.dy - 4 || (dy < best.dy + 4 && dx < best.dx)) best = { one, dx, dy };
+  }
+  return best?.one ?? null;
+};
+
+
+/**
+ * The line of a side. In `on` a unit is a place, null for none; `next` is the element that gets the focus; `move` is
+ * asked to focus a unit that may not be drawn.
+ * @param {Page} page
+ * @param {Side} side
+ * @param {{
+ *   hover: (unit: number | null) => void, focus: (unit: number | null, next?: EventTarget | null) => void,
+ *   pick: (unit: number) => void, move: (unit: number) => void,
+ * }} on
+ */
+export const createTokenLine = (page, side, on) => {
+  const attributes = { class: "tokens", role: "listbox", "aria-orientation": "horizontal", tabindex: -1 };
+  const list = element("div", { dir: "auto", ...attributes });
+  /** @type {Map<number, HTMLElement>} */
+  let spans = new Map();
+  let drawn = ""; // what they were drawn for
+  /** @type {number[]} */
+  let order = [];
+  /** @type {[before: boolean, after: boolean]} Whether more units are there than are drawn. */
+  let ends = [false, false];
+
+  /** @type {(event: Event) => number | null} */
+  const unitOf = (event) => unitAt(targetOf(event, ".token"));
+  /** @type {(found: Element | null) => number | null} */
+  const unitAt = (found) => (found && list.contains(found) ? Number(found.getAttribute("data-unit")) : null);
+
+  /** @type {(unit: Unit, text: string, line: TokenizedText, kind?: string) => HTMLElement} */
+  const token = (unit, text, line, kind = "") => {
+    const generated = line.prompt !== null && unit.first >= line.prompt;
+    const classes = ["token", kind, unit.aside && !kind && "aside", generated && "generated"].filter(Boolean).join(" ");
+    const own = { class: classes, role: "option", tabindex: -1, "data-unit": unit.index };
+    const made = element(kind === "label" ? "bdi" : "span", own, text);
+    spans.set(unit.index, made);
+    return made;
+  };
+
+  /** @type {(item: TextItem | undefined) => boolean} */
+  const joins = (item) => item !== undefined && !("gap" in item);
+
+  /** @type {(items: TextItem[], line: TokenizedText) => Child[]} */
+  const laid = (items, line) =>
+    items.flatMap((item, at) => {
+      if ("gap" in item) return between(item.gap);
+      if ("label" in item) return [token(item.unit, item.label, line, "label")];
+      if ("whole" in item) {
+        const parts = item.units.map((unit, part) => token(unit, String(part + 1), line, "part"));
+        const glyph = element("span", { class: "glyph", "aria-hidden": "true" }, printable(item.whole));
+        const beside = element("bdi", { role: "presentation" }, ...parts);
+        return [element("span", { class: "whole", role: "presentation" }, glyph, beside)];
+      }
+      const made = token(item.unit, printable(item.text), line);
+      made.classList.toggle("snug", joins(items[at - 1]));
+      made.classList.toggle("tight", joins(items[at + 1]));
+      return [made];
+    });
+
+  /**
+   * Draw the units [first, last) of a line; `labelled` are the units without text that are drawn too.
+   * @type {(line: TokenizedText, units: Unit[], first: number, last: number, labelled: Set<number>) => void}
+   */
+  const show = (line, units, first, last, labelled) => {
+    list.setAttribute("aria-label", page.say(`sentence.${page.trace.crossing ? side : "line"}`));
+    const now = JSON.stringify([page.state.trace, page.state.unit, units.length, first, last, [...labelled]]);
+    if (now === drawn) return;
+    const focused = unitAt(document.activeElement?.closest(".token") ?? null);
+    drawn = now;
+    spans = new Map();
+    list.dataset.size = size(units.length);
+    list.dataset.unit = page.state.unit;
+    list.replaceChildren(...nodesOf(laid(laidOut(line, units, first, last, labelled), line)));
+    order = [...spans.keys()];
+    ends = [first > 0, last < units.length];
+    if (focused !== null && spans.has(focused)) focus(focused);
+  };
+
+  /**
+   * Show each unit that is drawn as `look` says; Tab goes to one of them.
+   * @type {(look: (unit: number) => Look, tabbable: number | null) => void}
+   */
+  const paint = (look, tabbable) => {
+    const stop = tabbable !== null && spans.has(tabbable) ? tabbable : order[0];
+    for (const [unit, span] of spans) {
+      const { fill = "", light = null, kind = "", label } = look(unit);
+      span.style.setProperty("--fill", fill || null);
+      span.style.color = light === null ? "" : light ? "#fff" : "#0b0e13";
+      span.dataset.kind = kind;
+      span.setAttribute("aria-label", label);
+      span.setAttribute("aria-selected", String(kind.includes("pinned")));
+      span.tabIndex = unit === stop ? 0 : -1;
+    }
+  };
+
+  /** @type {(unit: number) => void} */
+  const focus = (unit) => {
+    for (const [at, span] of spans) span.tabIndex = at === unit ? 0 : -1;
+    spans.get(unit)?.focus();
+  };
+
+  // The unit that a key goes to from one that has the focus; null for none.
+  /** @type {(key: string, from: number) => number | null} */
+  const stepped = (key, from) => {
+    const at = order.indexOf(from);
+    const forward = getComputedStyle(list).direction === "rtl" ? -1 : 1;
+    const step = key === "ArrowRight" ? forward : key === "ArrowLeft" ? -forward : 0;
+    if (step) return order[at + step] ?? (ends[step > 0 ? 1 : 0] ? order[at] + step : null);
+    if (key === "Home") return order[0];
+    if (key === "End") return order[order.length - 1];
+    const here = spans.get(from);
+    const near = here && above(spans.values(), here, key === "ArrowDown" ? 1 : -1);
+    return near ? Number(near.dataset.unit) : null;
+  };
+
+  list.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "touch") on.hover(unitOf(event));
+  });
+  list.addEventListener("pointerleave", () => on.hover(null));
+  list.addEventListener("focusin", (event) => {
+    if (targetOf(event)?.matches(":focus-visible")) on.focus(unitOf(event));
+  });
+  list.addEventListener("focusout", (event) => on.focus(null, event.relatedTarget));
+  list.addEventListener("click", (event) => {
+    const unit = unitOf(event);
+    if (unit !== null) on.pick(unit);
+  });
+  list.addEventListener("keydown", (event) => {
+    const here = unitOf(event);
+    if (event.ctrlKey || event.metaKey || event.altKey || here === null) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      on.pick(here);
+    } else if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
+      event.preventDefault();
+      const unit = stepped(event.key, here);
+      if (unit !== null) on.move(unit);
+    }
+  });
+
+  /** @type {(unit: number) => HTMLElement | undefined} */
+  const span = (unit) => spans.get(unit);
+  return { element: list, show, paint, focus, span };
+};
+
+/**
+ * A unit's text as it is named; where a character is cut over several, with which of them it is: "🦜 2/3".
+ * @type {(unit: Unit, units: Unit[]) => string}
+ */
+export const titled = (unit, units) => {
+  /** @type {(one: Unit | undefined) => boolean} */
+  const same = (one) => one !== undefined && !one.special && one.start === unit.start && one.end === unit.end;
+  let [from, to] = [unit.index, unit.index];
+  if (!unit.special) {
+    while (same(units[from - 1])) from -= 1;
+    while (same(units[to + 1])) to += 1;
+  }
+  return from === to ? named(unit.text) : `${named(unit.text)} ${unit.index - from + 1}/${to - from + 1}`;
+};
+
+/** @type {WeakMap<Unit[], { numbers: number[], count: number }>} Which of the words each is, and how many there are. */
+const counts = new WeakMap();
+
+/** @type {(units: Unit[]) => { numbers: number[], count: number }} */
+const counted = (units) => {
+  const known = counts.get(units);
+  if (known) return known;
+  let count = 0;
+  const numbers = units.map((unit) => (count += unit.special || !unit.text.trim() ? 0 : 1));
+  const found = { numbers, count };
+  counts.set(units, found);
+  return found;
+};
+
+/**
+ * The accessible name of a unit: its text, and its number among the words ("word 3 of 7").
+ * @type {(page: Page, unit: Unit, units: Unit[]) => string}
+ */
+export const called = (page, unit, units) => {
+  const word = titled(unit, units);
+  if (unit.special) return page.say("sentence.special", { word });
+  if (!unit.text.trim()) return page.say("sentence.bare", { word });
+  const { numbers, count } = counted(units);
+  const key = page.state.unit === "words" ? "sentence.word" : "sentence.piece";
+  return page.say(key, { word, number: numbers[unit.index], count });
+};

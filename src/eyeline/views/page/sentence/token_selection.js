@@ -1,0 +1,217 @@
+// The selection of the sentence view: the unit, the direction, and its weights.
+
+import { named } from "../drawing/labels.js";
+import { Totals, average, given, received, work } from "./shares.js";
+
+const WORK = 1.5e9; // multiplications, beyond which what all units get is not worked out unasked
+const WHOLE = 6e9; // multiplications, beyond which a table has only the shares that are drawn or listed
+
+/** @type {(one: AttentionMap, other: AttentionMap) => boolean} */
+const same = (one, other) =>
+  one.reduce === other.reduce && one.queries === other.queries && one.heads.length === other.heads.length &&
+  one.heads.every((head, at) => head === other.heads[at]);
+
+/**
+ * The units of a list that count, as a list and as a set.
+ * @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted
+ */
+
+/** The selection: a pinned unit has precedence over a hovered one, and that over a focused one. */
+export class TokenSelection {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    /** @type {AttentionMap | null} */
+    this.attention = null;
+    /** @type {Selected | null} */
+    this.hovered = null;
+    /** @type {Selected | null} */
+    this.focused = null;
+    /** @type {WeakMap<Unit[], Counted>} */
+    this.lists = new WeakMap();
+    this.special = false;
+    /** @type {[layer: number, head: HeadChoice]} */
+    this.place = [0, "mean"];
+    /** @type {Float64Array | null} The average share that each unit receives, once known. */
+    this.averages = null;
+    /** @type {object | null} Identifies the computation of the averages that is running. */
+    this.averaging = null;
+    /** @type {{ name: string, of: Totals } | null} */
+    this.totals = null;
+  }
+
+  /** The attention map, which is there once the view is ready. */
+  get map() {
+    if (!this.attention) throw new Error("there are no weights yet");
+    return this.attention;
+  }
+
+  /** The sides of the trace that are drawn: one, or with a cross-attention both. @returns {Side[]} */
+  get sides() {
+    return this.page.trace.crossing ? ["queries", "keys"] : ["queries"];
+  }
+
+  /** The side of the keys. @returns {Side} */
+  get across() {
+    return this.page.trace.crossing ? "keys" : "queries";
+  }
+
+  /** @param {Side} side */
+  units(side) {
+    return this.page.trace[side].units(this.page.state.unit);
+  }
+
+  /** Whether the numbers are of the text and the units that are drawn: others may be on their way. */
+  get ready() {
+    return this.attention?.queries === this.units("queries") && this.attention.keys === this.units(this.across);
+  }
+
+  /** The selected unit, or null. @returns {Selected | null} */
+  get selected() {
+    const { state, trace } = this.page;
+    if (state.token === null) return this.hovered ?? this.focused;
+    const side = trace.crossing && state.toward === "to" ? "keys" : "queries";
+    return { side, unit: trace[side].unitOf(state.token, state.unit).index, pinned: true };
+  }
+
+  /** The places of a side's units that count, the selected one always among them. @param {Side} side */
+  shown(side) {
+    return this._counted(side).list;
+  }
+
+  /**
+   * The same, also as a set; kept, since a line may be very long.
+   * @param {Side} side
+   */
+  _counted(side) {
+    const [units, { special }, one] = [this.units(side), this.page.state, this.selected];
+    let known = this.lists.get(units);
+    if (!known || known.special !== special) {
+      const list = this.page.shown(units);
+      this.lists.set(units, (known = { special, list, set: new Set(list) }));
+    }
+    if (one?.side !== side || known.set.has(one.unit)) return known;
+    const list = [...known.list, one.unit].sort((a, b) => a - b);
+    return { list, set: new Set(list) };
+  }
+
+  /** Take the attention map that the state names. @param {AttentionMap} attention */
+  take(attention) {
+    const { layer, head, special } = this.page.state;
+    this.place = [layer, head];
+    if (this.attention && same(attention, this.attention) && special === this.special) return;
+    if (attention.queries !== this.attention?.queries) [this.hovered, this.focused] = [null, null];
+    [this.attention, this.special] = [attention, special];
+    this.rest();
+  }
+
+  /**
+   * Compute the average share that each unit receives, unless it takes long or is running; calls `done` at the end.
+   * @param {() => void} done
+   */
+  async average(done) {
+    const { map } = this;
+    if (this.averaging || work(map) > WORK) return;
+    const now = {};
+    this.averaging = now;
+    const [queries, keys] = [this.units("queries"), this.units(this.across)].map((units) => this.page.shown(units));
+    const found = await average(map, queries, keys, () => this.averaging === now);
+    if (!found || this.averaging !== now) return;
+    this.averages = found;
+    done();
+  }
+
+  /** Drop the averages, and stop computing them. */
+  rest() {
+    [this.averages, this.averaging, this.totals] = [null, null, null];
+  }
+
+  /**
+   * The reading: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
+   * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
+   * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
+   * the others; `whole` says whether nothing is left to be worked out. `near` says which of a side's units are drawn.
+   * @param {(side: Side) => UnitRange} near
+   * @returns {Reading}
+   */
+  read(near) {
+    const { selected: one, map } = this;
+    const { crossing } = this.page.trace;
+    const back = one !== null && (crossing ? one.side === "keys" : this.page.state.toward === "to");
+    const side = back ? "queries" : this.across;
+    const { list: keys, set: kept } = this._counted(this.across);
+    /** @type {Reading} */
+    const seen = {
+      kind: one === null ? "none" : back ? "to" : "from",
+      one, side,
+      units: this.units(side),
+      ones: one && this.units(one.side),
+      asked: one && this.units(one.side)[one.unit],
+      own: one && !crossing ? one.unit : null,
+      kept,
+      shares: null, weights: null, aside: 0, whole: true,
+    };
+    if (one === null) return { ...seen, shares: this.averages };
+    if (!back) return { ...seen, ...given(map, one.unit, keys) };
+    const [first, last] = near(side);
+    const queries = this.shown(side);
+    const close = queries.filter((unit) => unit >= first && unit < last);
+    return { ...seen, ...received(map, one.unit, queries, this._totals(keys), close) };
+  }
+
+  /**
+   * Whether the selected unit may not look at a unit, or be looked at by it.
+   * @param {Reading} seen
+   * @param {number} unit
+   */
+  hides(seen, unit) {
+    if (seen.one === null) return false;
+    return !(seen.kind === "to" ? this.map.allowed(unit, seen.one.unit) : this.map.allowed(seen.one.unit, unit));
+  }
+
+  /**
+   * All numbers of the reading as a table; units count from 0.
+   * @param {(side: Side) => UnitRange} near
+   * @returns {Table}
+   */
+  table(near) {
+    const { place } = this;
+    const seen = this.ready ? this.read(near) : null;
+    const { asked = null, shares = null, weights = null } = seen ?? {};
+    if (!seen || !asked || !shares || !weights) {
+      const known = shares ? [...shares.entries()].filter(([, share]) => share >= 0) : [];
+      return {
+        name: "received",
+        columns: ["layer", "head", "key_index", "key", "share"],
+        rows: known.map(([at, share]) => [...place, at, named(seen?.units[at].text ?? ""), share]),
+      };
+    }
+    /** @type {(unit: Unit) => Datum[]} */
+    const entry = (unit) => [unit.index, named(unit.text)];
+    const shown = new Set(this.shown(seen.side));
+    const some = seen.kind === "from" || work(this.map) > WHOLE;
+    /** @type {(unit: Unit) => Datum} */
+    const share = ({ index }) => {
+      if (!shown.has(index)) return "";
+      if (some) return Number.isNaN(shares[index]) ? "" : shares[index];
+      const total = this._totals([...seen.kept]).of(index);
+      return total > 0 ? weights[index] / total : 0;
+    };
+    return {
+      name: seen.kind === "from" ? "looks-at" : "looked-at-by",
+      columns: ["layer", "head", "query_index", "query", "key_index", "key", "weight", "share"],
+      rows: seen.units.map((unit) => {
+        const pair = seen.kind === "from" ? [asked, unit] : [unit, asked];
+        return [...place, ...pair.flatMap(entry), weights[unit.index], share(unit)];
+      }),
+    };
+  }
+
+  /** @param {number[]} keys */
+  _totals(keys) {
+    const name = keys.join();
+    const known = this.totals?.name === name ? this.totals : { name, of: new Totals(this.map, keys) };
+    this.totals = known;
+    return known.of;
+  }
+}

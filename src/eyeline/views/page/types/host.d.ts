@@ -1,0 +1,123 @@
+// The types that the page's modules share. They are global: modules name them in JSDoc, and nothing of this is shipped.
+// docs/page-format.md says what each key of a header, a request and a reply means.
+
+// What a host tells the page, and answers.
+
+type MaskKind = "all" | "causal" | "bounds" | "bits";
+
+interface LineEntry {
+  text: string;
+  ids: number[];
+  pieces: string[];
+  starts: number[];
+  ends: number[];
+  words: [first: number, last: number, start: number, end: number][];
+  aside: number[];
+  prompt: number | null;
+}
+
+interface TraceEntry {
+  name: string;
+  model: {
+    name: string; layers: number; heads: number; key_heads: number; head_dim: number; value_dim: number;
+  };
+  kind: "encoder" | "decoder" | "cross";
+  queries: LineEntry;
+  keys: LineEntry | null;
+  values: boolean;
+  layers: { scale: number; mask: { kind: MaskKind } }[];
+  entropy: number[][];
+  distance: number[][] | null;
+  aside: number[][];
+  picture: [rows: number, columns: number] | null;
+}
+
+interface Header {
+  schema: string;
+  version: string;
+  title: string;
+  can: {
+    run: boolean;
+    picture: boolean;
+    models: string[];
+    fetch?: Record<string, number>;
+    files?: { name: string; kind: "text" | "trace" }[];
+  };
+  state: Partial<State>;
+  traces: TraceEntry[];
+}
+
+interface PictureRequest {
+  trace: number;
+  layer: number;
+  head: number;
+  queries: [first: number, last: number];
+  keys: [first: number, last: number];
+  rows: number;
+  columns: number;
+}
+
+type HostRequest =
+  | { kind: "head"; trace: number; layer: number; head: number }
+  | { kind: "overview"; trace: number }
+  | ({ kind: "picture" } & PictureRequest);
+
+/** An error as a host reports it. */
+interface Refusal {
+  argument: string | null;
+  message: string;
+}
+
+interface HeadShape {
+  N: number;
+  M: number;
+  D: number;
+  E: number;
+}
+
+/** A reply to any request: a head's has all of it, an overview's and a picture's a shape of numbers. */
+interface Reply {
+  id: number;
+  error?: Refusal;
+  shape: HeadShape | number[];
+  dtype: "float32" | "float16";
+  arrays: string[];
+  mask_shape?: number[];
+}
+
+type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+
+interface RunReport {
+  layers: [done: number, count: number];
+  line: string;
+  seconds: number;
+}
+
+/** What a host takes to run a text or to open a file. */
+interface RunRequest {
+  text?: string;
+  file?: number;
+  model: string;
+  mask: "causal" | null;
+  scale: number | null;
+}
+
+/** The model object of a host: anywidget's in a notebook, and the same over a file or a server. */
+interface HostModel {
+  get(name: "header"): Header;
+  get(name: "address"): boolean | undefined;
+  get(name: "words"): string | undefined;
+  on(event: "msg:custom", listener: (reply: Reply, buffers?: Bytes[]) => void): void;
+  send(request: HostRequest & { id: number }): void;
+  set?(name: "words", value: string): void;
+  save_changes?(): void;
+  /** Only a host that runs texts has these. */
+  createPrompt?(page: Page): PagePart;
+  run?(request: RunRequest, told: (report: RunReport) => void): Promise<{ trace: number; header: Header } | null>;
+  cancel?(job?: number): Promise<void>;
+}
+
+/** What main.js exports. */
+interface Main {
+  render(shown: { model: HostModel; el: HTMLElement }): () => void;
+}

@@ -1,0 +1,140 @@
+// The types of the page's state, of texts and weights, and of what its parts share.
+
+// The state.
+
+type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare";
+type UnitKind = "words" | "pieces";
+type Side = "queries" | "keys";
+type Language = "en" | "vi";
+type Theme = "light" | "dark";
+type ScaleKind = "linear" | "log" | "rank";
+type Order = "place" | "entropy" | "distance" | "aside";
+type HeadChoice = number | "mean" | "max";
+type Place = [trace: number, layer: number, head: HeadChoice];
+type Box = [top: number, left: number, bottom: number, right: number];
+
+interface State {
+  view: ViewName;
+  trace: number;
+  layer: number;
+  head: HeadChoice;
+  unit: UnitKind;
+  special: boolean;
+  token: number | null;
+  toward: "from" | "to";
+  threshold: number;
+  order: Order;
+  scale: ScaleKind;
+  clipped: number[];
+  box: Box | null;
+  ahead: boolean;
+  scaled: boolean;
+  removed: number[];
+  key: number | null;
+  coordinate: number | null;
+  passed: number | null;
+  other: Place | null;
+  partner: number | null;
+  language: Language | null;
+  theme: Theme | null;
+}
+
+// Texts, weights.
+
+interface Token {
+  index: number;
+  id: number;
+  piece: string;
+  special: boolean;
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** What one label stands for: a word or a piece of one, or a special token; tokens [first, last), text [start, end). */
+interface Unit {
+  index: number;
+  first: number;
+  last: number;
+  start: number;
+  end: number;
+  text: string;
+  special: boolean;
+  aside: boolean;
+  before: boolean;
+  after: boolean;
+}
+
+interface HeadMask {
+  kind: MaskKind;
+  shape?: number[];
+  values?: Int32Array | Uint8Array;
+}
+
+interface HeadArrays extends HeadShape {
+  q: Float32Array;
+  k: Float32Array;
+  v: Float32Array | null;
+  lse: Float32Array;
+  scale: number;
+  mask: HeadMask;
+}
+
+/** The small pictures of all heads of a trace. */
+interface Pictures {
+  shape: number[];
+  bytes: Uint8Array;
+  most: Float32Array;
+}
+
+type Numbers = ArrayLike<number> & Iterable<number>;
+
+// Parts of the page.
+
+interface PagePart {
+  element: HTMLElement;
+  update(): void;
+}
+
+type Datum = string | number | boolean | null | undefined;
+
+interface Table {
+  name: string;
+  columns: string[];
+  rows: Datum[][];
+}
+
+interface View {
+  element: HTMLElement;
+  update(): void | Promise<void>;
+  numbers(): Table;
+  picture(): string;
+  destroy(): void;
+}
+
+/** What may stand in an element: nodes, texts, numbers, nothing, and lists of all that. */
+type Child = Node | string | number | boolean | null | undefined | Child[];
+type Attributes = {
+  on?: Record<string, (event: any) => void>;
+  style?: Record<string, string | number | null | undefined>;
+  [name: string]: unknown;
+};
+type Values = Record<string, string | number>;
+
+type RGB = [red: number, green: number, blue: number];
+type OkLab = [lightness: number, greenToRed: number, blueToYellow: number];
+
+/** What drawing needs. */
+interface DrawingRoom {
+  page: Page;
+  canvases: import("../drawing/canvases.js").Canvases;
+  colour: (name: string) => string;
+}
+
+type Draw = (context: CanvasRenderingContext2D, width: number, height: number, dots: number) => void;
+
+type Page = import("../page.js").Page;
+type Trace = import("../weights/traces.js").Trace;
+type TokenizedText = import("../weights/traces.js").TokenizedText;
+type Head = import("../weights/head.js").Head;
+type AttentionMap = import("../weights/attention_map.js").AttentionMap;

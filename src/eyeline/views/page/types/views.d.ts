@@ -1,0 +1,203 @@
+// The types of each view.
+
+// The matrix view.
+
+interface Cell {
+  row: number;
+  column: number;
+}
+
+/** A line of units beside a matrix. */
+interface Axis {
+  title: string;
+  units: Unit[];
+  labels: string[];
+  numbers: number[];
+  wide: number | null;
+  marked: Set<number>;
+  pinned: Set<number>;
+}
+
+interface Gutter {
+  left: number;
+  top: number;
+  turned: boolean;
+}
+
+type Cells = import("../matrix/cells.js").Cells;
+type ColourMap = import("../matrix/colour_map.js").ColourMap;
+type Viewport = import("../matrix/viewport.js").Viewport;
+type Ruler = import("../matrix/axes.js").Ruler;
+type Plot = import("../matrix/plot.js").Plot;
+type Sink = import("../matrix/sink.js").Sink;
+
+/** What is known once weights are there: cells, lines, gutter and ruler are null until then. */
+interface Matrix {
+  page: Page;
+  viewport: Viewport;
+  canvas: HTMLCanvasElement;
+  cells: Cells | null;
+  lines: { rows: Axis; columns: Axis } | null;
+  at: Cell | null;
+  clipped: number[];
+  gutter: Gutter | null;
+  ruler: Ruler | null;
+  point(at: Cell | null, spoken?: boolean): void;
+  pin(row: number): void;
+  clip(column: number): void;
+  zoom(factor: number, x?: number, y?: number): void;
+  fit(): void;
+  rest(): void;
+  resized(): void;
+}
+
+/** A picture under others: the part [x, y, width, height] of a canvas over cells [top, bottom) × [left, right). */
+interface Layer {
+  canvas: HTMLCanvasElement;
+  part: [x: number, y: number, width: number, height: number];
+  top: number;
+  left: number;
+  bottom: number;
+  right: number;
+  smooth: boolean;
+  hidden: boolean;
+}
+
+type SceneLines = { rows: Axis & { at: number | null }; columns: Axis & { at: number | null } };
+
+/** What a frame drew. */
+interface Drawn {
+  state: "loading" | "far" | "slow" | "busy" | "done";
+  level: number;
+  colourMap: ColourMap | null;
+  coarse: boolean;
+  failed: unknown;
+}
+
+type Tile = import("../matrix/tiles.js").Tile;
+
+interface Scene {
+  viewport: Viewport;
+  gutter: Gutter;
+  ruler: Ruler;
+  colourMap: ColourMap | null;
+  layers: Layer[];
+  weight: ((row: number, column: number) => number | undefined) | null;
+  lines: SceneLines | null;
+}
+
+interface Ink {
+  [name: string]: string;
+}
+
+// The sentence view.
+
+interface Selected {
+  side: Side;
+  unit: number;
+  pinned?: boolean;
+}
+
+/** What one unit gives to, or gets of, each unit of a side. */
+interface Reading {
+  kind: "from" | "to" | "none";
+  one: Selected | null;
+  side: Side;
+  units: Unit[];
+  ones: Unit[] | null;
+  asked: Unit | null;
+  own: number | null;
+  kept: Set<number>;
+  shares: Float64Array | null;
+  weights: Float64Array | null;
+  aside: number;
+  whole: boolean;
+}
+
+/** What of a reading is drawn. */
+interface DrawnReading extends Reading {
+  pointed: number | null;
+  hidden: boolean;
+  generated: boolean;
+  long: boolean;
+  joined: boolean;
+}
+
+/**
+ * A part of a text as drawn: the gap between units; a unit with its text; one with a label, which has no text of its own,
+ * such as a special token; or a whole character that is cut over several units, drawn once.
+ */
+type TextItem =
+  | { gap: string }
+  | { unit: Unit; text: string }
+  | { unit: Unit; label: string }
+  | { whole: string; units: Unit[] };
+
+type UnitRange = [first: number, last: number];
+
+/** How a unit is drawn. */
+interface Look {
+  fill?: string;
+  light?: boolean | null;
+  kind?: string;
+  label: string;
+}
+
+// The compare view.
+
+interface ComparedSide {
+  place: Place;
+  trace: Trace;
+  attention: AttentionMap;
+  unit: Unit;
+  row: Float64Array;
+  share: Float64Array;
+  shown: number[];
+  kept: number;
+}
+
+type Pair = [first: Unit | null, second: Unit | null, same: boolean];
+
+interface Comparison {
+  sides: [ComparedSide, ComparedSide];
+  pairs: Pair[];
+  same: boolean;
+  matched: boolean;
+}
+
+/** The weights of some query units on some key units, row by row, and where one may not look. */
+interface Patch {
+  rows: number[];
+  columns: number[];
+  queries: Unit[];
+  keys: Unit[];
+  weights: Float64Array;
+  hidden: Uint8Array;
+}
+
+interface Heatmap {
+  element: HTMLCanvasElement;
+  width: number;
+  patch: Patch;
+  pinned: number;
+  paint(cell: [row: number, column: number] | null): void;
+  cellAt(event: MouseEvent): [row: number, column: number] | null;
+}
+
+// The steps view.
+
+type StepsOf = ReturnType<typeof import("../steps/formula.js").stepsOf>;
+type Walkthrough = Awaited<ReturnType<typeof import("../steps/walkthrough.js").walked>>;
+type Space = "match" | "pass";
+
+/** What the steps are made with. */
+interface StepsRoom extends DrawingRoom {
+  reading: Record<Space, { at: number; of: number }>;
+  walk: Walkthrough;
+  ends: { query: number; keys: number; values: number; taken: number };
+  tell(space: Space, value: (at: number) => number): HTMLElement;
+  which(space: Space): HTMLElement;
+  choose(key: number): void;
+  remove(key: number): void;
+  rest(): HTMLElement | null;
+}

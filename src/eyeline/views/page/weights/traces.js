@@ -1,0 +1,80 @@
+// Traces: tokenized texts with their words and pieces, layers and heads.
+
+/** One line of tokens. A unit is what one label stands for: a word or a piece of one, or a special token. */
+export class TokenizedText {
+  /** @param {LineEntry} entry */
+  constructor(entry) {
+    this.text = entry.text;
+    this.prompt = entry.prompt ?? null;
+    this.length = entry.ids.length;
+    /** @type {Token[]} */
+    this.tokens = entry.ids.map((id, index) => {
+      const [start, end] = [entry.starts[index], entry.ends[index]];
+      const special = start < 0;
+      const piece = entry.pieces[index];
+      return { index, id, piece, special, start, end, text: special ? piece : entry.text.slice(start, end) };
+    });
+    const aside = new Set(entry.aside);
+    /** @type {Unit[]} */
+    this.words = entry.words.map(([first, last, start, end], index) => ({
+      index, first, last, start, end,
+      text: start < 0 ? entry.pieces[first] : entry.text.slice(start, end),
+      special: start < 0,
+      aside: aside.has(index),
+      before: false,
+      after: false,
+    }));
+    /** @type {Unit[]} */
+    this.pieces = this.words.flatMap((word) =>
+      this.tokens.slice(word.first, word.last).map((token) => ({
+        index: token.index, first: token.index, last: token.index + 1, start: token.start, end: token.end,
+        text: token.text,
+        special: word.special,
+        aside: word.aside,
+        before: token.index > word.first,
+        after: token.index + 1 < word.last,
+      })),
+    );
+    this.wordOf = new Int32Array(this.length);
+    for (const word of this.words) this.wordOf.fill(word.index, word.first, word.last);
+  }
+
+  /** The units of a kind, "words" or "pieces", in reading order. @param {UnitKind} kind */
+  units(kind) {
+    return kind === "words" ? this.words : this.pieces;
+  }
+
+  /**
+   * The unit of a kind that a token lies in.
+   * @param {number} token
+   * @param {UnitKind} kind
+   */
+  unitOf(token, kind) {
+    return kind === "words" ? this.words[this.wordOf[token]] : this.pieces[token];
+  }
+}
+
+/** One stack of attention: what a run of a model left, or one part of an encoder-decoder's. */
+export class Trace {
+  /**
+   * @param {TraceEntry} entry
+   * @param {number} index
+   */
+  constructor(entry, index) {
+    this.index = index;
+    this.name = entry.name;
+    this.kind = entry.kind;
+    this.model = entry.model;
+    this.layers = entry.layers;
+    this.values = entry.values;
+    this.entropy = entry.entropy;
+    this.distance = entry.distance;
+    this.aside = entry.aside;
+    this.picture = entry.picture;
+    this.queries = new TokenizedText(entry.queries);
+    this.keys = entry.keys ? new TokenizedText(entry.keys) : this.queries;
+    this.crossing = entry.keys !== null;
+    this.depth = entry.layers.length;
+    this.heads = entry.model.heads;
+  }
+}
