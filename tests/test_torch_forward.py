@@ -243,7 +243,7 @@ def test_inference_mode_and_no_grad():
         ({"dropout": 1.0, "seed": torch.tensor(1)}, "dropout must be a number from 0 to below 1, got 1.0"),
         ({"dropout": 0.5, "seed": torch.tensor(1.0)}, "seed must be one whole number, got a tensor of torch.float32"),
         ({"dropout": 1.0, "seed": 1}, "dropout must be a number from 0 to below 1, got 1.0"),
-        ({"scores": torch.zeros(3, 5)}, "scores must hold changes of scores, got an array"),
+        ({"scores": torch.zeros(3, 5)}, "scores must hold score modifiers, got an array"),
         ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),
         ({"read": ["entropy"]}, "read must hold readouts, such as eyeline.Weights(), got 'entropy'"),
         ({"shard": el.Shard()}, "shard and lse must be left out for tensors"),

@@ -1,4 +1,4 @@
-"""What may be seen: masks as structure, not tensors.
+"""Masks: which keys a query may look at, as structure, not tensors.
 
 A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values that
 print as what they mean and join with `&`, `|` and `~`. Each has two faces: `rule`, its definition as a formula on

@@ -16,7 +16,7 @@ _FARTHEST = 1 << 62
 
 
 def standing(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `name` is what asks, for the error."""
+    """The key position at which each query stands, (N, 1); `name` stands in the error message."""
     N, M = problem.queries, problem.keys
     if N != M and align is None:
         raise ValueError(

@@ -14,7 +14,7 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Intervals(Mask):
-    """A mask given as intervals: what takes n × n booleans otherwise, wherever rows have few edges.
+    """A mask given as intervals, in place of n × n booleans, where rows have few edges.
 
     Args:
         bounds: whole numbers, (N or 1, K, 2) or (B or 1, N or 1, K, 2): query i may look at key j where `bounds[..., i,

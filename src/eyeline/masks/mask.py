@@ -1,4 +1,4 @@
-"""What a mask is, and how masks join."""
+"""The base of all masks, and the masks that `&`, `|` and `~` make."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Mask:
         return (full[0, 0] if batch == heads == 1 else full).copy()
 
     def share(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> float:
-        """The part of the matrix that is allowed, from 0 to 1: what attention costs, beside what it costs unmasked.
+        """The share of the matrix that is allowed, from 0 to 1, which is also the cost relative to unmasked attention.
 
         The matrix isn't built. Only what isn't intervals (`Dense` with holes, `MaskFunction`) is counted one by one.
 
@@ -130,12 +130,12 @@ class Mask:
         return draw(self.lower(problem), problem, at, rows, columns)
 
     def parts(self) -> dict[str, Any]:
-        """All that this mask is made of, by the names of its fields; `type(mask)(**mask.parts())` is equal to it."""
+        """Its fields, by name; `type(mask)(**mask.parts())` is equal to it."""
         return parts(self)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is made of numbers and words alone: then it is hashable, and what it lowers to can be kept."""
+        """Whether it holds no array and no function: then it is hashable, and its lowered form can be cached."""
         return all(is_plain(part) for part in self.parts().values())
 
     def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""ALiBi: what is taken from a score grows with the distance."""
+"""ALiBi: a penalty that grows with the distance."""
 
 from __future__ import annotations
 

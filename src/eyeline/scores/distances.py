@@ -1,4 +1,4 @@
-"""How far apart queries and keys are, for what is added by distance."""
+"""Distances between queries and keys, for biases by distance."""
 
 from __future__ import annotations
 

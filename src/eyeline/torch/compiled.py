@@ -96,7 +96,7 @@ def backward(
 
 
 def _of_primitives(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> LoweredGradient | None:
-    """The gradients of what was read as those of primitives; None if the kernels don't have them all at once."""
+    """The readouts' gradients as gradients of primitives; None if one backward pass of the kernels can't take them."""
     all_of_them: LoweredGradient | None = LoweredGradient()
     for readout in request.read:
         count = readout.count_of_results

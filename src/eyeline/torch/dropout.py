@@ -13,7 +13,7 @@ _LOW = 0xFFFFFFFF
 
 
 def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
-    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
+    """Dropout's factor of each weight, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
 
     The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
     """

@@ -45,12 +45,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of the matrix a block is, and what doesn't depend on q, k and v there.
+    """A block's place in the matrix, and its visibility and dropout.
 
     Attributes:
         rows, keys: its queries, and the keys beyond which they may look at nothing.
         visible: where they may look, bool, broadcasting to (B, H, n, m); everywhere if None.
-        factors: what dropout multiplies the weights by, (B, H, n, m); None without dropout.
+        factors: dropout's factor of each weight, (B, H, n, m); None without dropout.
     """
 
     rows: slice

@@ -35,7 +35,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 
 def _check(request: Request) -> None:
-    """Whether what is to be read, and the changes of the scores, fit the call."""
+    """Whether the readouts and the score modifiers fit the call."""
     chosen(request.read, request.problem)
     for change in request.scores:
         change.check(request.problem)
@@ -68,8 +68,8 @@ def backward(
     """The gradients of q, k, v and the request's parameters, None where not needed.
 
     Args:
-        results, gradients: what `forward` gave, and the gradients of that, None where there is none.
-        needs: of which inputs to compute the gradient, in the order of the answer.
+        results, gradients: the results of `forward`, and their gradients, None where there is none.
+        needs: which inputs need a gradient, in the order of the result.
     """
     dtype = computed_in(q.dtype)
     whole = Inputs(q, k, v, request.scores).to(dtype)
@@ -105,11 +105,11 @@ def tangents(
     which: Sequence[int],
     jvp: Callable[..., Any] = torch.func.jvp,
 ) -> list[Tensor]:
-    """The tangents of all that `forward` gives, by those of some of q, k, v and the request's parameters.
+    """Forward mode: the tangents of the results of `forward`.
 
     Args:
-        given, which: these tangents, and which of the tensors they are of.
-        jvp: what differentiates, as `torch.func.jvp`.
+        given, which: tangents of some of q, k, v and the request's parameters, and the numbers of these.
+        jvp: the transform, with the arguments of `torch.func.jvp`.
     """
     _check(request)
     inputs = Inputs(q, k, v, request.scores)
@@ -138,7 +138,7 @@ def _rows(block: Block, request: Request) -> Rows:
 def _given(
     request: Request, arrays: Sequence[Tensor], gradients: Sequence[Tensor | None], whole: Inputs
 ) -> list[tuple[Readout, Tensor, PartialResult]]:
-    """The readouts that have gradients, with these, and with what was read."""
+    """The readouts that have gradients, with these and with their results."""
     found: list[tuple[Readout, Tensor, PartialResult]] = []
     for readout in request.read:
         count = readout.count_of_results
@@ -155,7 +155,7 @@ def _given(
 
 
 def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[int]) -> tuple[Block, Any]:
-    """A block, and what takes the gradients of its output, lse and weights to those of the `wanted` tensors."""
+    """A block, and the function from gradients of its output, lse and weights to gradients of the `wanted` tensors."""
     tensors = part.tensors()
 
     def results(*some: Tensor) -> Any:
