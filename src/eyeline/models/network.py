@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.models.checkpoints import Array
-from eyeline.models.config import Config, Settings
+from eyeline.models.checkpoints import Array, weights_file
+from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.decoder import read_decoder
 from eyeline.models.decoder_config import DECODERS, decoder_config
 from eyeline.models.encoder import read_encoder
@@ -34,12 +34,12 @@ class Network(Protocol):
 
 
 def read_network(folder: Path) -> tuple[Config, Network]:
-    """The configuration and the network in a folder, by its config.json and model.safetensors.
+    """The configuration and the network in a folder, by its config.json and its weights.
 
     Raises:
         ModelError: if it is of no known family, or a file is missing, damaged or of another model.
     """
-    settings, weights = Settings(folder / "config.json"), folder / "model.safetensors"
+    settings, weights = ConfigSettings(folder / "config.json"), weights_file(folder)
     kind = settings.get("model_type")
     if isinstance(kind, str) and kind in DECODERS:
         decoder = decoder_config(settings)
