@@ -7,6 +7,7 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 """
 
 from eyeline.masks.align import Align, check_align, standing
+from eyeline.masks.arrays import namespace
 from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
@@ -45,6 +46,7 @@ __all__ = [
     "edges",
     "function_key",
     "is_plain",
+    "namespace",
     "parts",
     "plain_function",
     "snapshot",

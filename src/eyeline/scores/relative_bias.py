@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Align, AttentionShape, check_align
-from eyeline.scores.arrays import Parameter, beside, check_heads, finite, held, namespace
+from eyeline.masks import Align, AttentionShape, check_align, namespace
+from eyeline.scores.arrays import Parameter, beside, check_heads, finite, held
 from eyeline.scores.distances import distances, table_distances
 from eyeline.scores.lowered import Relative
 from eyeline.scores.score import ALL, Score

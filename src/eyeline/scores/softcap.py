@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eyeline.masks import AttentionShape
-from eyeline.scores.arrays import namespace
+from eyeline.masks import AttentionShape, namespace
 from eyeline.scores.lowered import Capped
 from eyeline.scores.score import ALL, Score
 
