@@ -267,7 +267,7 @@ def test_nothing_is_made_on_another_device():
     with FakeTensorMode():
         q, k, v = (torch.empty(2, 2, tokens, 4, device="meta") for tokens in (3, 5, 5))
         request = Request(
-            problem=AttentionShape((2,), 2, 3, 5),
+            shape=AttentionShape((2,), 2, 3, 5),
             scale=1.0,
             mask=MASKS["joined"],
             scores=(el.Alibi(align="end"), el.Softcap(2.0), el.Bias(torch.empty(3, 5, device="meta"))),

@@ -63,6 +63,6 @@ def finite(name: str, value: Parameter) -> NDArray[np.float64]:
     return array
 
 
-def check_heads(name: str, count: int, problem: AttentionShape) -> None:
-    if count != problem.heads:
-        raise ValueError(f"{name} must have one entry per head ({problem.heads}), got {count}")
+def check_heads(name: str, count: int, shape: AttentionShape) -> None:
+    if count != shape.heads:
+        raise ValueError(f"{name} must have one entry per head ({shape.heads}), got {count}")

@@ -22,12 +22,12 @@ ALL = slice(None)
 class Score:
     """A score modifier, applied between q·k · scale and the softmax. It is a frozen dataclass."""
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """Its definition: the changed scores.
 
         Args:
             s: the scores before, (B, H, n, m), a float64 array or a torch tensor.
-            problem: the shape of the whole matrix.
+            shape: the shape of the whole matrix.
             queries, keys: which of the whole's these n and m are. An array that has these axes was cut by `part`.
         """
         raise NotImplementedError
@@ -36,15 +36,15 @@ class Score:
         """The same modifier for these queries and keys: arrays with these axes are cut, without a copy."""
         return self
 
-    def check(self, problem: AttentionShape) -> None:
+    def check(self, shape: AttentionShape) -> None:
         """Whether it fits.
 
         Raises:
             ValueError: if a parameter doesn't fit the shape, or isn't finite where it has to be.
         """
-        self.lower(problem)
+        self.lower(shape)
 
-    def lower(self, problem: AttentionShape) -> Step:
+    def lower(self, shape: AttentionShape) -> Step:
         """The same as the kernels see it."""
         raise NotImplementedError
 
@@ -61,6 +61,6 @@ class Score:
         this: DataclassInstance = self  # type: ignore[assignment]
         return replace(this, **parameters)  # type: ignore[return-value]
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, NDArray[np.float64]]:
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
         """The gradients of the parameters, by name, from the gradient of the lowered step's array."""
         return {}

@@ -30,11 +30,11 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
     return found
 
 
-def lower(scores: Scores, problem: AttentionShape) -> LoweredScores:
+def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
     """All changes as the kernels see them: the steps in order, and the sinks."""
     found = stacked(scores)
-    sinks = found[-1].of(problem) if found and isinstance(found[-1], Sinks) else None
-    return LoweredScores(tuple(one.lower(problem) for one in found if not isinstance(one, Sinks)), sinks)
+    sinks = found[-1].of(shape) if found and isinstance(found[-1], Sinks) else None
+    return LoweredScores(tuple(one.lower(shape) for one in found if not isinstance(one, Sinks)), sinks)
 
 
 def _score(given: Score | Function) -> Score:

@@ -17,7 +17,7 @@ def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
 
     The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
     """
-    p, (B, H) = request.dropout, request.problem.shape[:2]
+    p, (B, H) = request.dropout, request.shape.shape[:2]
     row = np.full((1, 1, 1), request.seed % 2**64, np.uint64)
     for axis, numbers in enumerate((np.arange(B), np.arange(H), np.arange(rows.start, rows.stop))):
         place = [1, 1, 1]

@@ -44,7 +44,7 @@ def _blank(
     read = [
         q.new_empty(B, H, *result.sizes, dtype=kinds[result.kind])
         for readout in request.read
-        for result in readout.results(request.problem)
+        for result in readout.results(request.shape)
     ]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
 

@@ -36,9 +36,9 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 def _check(request: Request) -> None:
     """Whether the readouts and the score modifiers fit the call."""
-    chosen(request.read, request.problem)
+    chosen(request.read, request.shape)
     for change in request.scores:
-        change.check(request.problem)
+        change.check(request.shape)
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
@@ -84,7 +84,7 @@ def backward(
             rows = _rows(block, request)
             for readout, d, found in d_read:
                 own = readout.coefficients(d.to(dtype), found, rows)
-                d_weights += own.expand(*own.shape[:-1], request.problem.keys)[..., place.keys]
+                d_weights += own.expand(*own.shape[:-1], request.shape.keys)[..., place.keys]
         d_rows = [
             torch.zeros_like(x) if d is None else d[:, :, place.rows].to(dtype)
             for x, d in ((block.output, d_output), (block.lse, d_lse))
@@ -128,11 +128,11 @@ def tangents(
 
 def _rows(block: Block, request: Request) -> Rows:
     """A block's weights as whole rows, with the keys that it left out."""
-    around = block.keys.start, request.problem.keys - block.keys.stop
+    around = block.keys.start, request.shape.keys - block.keys.stop
     weights, visible = (
         torch.nn.functional.pad(x, around) if any(around) else x for x in (block.weights, ~block.hidden)
     )
-    return Rows(weights, visible, block.rows.start, request.problem)
+    return Rows(weights, visible, block.rows.start, request.shape)
 
 
 def _given(
@@ -144,7 +144,7 @@ def _given(
         count = readout.count_of_results
         d, own = gradients[count - 1], tuple(arrays[:count])
         if d is not None:
-            found.append((readout, d, PartialResult(own, request.problem, 0, request.problem.queries)))
+            found.append((readout, d, PartialResult(own, request.shape, 0, request.shape.queries)))
         arrays, gradients = arrays[count:], gradients[count:]
     again = {readout.name: Merger(readout) for readout, *_ in found if readout.needs_places}
     for place in places(request, whole.q) if again else ():

@@ -17,7 +17,7 @@ class Request:
     """One call, apart from q, k and v.
 
     Attributes:
-        problem: the shapes of the call's matrices.
+        shape: the shapes of the call's matrices.
         scale: the factor of q·k.
         mask: where a query may look at a key; everywhere if None.
         scores: the score modifiers in order, with tensors for parameters; sinks last.
@@ -28,7 +28,7 @@ class Request:
         at_a_time: how many scores these hold at a time; as the device allows if None.
     """
 
-    problem: AttentionShape
+    shape: AttentionShape
     scale: float
     mask: Mask | None
     scores: tuple[Score, ...]
@@ -44,7 +44,7 @@ class Request:
         last = self.scores[-1] if self.scores else None
         if not isinstance(last, Sinks):
             return None
-        last.of(self.problem)  # checks them
+        last.of(self.shape)  # checks them
         logits: Tensor = last.logits
         return logits
 

@@ -143,10 +143,10 @@ def decode(
     """
     told = _parsed(text)
     B, H, N, D = q.shape
-    problem = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
+    shape = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
     arrays = [np.zeros(tuple(x.shape), np.int64) if sizes_only else x.cpu().numpy() for x in facts]
     return Request(
-        problem=problem,
+        shape=shape,
         scale=default_scale(D) if told["scale"] is None else told["scale"],
         mask=None if told["mask"] is None or sizes_only else _value(told["mask"], parameters, arrays),
         scores=tuple(_value(score, parameters, arrays) for score in told["scores"]),
