@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import AttentionShape
-from eyeline.readouts.arrays import beside, cast, namespace
+from eyeline.masks import AttentionShape, namespace
+from eyeline.readouts.arrays import beside, cast
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 
 Array = NDArray[Any]
