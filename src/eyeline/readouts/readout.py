@@ -54,6 +54,11 @@ class Rows:
         return self.first + self.count
 
     @property
+    def place(self) -> tuple[AttentionShape, int, int]:
+        """Of which matrix, from which query on and how many these are: as a partial result says it."""
+        return self.shape, self.first, self.count
+
+    @property
     def xp(self) -> Any:
         """The library of these arrays, `numpy` or `torch`."""
         return namespace(self.w)

@@ -69,13 +69,13 @@ class Weights(Readout[Array]):
         return inside, positions[inside]
 
     def read(self, rows: Rows) -> PartialResult:
-        _, places = self._here(rows.shape, rows.first, rows.count)
+        _, places = self._here(*rows.place)
         columns = self.columns(rows.shape.keys)
         rectangle = rows.w[..., rows.constant(places), :][..., rows.constant(columns)]
-        return PartialResult((rectangle,), rows.shape, rows.first, rows.count)
+        return PartialResult((rectangle,), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
-        inside, places = self._here(rows.shape, rows.first, rows.count)
+        inside, places = self._here(*rows.place)
         across = zeros(rows.w, *rows.w.shape[:2], len(inside), rows.shape.keys)
         across = added_at(across, -1, self.columns(rows.shape.keys), d[..., rows.constant(inside), :])
         return added_at(rows.xp.zeros_like(rows.w), -2, places, across)
