@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from eyeline.readouts import PartialResult, Readout, chosen
-from eyeline.readouts.readout import Merger, Rows
+from eyeline.readouts.merging import Merger
+from eyeline.readouts.readout import Rows
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.portable_block import Block, Place, attend, places
 from eyeline.torch.request import Request
