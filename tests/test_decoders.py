@@ -10,7 +10,7 @@ import tokenizers
 
 import eyeline as el
 from eyeline.models import ModelError, decoder, load
-from eyeline.models.cache import Cache
+from eyeline.models.cache import KeyValueCache
 from eyeline.models.decoder_config import DECODERS
 from eyeline.models.generating import Choice, softmax
 from eyeline.models.rotary import SCALINGS
@@ -228,7 +228,7 @@ def test_what_a_step_gave_out_stays_as_it_was(model):
 
 
 def test_a_cache_copies_what_it_has_only_when_its_room_doubles():
-    kept, random, room = Cache(), np.random.default_rng(0), []
+    kept, random, room = KeyValueCache(), np.random.default_rng(0), []
     k, v = (random.standard_normal((1, 2, 100, 4), np.float32) for _ in range(2))
     for token in range(100):
         keys, values = kept.append(k[:, :, token : token + 1], v[:, :, token : token + 1])

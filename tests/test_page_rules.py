@@ -244,7 +244,7 @@ def test_a_line_of_words_reads_as_its_script_does(page_of, view, role):
 
 def test_nothing_is_wider_than_a_narrow_window(page_of, two, crossing):
     odd = pages.trace(f"{ARABIC} {'long' * 40}", pieces=2)
-    many = pages.trace(pages.words(120), layers=12, heads=12, head_dim=4)
+    many = pages.trace(pages.words(120), layers=2, heads=12, head_dim=4)
     for one, language in ((two, "vi"), (crossing, "vi"), (odd, "en"), (many, "en")):
         shown = page_of(one, width=390, height=800, language=language, words="token=2")
         for view in each_view(shown):

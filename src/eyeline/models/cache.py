@@ -7,7 +7,7 @@ import numpy as np
 from eyeline.models.checkpoints import Array
 
 
-class Cache:
+class KeyValueCache:
     """One layer's keys and values. Their room doubles when it is full: a step copies only what is new.
 
     Attributes:
@@ -21,7 +21,7 @@ class Cache:
     def append(self, k: Array, v: Array) -> tuple[Array, Array]:
         """Keep k and v of new tokens, (B, G, N, D); gives those of all tokens, (B, G, length, D).
 
-        >>> cache, x = Cache(), np.ones((1, 1, 3, 2), np.float32)
+        >>> cache, x = KeyValueCache(), np.ones((1, 1, 3, 2), np.float32)
         >>> [cache.append(x, x)[0].shape for _ in range(2)]
         [(1, 1, 3, 2), (1, 1, 6, 2)]
         """

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from eyeline.calls import observe
 from eyeline.masks import Causal, Mask, Window
 from eyeline.models.activations import ACTIVATIONS
-from eyeline.models.cache import Cache
-from eyeline.models.checkpoints import Array, Matrix, Weights
+from eyeline.models.cache import KeyValueCache
+from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.linear import Linear, join, read_linear, split
 from eyeline.models.rotary import Rotary, Turn, rotate
@@ -31,7 +31,7 @@ TOGETHER = 1024
 
 
 @dataclass(frozen=True)
-class Norm:
+class RootMeanSquareNorm:
     """Each vector divided by its root mean square, then scaled by learned weights. Zhang & Sennrich (2019)."""
 
     weight: Array
@@ -60,24 +60,30 @@ class FeedForward:
 
 
 @dataclass(frozen=True)
-class Block:
+class DecoderLayer:
     """One layer."""
 
     heads: int
     key_heads: int
     window: int | None
-    attention_norm: Norm
+    attention_norm: RootMeanSquareNorm
     query: Linear
     key: Linear
     value: Linear
-    query_norm: Norm | None
-    key_norm: Norm | None
+    query_norm: RootMeanSquareNorm | None
+    key_norm: RootMeanSquareNorm | None
     attended: Linear
-    feed_forward_norm: Norm
+    feed_forward_norm: RootMeanSquareNorm
     feed_forward: FeedForward
 
     def __call__(
-        self, x: Array, turn: Turn, mask: Mask | None, scale: float | None, read: Sequence[Readout], cache: Cache | None
+        self,
+        x: Array,
+        turn: Turn,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout],
+        cache: KeyValueCache | None,
     ) -> Layer:
         """The layer for tokens x, (B, N, width), at the places of `turn`, after those whose keys are in the cache."""
         normed = self.attention_norm(x)
@@ -108,11 +114,11 @@ class Block:
 class Decoder:
     """The whole model."""
 
-    words: Matrix
+    words: StoredMatrix
     rotary: Rotary
-    blocks: tuple[Block, ...]
-    norm: Norm
-    unembedding: Matrix | None
+    blocks: tuple[DecoderLayer, ...]
+    norm: RootMeanSquareNorm
+    unembedding: StoredMatrix | None
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """Each token's first vector, (B, N, width)."""
@@ -124,7 +130,7 @@ class Decoder:
         mask: Mask | None,
         scale: float | None,
         read: Sequence[Readout] = (),
-        caches: Sequence[Cache] | None = None,
+        caches: Sequence[KeyValueCache] | None = None,
     ) -> Iterator[Layer]:
         """Each layer as it is done, for embedded tokens x, (B, N, width), which come after those in the caches."""
         turn = self.rotary.turn(caches[0].length if caches else 0, x.shape[1])
@@ -133,9 +139,9 @@ class Decoder:
             x = layer.state
             yield layer
 
-    def caches(self) -> tuple[Cache, ...]:
+    def caches(self) -> tuple[KeyValueCache, ...]:
         """An empty cache for each layer."""
-        return tuple(Cache() for _ in self.blocks)
+        return tuple(KeyValueCache() for _ in self.blocks)
 
     def logits(self, state: Array) -> Array:
         """What final vectors, (..., width), say of every token of the vocabulary, (..., vocabulary)."""
@@ -147,22 +153,22 @@ def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
     """The decoder whose weights are in `path`, a model.safetensors."""
     width, inner = config.width, config.feed_forward_width
     queries, keys = config.heads * config.head_dim, config.key_heads * config.head_dim
-    tensors = Weights(path, "model.")
+    tensors = StoredTensors(path, "model.")
 
-    def norm(name: str, size: int = width) -> Norm:
-        return Norm(tensors.vector(f"{name}.weight", size), config.norm_epsilon)
+    def norm(name: str, size: int = width) -> RootMeanSquareNorm:
+        return RootMeanSquareNorm(tensors.vector(f"{name}.weight", size), config.norm_epsilon)
 
-    def head_norm(name: str) -> Norm | None:
+    def head_norm(name: str) -> RootMeanSquareNorm | None:
         return norm(name, config.head_dim) if config.head_norms else None
 
-    def block(number: int) -> Block:
+    def block(number: int) -> DecoderLayer:
         layer = f"layers.{number}."
         attention, feed_forward = f"{layer}self_attn.", f"{layer}mlp."
 
         def linear(name: str, outputs: int, inputs: int, bias: bool) -> Linear:
             return read_linear(tensors, name, outputs, inputs, bias=bias)
 
-        return Block(
+        return DecoderLayer(
             config.heads,
             config.key_heads,
             config.windows[number],

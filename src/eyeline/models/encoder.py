@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
-from eyeline.models.checkpoints import Array, Matrix, Weights
+from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.families import EncoderConfig
 from eyeline.models.linear import Linear, join, read_linear, split
 from eyeline.models.run import Layer
@@ -25,7 +25,7 @@ from eyeline.readouts import Readout
 
 
 @dataclass(frozen=True)
-class Norm:
+class LayerNorm:
     """Layer norm: each vector moved to mean 0 and scaled to variance 1, then by learned weights. Ba et al. (2016)."""
 
     weight: Array
@@ -42,10 +42,10 @@ class Norm:
 class Embeddings:
     """Each token's first vector: what it is, plus where it stands, plus which text it belongs to (always the first)."""
 
-    words: Matrix
+    words: StoredMatrix
     positions: Array
     kind: Array
-    norm: Norm
+    norm: LayerNorm
     project: Linear | None
 
     def __call__(self, ids: NDArray[np.int64]) -> Array:
@@ -54,7 +54,7 @@ class Embeddings:
 
 
 @dataclass(frozen=True)
-class Block:
+class EncoderLayer:
     """One layer."""
 
     heads: int
@@ -62,11 +62,11 @@ class Block:
     key: Linear
     value: Linear
     attended: Linear
-    attended_norm: Norm
+    attended_norm: LayerNorm
     inner: Linear
     activation: Callable[[Array], Array]
     output: Linear
-    output_norm: Norm
+    output_norm: LayerNorm
 
     def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
         q, k, v = (split(part(x), self.heads) for part in (self.query, self.key, self.value))
@@ -81,7 +81,7 @@ class Encoder:
     """The whole model."""
 
     embeddings: Embeddings
-    blocks: tuple[Block, ...]
+    blocks: tuple[EncoderLayer, ...]
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """Each token's first vector, (B, N, width)."""
@@ -98,13 +98,15 @@ class Encoder:
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     """The encoder whose weights are in `path`, a model.safetensors."""
     family, width = config.family, config.width
-    tensors = Weights(path, family.prefix)
+    tensors = StoredTensors(path, family.prefix)
 
     def linear(name: str, outputs: int, inputs: int) -> Linear:
         return read_linear(tensors, name, outputs, inputs)
 
-    def norm(name: str, size: int) -> Norm:
-        return Norm(tensors.vector(f"{name}.weight", size), tensors.vector(f"{name}.bias", size), config.norm_epsilon)
+    def norm(name: str, size: int) -> LayerNorm:
+        return LayerNorm(
+            tensors.vector(f"{name}.weight", size), tensors.vector(f"{name}.bias", size), config.norm_epsilon
+        )
 
     # ELECTRA's smaller models have narrower embeddings, and widen them before the first layer.
     _, narrow = tensors.shape("embeddings_project.weight", (width, width))
@@ -120,9 +122,9 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         linear("embeddings_project", width, narrow) if narrow != width else None,
     )
 
-    def block(number: int) -> Block:
+    def block(number: int) -> EncoderLayer:
         name = {part: family.stack.format(number) + theirs for part, theirs in family.parts.items()}
-        return Block(
+        return EncoderLayer(
             config.heads,
             linear(name["query"], width, width),
             linear(name["key"], width, width),

@@ -11,8 +11,8 @@ from typing import Any
 
 from eyeline.models import Model, ModelError, load
 from eyeline.models.catalogue import CATALOGUE
-from eyeline.models.config import Settings
-from eyeline.models.network import FAMILY_NAMES
+from eyeline.models.config import ConfigSettings
+from eyeline.models.network import READERS
 
 
 def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | None = None) -> Model | tuple[Any, Any]:
@@ -30,7 +30,7 @@ def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | N
             needed for it and isn't installed.
     """
     family = _family(name)
-    if family is None or family in FAMILY_NAMES:
+    if family is None or family in READERS:
         return load(name, progress=progress)
     return _through_transformers(Path(os.path.expanduser(os.fspath(name))), family, progress)
 
@@ -42,12 +42,12 @@ def _family(name: str | os.PathLike[str]) -> str | None:
     path = Path(os.path.expanduser(os.fspath(name))) / "config.json"
     if not path.is_file():
         return None
-    found = Settings(path).get("model_type")
+    found = ConfigSettings(path).get("model_type")
     return found if isinstance(found, str) else None
 
 
 def _through_transformers(folder: Path, family: str, progress: Callable[[str], None] | None) -> tuple[Any, Any]:
-    ours = ", ".join(FAMILY_NAMES)
+    ours = ", ".join(READERS)
     if find_spec("transformers") is None or find_spec("torch") is None:
         raise ModelError(
             f"{folder / 'config.json'}: model_type must be one that Eyeline runs by itself ({ours}), got {family!r}; "
