@@ -94,7 +94,7 @@ def main() -> None:
     from eyeline.views.page import Page
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--head", default="1", help="a number, mean or max")
+    parser.add_argument("--head", default="0", help="a number, mean or max")
     parser.add_argument("--tokens", type=int, help="only the size of so many tokens")
     options = parser.parse_args()
     results = {}

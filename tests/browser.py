@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,27 +43,28 @@ def launched() -> Iterator[Any]:
 
 
 class Watch:
-    """What the pages of a browser's context did that a page of ours must not do.
+    """Notes what the pages of a browser's context do that a page of ours must not do. `context` is the context."""
 
-    Args:
-        context: the context.
-        address: the page's own address, which it may ask for.
-        within: beginnings of further addresses that it may ask for: those of a server that it was opened from.
-        ours: which console messages count; all if not given.
-    """
-
-    def __init__(
-        self, context: Any, address: str, within: tuple[str, ...] = (), ours: Callable[[Any], bool] | None = None
-    ):
-        self.faults: list[str] = []
-        self._ours = ours or (lambda message: True)
-        self._address = address.partition("#")[0]
-        self._within = ("data:", "blob:", *within)
+    def __init__(self, context: Any):
+        self.begin("about:blank")
         context.on("request", lambda request: self._asked(request.url))
         context.on("page", lambda page: page.on("websocket", lambda socket: self._asked(socket.url)))
         context.on("console", self._said)
         context.on("weberror", lambda error: self.faults.append(f"an error: {error.error}"))
         context.on("dialog", self._dialog)
+
+    def begin(self, address: str, within: tuple[str, ...] = (), ours: Callable[[Any], bool] | None = None) -> None:
+        """Begin anew, with a page of its own.
+
+        Args:
+            address: the page's own address, which it may ask for.
+            within: beginnings of further addresses that it may ask for: those of a server that it was opened from.
+            ours: which console messages count; all if not given.
+        """
+        self.faults: list[str] = []
+        self._ours = ours or (lambda message: True)
+        self._address = address.partition("#")[0]
+        self._within = ("about:blank", "data:", "blob:", *within)
 
     def _asked(self, address: str) -> None:
         if address.partition("#")[0] != self._address and not address.startswith(self._within):
@@ -81,14 +83,57 @@ class Watch:
         assert not self.faults, "the page did what it must not:\n" + "\n".join(self.faults)
 
 
+class Tab:
+    """A page in a context of its own, and the watch on it. Making one takes longer than most tests: it is used again.
+
+    Args:
+        browser: the browser.
+        options: of Playwright's new_context.
+    """
+
+    def __init__(self, browser: Any, options: dict[str, Any]):
+        self._context = browser.new_context(**options)
+        self.watch = Watch(self._context)
+        self.page = self._context.new_page()
+
+    def begin(self, width: int, height: int, scheme: str) -> None:
+        """Make it as a new one is."""
+        self.page.set_default_timeout(30_000)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        self.page.mouse.move(0, 0)
+
+    def leave(self) -> bool:
+        """Leave its address, and close what was opened from it; whether it may be used again."""
+        for page in self._context.pages:
+            if page is not self.page:
+                page.close()
+        if not self.page.is_closed():
+            self.page.goto("about:blank")
+            self.page.mouse.up()
+            for key in ("Control", "Shift"):
+                self.page.keyboard.up(key)
+        return not self.page.is_closed() and not self.watch.faults
+
+    def close(self) -> None:
+        """Close it."""
+        self._context.close()
+
+
+#: Of each browser, the tabs that aren't in use, by the options of their contexts.
+_FREE: weakref.WeakKeyDictionary[Any, dict[str, list[Tab]]] = weakref.WeakKeyDictionary()
+
+
 class Opener:
-    """Opens addresses, each in a context of its own, and remembers what they did."""
+    """Opens addresses, each in a tab of its own, and remembers what they did."""
 
     def __init__(self, browser: Any, folder: Path):
         self._browser = browser
         self._folder = folder
-        self._watches: list[Watch] = []
-        self._contexts: list[Any] = []
+        self._free = _FREE.setdefault(browser, {})
+        self._tabs: list[tuple[str, Tab]] = []
+        self._forgiven: list[Tab] = []
+        self._opened = 0
 
     def __call__(
         self,
@@ -116,19 +161,15 @@ class Opener:
             options: further ones of Playwright's new_context.
         """
         address = address.as_uri() if isinstance(address, Path) else address
-        context = self._browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            locale=language,
-            offline=address.startswith("file:"),
-            reduced_motion="reduce",
-            **options,
-        )
-        self._contexts.append(context)
-        self._watches.append(Watch(context, address, within, ours))
-        page = context.new_page()
-        page.goto(f"{address}#{words.replace(' ', '&')}" if words else address)
-        return page
+        options = {"locale": language, "offline": address.startswith("file:"), **options}
+        key = repr(sorted(options.items()))
+        free = self._free.setdefault(key, [])
+        tab = free.pop() if free else Tab(self._browser, options)
+        self._tabs.append((key, tab))
+        tab.begin(width, height, "dark" if dark else "light")
+        tab.watch.begin(address, within, ours)
+        tab.page.goto(f"{address}#{words.replace(' ', '&')}" if words else address)
+        return tab.page
 
     def page_of(self, traces: Any, *, half: bool = False, **options: Any) -> Any:
         """The Playwright page that shows an exported file, opened offline.
@@ -143,21 +184,27 @@ class Opener:
 
         traces = [traces] if isinstance(traces, Trace) else traces
         page = traces if isinstance(traces, Page) else Page(traces)
-        path = self._folder / f"page-{len(self._watches)}.html"
+        self._opened += 1
+        path = self._folder / f"page-{self._opened}.html"
         page.save(path, half=half)
         return self(path, **options)
 
     def close(self) -> None:
-        """Close all, then fail if any did what it must not."""
-        for context in self._contexts:
-            context.close()
-        self._contexts.clear()
-        for watch in self._watches:
-            watch.check()
+        """Leave all, then fail if any did what it must not."""
+        tabs, self._tabs = self._tabs, []
+        forgiven, self._forgiven = self._forgiven, []
+        for key, tab in tabs:
+            if tab.leave():
+                self._free[key].append(tab)
+            else:
+                tab.close()
+        for _, tab in tabs:
+            if tab not in forgiven:
+                tab.watch.check()
 
     def forget(self) -> None:
         """Hold nothing against the pages that were opened."""
-        self._watches.clear()
+        self._forgiven = [tab for _, tab in self._tabs]
 
 
 #: The page's views.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import torch
 from transformers import (
     AlbertConfig,
@@ -25,6 +27,15 @@ SIZES: dict[str, Any] = {
     "intermediate_size": 32,
     "vocab_size": VOCABULARY,
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Products this small are slower on several threads. A test module takes this by importing it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def made(model: type[PreTrainedModel], config: Any) -> Any:

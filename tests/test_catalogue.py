@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from eyeline.cli.models import app
 from eyeline.models import ModelError, catalogue, fetching, load
-from eyeline.models.catalogue import CATALOGUE, Entry, File
+from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile
 
 CONTENTS = {
     "config.json": b'{"model_type": "none"}',
@@ -30,7 +30,7 @@ TINY = Entry(
     "eyeline-tiny-model",
     "1.0",
     INSIDE,
-    {name: File(len(data), hashlib.sha256(data).hexdigest()) for name, data in CONTENTS.items()},
+    {name: PublishedFile(len(data), hashlib.sha256(data).hexdigest()) for name, data in CONTENTS.items()},
 )
 
 

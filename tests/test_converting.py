@@ -16,7 +16,7 @@ import pytest
 from test_catalogue import damage, left, refused, serve
 
 from eyeline.models import catalogue, converting, fetching, load
-from eyeline.models.catalogue import CATALOGUE, Entry, File
+from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -103,7 +103,7 @@ def make_twin(**changes):
 
 
 def entry_of(path):
-    file = File(path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
+    file = PublishedFile(path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
     return Entry(
         "tiny", "a tiny Llama", "Apache-2.0", "eyeline-tiny-gguf", "1.0", INSIDE, {path.name: file}, converted=True
     )

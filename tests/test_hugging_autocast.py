@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hugging import SIZES, bert, llama, made, padded, t5, text
+from hugging import SIZES, bert, llama, made, one_thread, padded, t5, text  # noqa: F401 - one_thread, for all tests here
 from transformers import (
     GemmaConfig,
     GemmaForCausalLM,

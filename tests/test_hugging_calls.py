@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hugging import SIZES, bert, eager, llama, padded, text
+from hugging import SIZES, bert, eager, llama, one_thread, padded, text  # noqa: F401 - one_thread, for all tests here
 from transformers import MistralConfig, MistralForCausalLM
 
 import eyeline as el

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hugging import SIZES, albert, bert, llama, made, t5, text
+from hugging import SIZES, albert, bert, llama, made, one_thread, t5, text  # noqa: F401 - one_thread, for all tests here
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import Gemma2Config, Gemma2ForCausalLM, GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -124,3 +127,14 @@ def test_pictures_of_each_head():
         assert el.Dense(allowed).draw(6, batch=2, heads=3, at=(b, h)) == alone
     problem = AttentionShape((2,), 3, 6, 6)
     assert share(el.Dense(allowed).lower(problem), problem) == pytest.approx(allowed.mean())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_picture_can_be_printed_on_any_terminal(encoding):
+    code = "import eyeline as el; print(el.Causal().draw(3)); print(el.Causal().draw(99, rows=3, columns=6))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONIOENCODING": encoding}, capture_output=True, check=True
+    )
+    lines = run.stdout.decode(encoding).split()
+    assert lines[:3] == (["██····", "████··", "██████"] if encoding == "utf-8" else ["##....", "####..", "######"])
+    assert len(set(lines[3])) > 2

@@ -249,6 +249,72 @@ def test_a_chunk_of_queries_stands_where_it_is_told(problem, first):
             np.testing.assert_array_equal(mask(first).dense(problem.queries, problem.keys)[kept], whole)
 
 
+@given(problems(most=17), st.data())
+def test_lowered_masks_say_what_the_rule_says_wherever_queries_stand(problem, data):
+    """Also far outside the keys; `share` and `draw` as well."""
+    far = st.integers(-40, 40) | st.sampled_from((-(2**62), 2**62, -(2**31), 2**31, 2**32 + 3))
+    align, reach = data.draw(far), st.sampled_from((0, 1, 8, 40, 2**31, 2**40, 10**30))
+    lengths = data.draw(st.lists(st.integers(0, max(problem.keys // 3, 0)), max_size=3))
+    mask = data.draw(
+        st.sampled_from(
+            [
+                el.Causal(align),
+                el.Window(data.draw(reach), data.draw(reach), align),
+                el.PrefixLM(data.draw(st.sampled_from((0, 3, 2**40))), align),
+                el.Documents(lengths, align=align),
+            ]
+        )
+    )
+    mask = data.draw(
+        st.sampled_from([mask, ~mask, mask & el.Window(3, align=align), mask | ~el.Window(2, align=align)])
+    )
+    want = rule(mask, problem)
+    np.testing.assert_array_equal(booleans(mask.lower(problem), problem), want)
+    sizes = {"batch": problem.batch, "heads": problem.heads}
+    assert mask.share(problem.queries, problem.keys, **sizes) == pytest.approx(want.mean() if want.size else 0)
+    if problem.batch and problem.heads:
+        drawn_as = mask.draw(problem.queries, problem.keys, **sizes, rows=100, columns=200)
+        lines = [["·█"[int(visible)] * 2 for visible in row] for row in want[0, 0]] if want.size else []
+        assert drawn_as == "\n".join(map("".join, lines))
+
+
+def test_a_window_reaches_keys_from_outside_them():
+    np.testing.assert_array_equal(el.Window(8, 0, align=10).dense(1, 4), [[False, False, True, True]])
+    lowered = el.Window(8, 0, align=10).lower(AttentionShape((1,), 1, 1, 4))
+    assert lowered.bounds.ravel().tolist() == [2, 4]
+    assert el.Window(8, 0, align=10).share(1, 4) == 0.5
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_bounds_may_be_of_any_whole_numbers(dtype):
+    mask = el.Intervals(np.array([[[1, 100]]], dtype))
+    np.testing.assert_array_equal(
+        mask.dense(2, 300), np.broadcast_to((np.arange(300) >= 1) & (np.arange(300) < 100), (2, 300))
+    )
+
+
+@given(problems(most=9).flatmap(lambda p: st.tuples(st.just(p), masks(p))))
+def test_a_masks_parts_make_an_equal_one(case):
+    problem, mask = case
+    again = type(mask)(**mask.parts())
+    np.testing.assert_array_equal(rule(again, problem), rule(mask, problem))
+    assert mask.is_plain == (not has((el.Dense, el.Intervals, el.MaskFunction), mask))
+    if mask.is_plain:
+        assert again == mask
+        assert hash(again) == hash(mask)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    for make in (
+        el.Causal,
+        lambda n: el.Window(2, 1, n),
+        lambda n: el.PrefixLM(2, n),
+        lambda n: el.Documents([3], align=n),
+    ):
+        assert make(np.int64(3)) == make(3)
+        assert repr(make(np.int32(3))) == repr(make(3))
+
+
 def test_equal_masks_are_equal():
     alike = [
         (el.Causal(), el.Causal(align=None)),
@@ -271,6 +337,7 @@ SCORES = np.array([[0.0, -np.inf], [0.0, 0.0]])
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: el.Causal(2**62 + 1), "align must be a key's number from -2^62 to 2^62, got 4611686018427387905"),
         (lambda: el.Causal(True), 'align must be "start", "end", a key\'s number or None, got True'),
         (
             lambda: el.Intervals([[0, 1]]),

@@ -13,8 +13,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pages
 import pytest
+from browser import settled
 
 from eyeline.masks import Causal
+from eyeline.views.page import Page
 
 SVG = "{http://www.w3.org/2000/svg}"
 STATES = [
@@ -140,7 +142,7 @@ def test_pictures_are_sound_and_the_png_has_twice_the_svgs_pixels(shown):
     texts = [part.text for part in root.iter(f"{SVG}text")]
     assert {"time", "flies", "like", "an", "arrow"} <= set(texts)
     assert any(text.startswith("≥ ") for text in texts)
-    assert "random" in " ".join(texts)
+    assert "random · L1 of L0 to L1, mean of H0 to H2" in texts
     png, name = taken(page, "png")
     assert name.endswith(".png")
     width, height = pixels(png)
@@ -169,7 +171,7 @@ def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
 def test_every_view_is_taken_away_in_all_kinds(shown, view):
     trace = pages.trace("one </text><script>window.ran=1</script> & 'two' =3", pieces=1)
     page = shown(trace, f"view={view} layer=0 head=1 token=2")
-    page.wait_for_timeout(300)
+    settled(page)
     root = ElementTree.fromstring(taken(page, "svg")[0])
     assert not {"script", "foreignObject", "img"} & {part.tag.removeprefix(SVG) for part in root.iter()}
     pixels(taken(page, "png")[0])
@@ -201,6 +203,17 @@ def test_words_restore_the_exact_state(shown, words):
         assert page.get_by_role("dialog").count() == 0
         assert sorted(words_of(page)) == sorted(words.split())
         page.evaluate("location.hash = 'view=sentence'")
+
+
+def test_words_and_the_state_in_python_have_the_same_numbers(page_of):
+    state = {"view": "steps", "layer": 0, "head": 1, "token": 2, "key": 3, "coordinate": 4, "passed": 5, "removed": [1]}
+    words = "view=steps layer=0 head=1 token=2 key=3 coordinate=4 passed=5 removed=1"
+    texts = []
+    for page in (page_of(Page([pages.trace()], state)), page_of(pages.trace(), words=words)):
+        settled(page)
+        texts.append(page.locator(".steps").inner_text())
+    assert texts[0] == texts[1]
+    assert "L0H1 of L0 to L1, H0 to H2" in texts[0]
 
 
 def test_words_that_say_nothing_are_told_so(shown):

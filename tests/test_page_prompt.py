@@ -138,7 +138,7 @@ def test_a_model_that_would_be_fetched_says_so_till_it_is_here(
     started, opened, tiny_trace, tiny_model, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path))
-    monkeypatch.setattr("eyeline.serving.session.load", lambda name, progress: tiny_model)
+    monkeypatch.setattr("eyeline.traces.folders.load", lambda name, progress: tiny_model)
     served = started(Session(Page([tiny_trace]), ["tiny", "smollm2"], ready={"tiny": tiny_model}))
     page = opened(served)
     picker = page.get_by_label("Model", exact=True)

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import nearer, problems, score_stacks, simple_score
@@ -100,7 +101,6 @@ def test_a_bias_is_not_copied():
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize(("buckets", "far"), [(32, 128), (8, 20), (4, 3), (64, 256), (33, 100), (5, 1000), (32, 1024)])
 def test_buckets_are_t5s(bidirectional, buckets, far):
-    import torch
     from transformers.models.t5.modeling_t5 import T5Attention
 
     distance = np.arange(-3000, 3001)
@@ -111,7 +111,6 @@ def test_buckets_are_t5s(bidirectional, buckets, far):
 
 @pytest.mark.parametrize("decoder", [True, False])
 def test_a_t5_layers_bias_is_ours(decoder):
-    import torch
     from transformers import T5Config
     from transformers.models.t5.modeling_t5 import T5Attention
 
@@ -130,7 +129,6 @@ def test_a_t5_layers_bias_is_ours(decoder):
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 6, 8, 12, 16, 20, 71])
 def test_slopes_are_those_of_bloom(heads):
-    import torch
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
     want = build_alibi_tensor(torch.ones(1, 2), heads, torch.float32)[:, 0, 1].numpy()
@@ -150,8 +148,6 @@ def test_alibi_word_by_word():
 
 
 def test_what_torch_holds_stays_in_its_hands():
-    import torch
-
     problem = AttentionShape((1,), 2, 3, 3)
     for make, shape in ((el.Alibi, (2,)), (el.RelativeBias, (8, 2)), (el.Bias, (2, 3, 3)), (el.Sinks, (2,))):
         for dtype in (torch.float32, torch.bfloat16):
@@ -165,6 +161,36 @@ def test_what_torch_holds_stays_in_its_hands():
             for ours, theirs in zip(a.steps, b.steps, strict=True):
                 np.testing.assert_array_equal(array_of(ours), array_of(theirs))
             assert make is not el.Sinks or (a.sinks == b.sinks).all()
+
+
+@given(drawn, st.integers(0, 2**32), st.data())
+def test_a_definition_is_the_same_for_torch_and_for_a_part(case, seed, data):
+    problem, stack = case
+    s = np.random.default_rng(seed).standard_normal(problem.shape) * 3
+    a, e = sorted(data.draw(st.tuples(*[st.integers(0, problem.queries)] * 2)))
+    c, d = sorted(data.draw(st.tuples(*[st.integers(0, problem.keys)] * 2)))
+    rows, keys = slice(a, e), slice(c, d)
+    for change in stack:
+        if isinstance(change, el.ScoreFunction) and s.size > 2000:
+            continue
+        whole = change.apply(s, problem)
+        part = change.part(rows, keys)
+        np.testing.assert_array_equal(part.apply(s[:, :, rows, keys], problem, rows, keys), whole[:, :, rows, keys])
+        if not isinstance(change, el.ScoreFunction):
+            tensors = {name: torch.from_numpy(np.array(x)) for name, x in change.parameters().items()}
+            got = change.with_parameters(tensors).apply(torch.from_numpy(s), problem)
+            np.testing.assert_allclose(got.numpy(), whole, rtol=1e-12, atol=1e-12)
+
+
+@given(drawn)
+def test_a_changes_parts_make_an_equal_one(case):
+    problem, stack = case
+    s = np.zeros(problem.shape)
+    for change in stack:
+        again = type(change)(**change.parts())
+        assert repr(again) == repr(change)
+        if s.size < 2000:
+            np.testing.assert_array_equal(again.apply(s, problem), change.apply(s, problem))
 
 
 def test_several_and_one_and_functions():
@@ -220,6 +246,17 @@ THREE = AttentionShape((1,), 3, 4, 4)
         (
             lambda: el.Bias(np.ones((3, 3), bool)),
             "array must be real numbers, got bool; a mask of booleans is eyeline.",
+        ),
+        (
+            lambda: el.Bias(torch.ones(3, 3, dtype=torch.bool)),
+            "array must be real numbers, got torch.bool; a mask of booleans is eyeline.Dense(array)",
+        ),
+        (lambda: el.Bias(torch.ones(3, 3, dtype=torch.complex64)), "array must be real numbers, got torch.complex64"),
+        (lambda: el.Sinks(torch.ones(3, dtype=torch.complex128)), "logits must be real numbers, got torch.complex128"),
+        (lambda: el.Alibi(torch.ones(3, dtype=torch.bool)), "slopes must be real numbers, got torch.bool"),
+        (
+            lambda: el.RelativeBias(torch.ones(8, 3, dtype=torch.complex64)),
+            "table must be real numbers, got torch.comp",
         ),
         (
             lambda: el.Bias(np.ones((3, 3))).lower(THREE),

@@ -119,7 +119,7 @@ def test_an_interrupt_before_the_page_is_there_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eyeline.traces.record", interrupted)
+    monkeypatch.setattr("eyeline.traces.record_text", interrupted)
     assert say("view", "time flies", "--no-browser") == (130, "", "")
 
 
@@ -168,11 +168,11 @@ def test_what_runs_is_stopped_at_the_end(model):
     program = (
         "import time",
         "from eyeline.serving import session",
-        "def record(text, cancelled, **_):",
+        "def record_text(model, text, cancelled, **_):",
         "    while not cancelled(): time.sleep(0.01)",
         "    print('stopped', file=sys.stderr, flush=True)",
         "    raise session.Cancelled",
-        "session.record = record",
+        "session.record_text = record_text",
     )
     with changed(model, f"exec({chr(10).join(program)!r})") as (process, address):
         headers = {"Origin": address[:-1], "Content-Type": "application/json"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hugging import albert, bert, eager, llama, padded, t5, text
+from hugging import albert, bert, eager, llama, one_thread, padded, t5, text  # noqa: F401 - one_thread, for all tests here
 from transformers import WhisperConfig, WhisperForConditionalGeneration
 
 import eyeline as el
@@ -205,5 +205,7 @@ def test_what_was_seen_can_be_chosen_from():
     assert seen.of(kind="decoder self", forward=1).modules == seen.modules
     with pytest.raises(ValueError, match=r"there must be such a call, got layer=7; seen were model\.layers\.0"):
         seen.of(layer=7)
-    with pytest.raises(ValueError, match="readout must be one number per query that was read"):
+    with pytest.raises(
+        ValueError, match=r"column must be a number per query that was read \(entropy, lse\), got 'received'"
+    ):
         seen[0].mean("received")

@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from hugging import SIZES, albert, bert, llama, padded, t5, text
+from hugging import SIZES, albert, bert, llama, one_thread, padded, t5, text  # noqa: F401 - one_thread, for all tests here
 from transformers import CLIPConfig, CLIPModel, MPNetConfig, MPNetModel
 
 import eyeline as el

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 import torch
-from hugging import SIZES, albert, bert, eager, llama, made, padded, t5, text
+from hugging import SIZES, albert, bert, eager, llama, made, one_thread, padded, t5, text  # noqa: F401 - one_thread, for all tests here
 from transformers import BertConfig, BertLMHeadModel, EncoderDecoderModel
 
 import eyeline as el

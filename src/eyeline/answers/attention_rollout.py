@@ -161,7 +161,7 @@ def rollout(
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
     top = positive("top", top)
     runs_on = asked_model(model, tokenizer, kind, target, progress)
-    layer = where(runs_on, layer, None).layer
+    where(runs_on, layer, None)
     read = read_text(runs_on, text)
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
@@ -172,6 +172,7 @@ def rollout(
             "say which with --token WORD",
         )
     trace = record_text(runs_on, read, keep=Keep(values=False, changed_scores=True), layer_done=layer_done)
+    layer = where(trace.model, layer, None).layer
     shown = tuple(index for index, unit in enumerate(units) if special or not unit.extra)
     through = trace.layers[: layer + 1]
     if found is None:

@@ -170,7 +170,7 @@ def compare(
         if isinstance(text, str) and not text.strip():
             raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, kind, None, progress)
-    place = where(runs_on, layer, head)
+    where(runs_on, layer, head)
     asked = [("A", "text_a", text_a, nth_a), ("B", "text_b", text_b, nth_b)]
     ready = []
     for name, argument, text, own_nth in asked:
@@ -186,6 +186,7 @@ def compare(
     for name, read, units, found in ready:
         queries = found.tokens(units)
         trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True), layer_done=layer_done)
+        place = where(trace.model, layer, head)
         sides.append(_side(trace, name, read.tokens, units, found, place, special))
         own = mean_vectors(trace, queries)
         if own is None:

@@ -112,7 +112,7 @@ def explain(
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, kind, target, progress)
-    place = where(runs_on, layer, head)
+    where(runs_on, layer, head)
     prompt = read = read_text(runs_on, text)
     continued = None
     if wanted is not None:
@@ -125,6 +125,7 @@ def explain(
     keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
     trace = None if continued is None else continued.trace
     traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
+    place = where(traces[0].model, layer, head)
     causal = traces[0].kind == "decoder"
     changed = None if causal and mask_name == "causal" else asked_mask
     if changed is not None or scale is not None:

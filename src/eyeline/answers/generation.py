@@ -71,14 +71,16 @@ class Generated:
 
 
 @dataclass(frozen=True)
-class Asked:
+class GenerationRequest:
     """How many tokens are to be generated, and how they are chosen."""
 
     count: int
     choice: Choice
 
 
-def asked(generate: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> Asked | None:
+def asked(
+    generate: int | None, temperature: float | None, top_p: float | None, seed: int | None
+) -> GenerationRequest | None:
     """What is to be generated, checked; None if nothing is.
 
     Raises:
@@ -95,14 +97,15 @@ def asked(generate: int | None, temperature: float | None, top_p: float | None, 
         choice = Choice(0.0 if temperature is None else temperature, None, top_p, seed)
     except ValueError as error:
         raise QuestionError(str(error)) from None
-    return Asked(int(generate), choice)
+    return GenerationRequest(int(generate), choice)
 
 
 def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     """Whether the model is one that goes on with a text, and has positions for so many tokens more."""
     if not model.generates():
+        what = "encoder" if model.kind is None else "encoder-decoder"
         raise QuestionError(
-            f"model must be a decoder to go on with a text, got {model.name}, an encoder ({model.family})",
+            f"model must be a decoder to go on with a text, got {model.name}, an {what} ({model.family})",
             'take one such as model="smollm2"',
             "take one such as --model smollm2",
         )
@@ -123,7 +126,7 @@ def generated(
     units: Sequence[Unit],
     shown: Sequence[int],
     where: Selection,
-    wanted: Asked,
+    wanted: GenerationRequest,
 ) -> Generated:
     """What was generated after the tokens `before`, in words of the whole text.
 

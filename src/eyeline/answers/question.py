@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -59,7 +59,18 @@ def asked_model(
     return text_model(model, tokenizer, kind=kind, target=target, progress=progress)
 
 
-def where(model: TextModel, layer: int | None, head: int | None) -> Selection:
+class Sized(Protocol):
+    """What has a name, layers and heads: a model, or what a trace says of one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+
+
+def where(model: Sized, layer: int | None, head: int | None) -> Selection:
     """The layer and head that were asked for, checked: the last layer and the mean of its heads by default."""
     chosen = model.layers - 1 if layer is None else counted("layer", layer, model.layers, model.name)
     return Selection(chosen, None if head is None else counted("head", head, model.heads, model.name))

@@ -16,20 +16,7 @@ from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitives import Primitives
 from eyeline.kernels.run import Pass, forward
-from eyeline.masks import (
-    And,
-    AttentionShape,
-    Causal,
-    Documents,
-    LoweredMask,
-    Mask,
-    Not,
-    Or,
-    Padding,
-    PrefixLM,
-    Shard,
-    Window,
-)
+from eyeline.masks import AttentionShape, LoweredMask, Mask, Shard
 from eyeline.scores import Scores, lower
 
 Array = NDArray[Any]
@@ -130,21 +117,13 @@ _QUERIES_KEPT = 1 << 16
 
 def _lowered(mask: Mask, problem: AttentionShape) -> LoweredMask:
     """The mask as the kernels see it, from a call before if it is a plain value: an array may change meanwhile."""
-    kept = _plain(mask) and problem.batch * problem.queries <= _QUERIES_KEPT
+    kept = mask.is_plain and problem.batch * problem.queries <= _QUERIES_KEPT
     return _lowered_once(mask, problem) if kept else mask.lower(problem)
 
 
 @lru_cache(maxsize=16)
 def _lowered_once(mask: Mask, problem: AttentionShape) -> LoweredMask:
     return mask.lower(problem)
-
-
-def _plain(mask: Mask) -> bool:
-    if isinstance(mask, (And, Or)):
-        return _plain(mask.left) and _plain(mask.right)
-    if isinstance(mask, Not):
-        return _plain(mask.inner)
-    return isinstance(mask, (Causal, Documents, Padding, PrefixLM, Window))
 
 
 def _bits(x: Array) -> Array:

@@ -29,9 +29,12 @@ def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation
     totals = _given_totals(call)
     done = call.forward(_primitives(call, groups[0][0], totals) if groups else None)
     weighed = _Weighed(call, done, totals)
+    row_total = weighed.row_total()
     results: dict[int, PartialResult] = {}
     for number, (together, members) in enumerate(groups):
-        read_of = done.found if number == 0 else weighed.further(_primitives(call, together, totals))
+        read_of = done.found
+        if number > 0 or (row_total > 1 and (together.column_sums or together.grid_sums)):
+            read_of = weighed.further(_primitives(call, together, totals, row_total))
         found = weighed.found(together, read_of)
         for place in members:
             arrays = tuple(weighed.led(x) for x in asked[place].result(found, call.shape))
@@ -70,7 +73,9 @@ def _given_totals(call: Call) -> tuple[Array, Array] | None:
     return maxima, (maxima > -np.inf).astype(maxima.dtype)
 
 
-def _primitives(call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] | None) -> Primitives | None:
+def _primitives(
+    call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] | None, row_total: float = 1.0
+) -> Primitives | None:
     """A readout's needs as the kernels' request; None where it needs nothing of a pass."""
     if not wanted.of_a_pass:
         return None
@@ -91,6 +96,7 @@ def _primitives(call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] 
         sums=sums,
         queries=call.shape.queries,
         first_query=call.shard.first_query,
+        row_total=row_total,
     )
 
 
@@ -112,6 +118,26 @@ class _Weighed:
     def lse(self) -> Array:
         """The natural log of the total that weights are shares of, (B, H, N)."""
         return self._lse * math.log(2) if self.call.lse is None else self.call.lse
+
+    def row_total(self) -> float:
+        """What each row's weights sum to at most: more than 1 only where a given total is less than these keys' own.
+
+        Raises:
+            ValueError: if it is so much less that weights could not be summed.
+        """
+        if self.call.lse is None:
+            return 1.0
+        own = self._lse * math.log(2)
+        with np.errstate(invalid="ignore"):
+            above = np.where(own > -np.inf, own - self.call.lse, -np.inf)
+        most = float(np.fmax.reduce(above, axis=None, initial=-np.inf))
+        if most > _LARGEST_TOTAL:
+            at = np.unravel_index(int(np.nanargmax(above)), above.shape)
+            raise ValueError(
+                f"lse must be the log of a total that these keys are part of, at least their own, {own[at]:.6g}, got "
+                f"{self.call.lse[at]:.6g}"
+            )
+        return max(math.exp(most), 1.0) if most > _ROUNDING else 1.0
 
     def led(self, x: Array) -> Array:
         """(B, H, ...) in the type that weights are computed in, or another than floating, with the call's own axes."""
@@ -190,6 +216,8 @@ class _Weighed:
         return found[:, :, which_rows][..., which_columns]
 
 
+#: A given total may be less than the keys' own by rounding, or up to a factor of 2^39, in natural logs.
+_ROUNDING, _LARGEST_TOTAL = math.log(3), 39 * math.log(2)
 #: Primitives that the kernels give as readouts take them.
 _AS_THEY_ARE = (
     "row_distances",

@@ -1,39 +1,50 @@
-"""Going on with a text by a causal language model of transformers, one token at a time."""
+"""Going on with a text by a causal language model of transformers, each token chosen by a function of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from transformers import GenerationConfig, LogitsProcessor
 
 
-def next_tokens(
+class _Chooser(LogitsProcessor):
+    """Leaves the chosen token alone as possible."""
+
+    def __init__(self, choose: Callable[[NDArray[np.float32]], int]) -> None:
+        self._choose = choose
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        chosen = self._choose(scores[0].float().cpu().numpy())
+        left = torch.full_like(scores, -torch.inf)
+        left[0, chosen] = 0
+        return left
+
+
+def generate_by(
     model: Any, ids: list[int], count: int, choose: Callable[[NDArray[np.float32]], int], ends: frozenset[int]
-) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """The tokens that a model goes on with.
+) -> None:
+    """Go on with a text.
 
     Args:
         model: a causal language model, in evaluation mode.
         ids: the text's tokens.
         count: how many to add at most; one of `ends`, if it comes, is the last.
-        choose: gives a token by logits, (vocabulary,).
+        choose: gives the next token by its logits, (vocabulary,).
         ends: the tokens that end a text.
-
-    Yields:
-        Each new token, and the logits that it was chosen by.
     """
-    device = next(model.parameters()).device
-    given, cache = torch.tensor([ids], device=device), None
-    for _ in range(count):
-        with torch.no_grad():
-            out = model(input_ids=given, past_key_values=cache, use_cache=True)
-        cache = out.past_key_values
-        logits = out.logits[0, -1].float().cpu().numpy()
-        chosen = choose(logits)
-        yield chosen, logits
-        if chosen in ends:
-            return
-        given = torch.tensor([[chosen]], device=device)
+    given = torch.tensor([ids], device=next(model.parameters()).device)
+    settings = GenerationConfig(
+        max_new_tokens=count, do_sample=False, num_beams=1, eos_token_id=sorted(ends) or None, pad_token_id=0
+    )
+    with torch.no_grad():
+        model.generate(
+            input_ids=given,
+            attention_mask=torch.ones_like(given),
+            generation_config=settings,
+            logits_processor=[_Chooser(choose)],
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eyeline.masks import Mask
 from eyeline.readouts.observation import Observation
+from eyeline.readouts.readout import PartialResult, Readout
 
 if TYPE_CHECKING:
     import pandas
@@ -59,29 +60,52 @@ class WatchedCall:
             f"<WatchedCall of {self.module} ({self.kind}, layer {self.layer}, pass {self.forward}): {B} × {N} queries>"
         )
 
-    def per_query(self) -> dict[str, NDArray[Any]]:
-        """One number per query and head, (B, heads, N), by the names that tables give them; "sink" and "lse" last."""
-        seen, found = self.seen, dict[str, NDArray[Any]]()
-        for readout, result in zip(seen.read, seen.results, strict=True):
-            if readout.results(result.shape)[-1].axes == ("queries",):
-                found |= readout.tabulated(result)
-        return found | ({} if seen.sink is None else {"sink": seen.sink}) | {"lse": seen.lse}
+    def answers(self) -> list[tuple[Readout, PartialResult]]:
+        """Each readout that was asked, and what it read, keys by their positions in the sequence."""
+        return [
+            (readout, self._of_sequence(readout, found))
+            for readout, found in zip(self.seen.read, self.seen.results, strict=True)
+        ]
 
-    def mean(self, readout: str) -> NDArray[Any]:
+    def _of_sequence(self, readout: Readout, found: PartialResult) -> PartialResult:
+        if not self.first_key:
+            return found
+        arrays = [
+            np.where(array < 0, array, array + self.first_key) if result.kind == "keys" else array
+            for array, result in zip(found.arrays, readout.results(found.shape), strict=True)
+        ]
+        return replace(found, arrays=tuple(arrays))
+
+    def columns(self, table: Literal["queries", "keys"]) -> dict[str, NDArray[Any]]:
+        """What was read per query or per key, by its column in `Watched.frame`, each (B, heads, N or M)."""
+        columns: dict[str, NDArray[Any]] = {}
+        for readout, found in self.answers():
+            if readout.table(found.shape) == table:
+                columns |= readout.tabulated(found)
+        if table == "queries":
+            columns |= {} if self.seen.sink is None else {"sink": self.seen.sink}
+            columns["lse"] = self.seen.lse
+        return columns
+
+    def averaged(self) -> list[str]:
+        """The columns per query that have a mean: all but numbers of keys."""
+        return [name for name, column in self.columns("queries").items() if np.issubdtype(column.dtype, np.floating)]
+
+    def mean(self, column: str) -> NDArray[Any]:
         """The mean of a number per query over the queries that are no padding, for each text and head, (B, heads).
 
         Args:
-            readout: "entropy", "distance", "sink" or "lse".
+            column: as in the table of queries that `Watched.frame` gives: "entropy", "distance", "group_mass_0",
+                "sink", "lse" …
 
         Raises:
             ValueError: if it is another, or wasn't read.
         """
-        there = self.per_query()
-        if readout not in there:
+        if column not in self.averaged():
             raise ValueError(
-                f"readout must be one number per query that was read ({', '.join(there)}), got {readout!r}"
+                f"column must be a number per query that was read ({', '.join(self.averaged())}), got {column!r}"
             )
-        values = there[readout].astype(np.float64)
+        values = self.columns("queries")[column].astype(np.float64)
         real = np.ones(values.shape[::2], bool) if self.real is None else self.real
         counts = np.maximum(real.sum(axis=1), 1)[:, None]
         return np.asarray(np.where(real[:, None], values, 0).sum(axis=2) / counts)

@@ -171,7 +171,8 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
     if isinstance(step, Relative):
         # A panel reads a whole line from its first query's place.
         here = step.table[:, spec.first_query :]
-        table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
+        # A panel's lanes beyond the last query read on: they are hidden, so that they weigh nothing in a sum over all.
+        table = np.full((here.shape[0], here.shape[1] + PANEL_AT_MOST), -np.inf, inside)
         table[:, : here.shape[1]] = here * math.log2(math.e)
         per_head = table.strides[0] if table.shape[0] > 1 else 0
         record["kind"], record["array"] = StepKind.RELATIVE, (table.ctypes.data, 0, per_head, 0, 0)

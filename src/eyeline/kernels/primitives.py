@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ class Primitives:
         grid: rows and columns of cells, at most N and M, over which `grid_sums` and `grid_maxima` are read.
         maxima, sums: (B, H, N), what weights are relative to, if not the pass's own.
         queries, first_query: how many queries the whole has, and the number of this pass's first, for the grid.
+        row_total: what each row's weights sum to at most, from 1 to 2^40.
     """
 
     row_log_weights: bool = False
@@ -47,6 +49,7 @@ class Primitives:
     sums: Array | None = None
     queries: int | None = None
     first_query: int = 0
+    row_total: float = 1.0
 
 
 class PrimitiveResults:
@@ -65,8 +68,8 @@ class PrimitiveResults:
         self._asked = asked
         cells = (B, H, *(asked.grid or (0, 0)))
         queries = N if asked.queries is None else asked.queries
-        # So many units make 1 that no sum over all queries overflows: each row's weights sum to 1 at most.
-        self._units = 2.0 ** (61 - queries.bit_length())
+        # So many units make 1 that no sum over all queries overflows.
+        self._units = 2.0 ** (61 - queries.bit_length() - math.ceil(math.log2(asked.row_total)))
 
         def made(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
             return np.zeros(shape, kind) if wanted else None

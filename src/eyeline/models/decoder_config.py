@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from eyeline.models.config import Config, ConfigFile
+from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.rotary import Rotary, read_rotary
 
 #: By config.json's model_type.
@@ -39,7 +39,7 @@ class DecoderConfig(Config):
     causal: ClassVar[bool] = True
 
 
-def decoder_config(settings: ConfigFile) -> DecoderConfig:
+def decoder_config(settings: ConfigSettings) -> DecoderConfig:
     """A decoder's configuration, by its settings; what they leave out is as in transformers."""
     kind = settings.get("model_type")
     heads, width = settings.whole("num_attention_heads"), settings.whole("hidden_size")
@@ -77,7 +77,7 @@ def decoder_config(settings: ConfigFile) -> DecoderConfig:
     )
 
 
-def _windows(settings: ConfigFile, kind: str, layers: int) -> tuple[int | None, ...]:
+def _windows(settings: ConfigSettings, kind: str, layers: int) -> tuple[int | None, ...]:
     """Mistral's window is that of every layer; Qwen's of the layers that it names, or of those from one on."""
     if kind == "llama" or settings.get("sliding_window") is None:
         return (None,) * layers
@@ -96,7 +96,7 @@ def _windows(settings: ConfigFile, kind: str, layers: int) -> tuple[int | None, 
     return tuple(kinds[name] for name in named)
 
 
-def _ends(settings: ConfigFile) -> frozenset[int]:
+def _ends(settings: ConfigSettings) -> frozenset[int]:
     given = settings.get("eos_token_id")
     several = given if isinstance(given, list) else [] if given is None else [given]
     if not all(isinstance(end, int) and not isinstance(end, bool) for end in several):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eyeline.calls import observe
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
-from eyeline.models.checkpoints import Array, Checkpoint, Matrix
+from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.families import EncoderConfig
 from eyeline.models.linear import Linear, join, read_linear, split
 from eyeline.models.run import Layer
@@ -42,7 +42,7 @@ class LayerNorm:
 class Embeddings:
     """Each token's first vector: what it is, plus where it stands, plus which text it belongs to (always the first)."""
 
-    words: Matrix
+    words: StoredMatrix
     positions: Array
     kind: Array
     norm: LayerNorm
@@ -54,7 +54,7 @@ class Embeddings:
 
 
 @dataclass(frozen=True)
-class EncoderBlock:
+class EncoderLayer:
     """One layer."""
 
     heads: int
@@ -81,7 +81,7 @@ class Encoder:
     """The whole model."""
 
     embeddings: Embeddings
-    blocks: tuple[EncoderBlock, ...]
+    blocks: tuple[EncoderLayer, ...]
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """Each token's first vector, (B, N, width)."""
@@ -98,7 +98,7 @@ class Encoder:
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     """The encoder whose weights are in `path`, a model.safetensors."""
     family, width = config.family, config.width
-    tensors = Checkpoint(path, family.prefix)
+    tensors = StoredTensors(path, family.prefix)
 
     def linear(name: str, outputs: int, inputs: int) -> Linear:
         return read_linear(tensors, name, outputs, inputs)
@@ -122,9 +122,9 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         linear("embeddings_project", width, narrow) if narrow != width else None,
     )
 
-    def block(number: int) -> EncoderBlock:
+    def block(number: int) -> EncoderLayer:
         name = {part: family.stack.format(number) + theirs for part, theirs in family.parts.items()}
-        return EncoderBlock(
+        return EncoderLayer(
             config.heads,
             linear(name["query"], width, width),
             linear(name["key"], width, width),

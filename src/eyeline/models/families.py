@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from eyeline.models.config import Config, ConfigFile
+from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.errors import ModelError
 
 # The parts of one layer, as BERT names them.
@@ -107,7 +107,7 @@ class EncoderConfig(Config):
         return FAMILIES[self.model_type]
 
 
-def encoder_config(settings: ConfigFile) -> EncoderConfig:
+def encoder_config(settings: ConfigSettings) -> EncoderConfig:
     """An encoder's configuration, by its settings."""
     kind = settings.get("model_type")
     family = FAMILIES[kind]

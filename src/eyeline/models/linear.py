@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eyeline.models.checkpoints import Array, Checkpoint, Matrix
+from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 
 
 @dataclass(frozen=True)
 class Linear:
     """x·Wᵀ + b, or without b."""
 
-    weight: Matrix
+    weight: StoredMatrix
     bias: Array | None
 
     def __call__(self, x: Array) -> Array:
@@ -22,7 +22,7 @@ class Linear:
         return y.reshape(*x.shape[:-1], y.shape[-1])
 
 
-def read_linear(tensors: Checkpoint, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
+def read_linear(tensors: StoredTensors, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
     """The matrix `name`.weight, and `name`.bias if it has one."""
     weight = tensors.matrix(f"{name}.weight", outputs, inputs)
     return Linear(weight, tensors.vector(f"{name}.bias", outputs) if bias else None)

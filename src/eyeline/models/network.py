@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.models.checkpoints import Array
-from eyeline.models.config import Config, ConfigFile
+from eyeline.models.checkpoints import Array, weights_file
+from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.decoder import read_decoder
 from eyeline.models.decoder_config import DECODERS, decoder_config
 from eyeline.models.encoder import read_encoder
@@ -31,30 +31,30 @@ class Network(Protocol):
 
 
 def read_network(folder: Path) -> tuple[Config, Network]:
-    """The configuration and the network in a folder, by its config.json and model.safetensors.
+    """The configuration and the network in a folder, by its config.json and its weights.
 
     Raises:
         ModelError: if it is of no known family, or a file is missing, damaged or of another model.
     """
-    settings = ConfigFile(folder / "config.json")
+    settings = ConfigSettings(folder / "config.json")
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in READERS:
         settings.wrong("model_type", f"one that Eyeline runs ({', '.join(READERS)})")
-    return READERS[kind](settings, folder / "model.safetensors")
+    return READERS[kind](settings, weights_file(folder))
 
 
-def _encoder(settings: ConfigFile, weights: Path) -> tuple[Config, Network]:
+def _encoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
     config = encoder_config(settings)
     return config, read_encoder(weights, config)
 
 
-def _decoder(settings: ConfigFile, weights: Path) -> tuple[Config, Network]:
+def _decoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
     config = decoder_config(settings)
     return config, read_decoder(weights, config)
 
 
 #: What reads a family that runs in NumPy, by config.json's model_type: from its settings and weights.
-READERS: dict[str, Callable[[ConfigFile, Path], tuple[Config, Network]]] = {
+READERS: dict[str, Callable[[ConfigSettings, Path], tuple[Config, Network]]] = {
     **dict.fromkeys(FAMILIES, _encoder),
     **dict.fromkeys(DECODERS, _decoder),
 }

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from eyeline.models.checkpoints import Array
-from eyeline.models.config import ConfigFile, short
+from eyeline.models.config import ConfigSettings, short
 from eyeline.models.errors import ModelError
 
 Turn = tuple[Array, Array]
@@ -48,7 +48,7 @@ def rotate(x: Array, turn: Turn) -> Array:
     return turned
 
 
-def read_rotary(settings: ConfigFile, head_dim: int) -> Rotary:
+def read_rotary(settings: ConfigSettings, head_dim: int) -> Rotary:
     """The rotary positions that config.json asks for, by its old names (rope_theta, rope_scaling) or its new one.
 
     Raises:

@@ -32,7 +32,7 @@ class Entropy(Readout[Array]):
         return (ResultArray("entropy", ("queries",), (shape.queries,)),)
 
     def read(self, rows: Rows) -> PartialResult:
-        return PartialResult(((rows.w * -_log(rows)).sum(axis=-1) + 0.0,), rows.shape, rows.first, rows.count)
+        return PartialResult(((rows.w * -_log(rows)).sum(axis=-1) + 0.0,), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         slope = rows.xp.where(rows.w == 0, 0.0, -(_log(rows) + 1))

@@ -83,7 +83,7 @@ class GroupMass(Readout[Array]):
         return cast(rows.constant(members), rows.w)
 
     def read(self, rows: Rows) -> PartialResult:
-        return PartialResult((rows.w @ self._members(rows),), rows.shape, rows.first, rows.count)
+        return PartialResult((rows.w @ self._members(rows),), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         return d[..., rows.first : rows.last, :] @ self._members(rows).swapaxes(-1, -2)

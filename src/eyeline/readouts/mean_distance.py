@@ -54,7 +54,7 @@ class MeanDistance(Readout[Array]):
         return rows.constant(np.abs(positions[:, None] - np.arange(rows.shape.keys)))
 
     def read(self, rows: Rows) -> PartialResult:
-        return PartialResult(((rows.w * self._distances(rows)).sum(axis=-1),), rows.shape, rows.first, rows.count)
+        return PartialResult(((rows.w * self._distances(rows)).sum(axis=-1),), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         return d[..., rows.first : rows.last, None] * self._distances(rows)

@@ -82,15 +82,14 @@ class Pooled(Readout[Array]):
         return cells if self.columns == C else cells[..., np.arange(self.columns) * C // self.columns]
 
     def read(self, rows: Rows) -> PartialResult:
-        here = rows.shape, rows.first, rows.count
         down, across = self._edges(rows.shape)
         down = np.clip(down, rows.first, rows.last) - rows.first
         if self.reduce == "max":
             most, places = _largest(rows, down, across)
-            return PartialResult((self._shown(most),), *here, places=self._shown(places))
+            return PartialResult((self._shown(most),), *rows.place, places=self._shown(places))
         cells = _sums(_sums(rows.w, across, -1), down, -2)
         mean = cast(cells / rows.constant(self._sizes(rows.shape)), cells)
-        return PartialResult((self._shown(mean),), *here)
+        return PartialResult((self._shown(mean),), *rows.place)
 
     @property
     def needs_places(self) -> bool:

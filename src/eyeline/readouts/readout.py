@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
@@ -51,6 +52,11 @@ class Rows:
     def last(self) -> int:
         """The number after that of the last query."""
         return self.first + self.count
+
+    @property
+    def place(self) -> tuple[AttentionShape, int, int]:
+        """Of which matrix, from which query on and how many these are: as a partial result says it."""
+        return self.shape, self.first, self.count
 
     @property
     def xp(self) -> Any:
@@ -232,21 +238,25 @@ class Readout(ABC, Generic[Value]):
 
     # How it is written in tables.
 
-    def table(self, shape: AttentionShape) -> Literal["queries", "keys"] | None:
+    def table(self, shape: AttentionShape) -> Literal["queries", "keys", "weights"] | None:
         """The table that has a line for each of its numbers, or for each group of them."""
         match self.results(shape)[-1].axes:
-            case ("queries",):
-                return "queries"
-            case ("queries", own) if own != "keys":
+            case ("queries", "keys"):
+                return "weights"
+            case ("queries",) | ("queries", _):
                 return "queries"
             case ("keys",):
                 return "keys"
         return None
 
+    def rectangle(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The positions of the queries and keys that a result of queries by keys is of."""
+        return np.arange(shape.queries), np.arange(shape.keys)
+
     def tabulated(self, found: PartialResult) -> dict[str, Any]:
-        """Its numbers per query or key, (..., H, N or M) each, by the names of their columns in that table."""
+        """Its columns in that table by name, (..., H, N) per query, (..., H, M) per key or (..., H, rows, columns)."""
         column, last = self.column or self.name, found.arrays[-1]
-        if len(self.results(found.shape)[-1].axes) == 1:
+        if self.results(found.shape)[-1].axes in (("queries",), ("keys",), ("queries", "keys")):
             return {column: last}
         return {f"{column}_{number}": last[..., number] for number in range(last.shape[-1])}
 

@@ -59,14 +59,13 @@ class Received(Readout[Array]):
         return (looking, received) if self.reduce == "mean" else (received,)
 
     def read(self, rows: Rows) -> PartialResult:
-        here = rows.shape, rows.first, rows.count
         if self.reduce == "max":
             return PartialResult(*_largest(rows))
         sums = rows.w.sum(axis=-2)
         if self.reduce == "sum":
-            return PartialResult((sums,), *here)
+            return PartialResult((sums,), *rows.place)
         looking = rows.xp.broadcast_to(rows.visible, rows.w.shape).any(axis=-1)
-        return PartialResult((looking, cast(sums / _count(looking), sums)), *here)
+        return PartialResult((looking, cast(sums / _count(looking), sums)), *rows.place)
 
     @property
     def needs_places(self) -> bool:
@@ -131,9 +130,8 @@ def _count(looking: Any) -> Any:
 
 def _largest(rows: Rows) -> tuple[tuple[Any, ...], AttentionShape, int, int, Any]:
     """Each key's largest weight, and the first query that gives it."""
-    here = rows.shape, rows.first, rows.count
     if not rows.count:
         none = rows.w.sum(axis=-2)
-        return (none,), *here, rows.constant(np.full(tuple(none.shape), -1))
+        return (none,), *rows.place, rows.constant(np.full(tuple(none.shape), -1))
     at = rows.w.argmax(axis=-2)[..., None, :]
-    return (along(rows.w, at, -2)[..., 0, :],), *here, at[..., 0, :] + rows.first
+    return (along(rows.w, at, -2)[..., 0, :],), *rows.place, at[..., 0, :] + rows.first

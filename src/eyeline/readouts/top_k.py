@@ -78,7 +78,7 @@ class TopK(Readout[TopKeys]):
             none = zeros(w, *w.shape[:-1], missing)
             weights = xp.concatenate([weights, none], axis=-1)
             keys = xp.concatenate([keys, cast(none, keys) - 1], axis=-1)
-        return PartialResult((keys, weights), rows.shape, rows.first, rows.count)
+        return PartialResult((keys, weights), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         keys = found.arrays[0][..., rows.first : rows.last, :]

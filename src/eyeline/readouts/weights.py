@@ -38,6 +38,7 @@ class Weights(Readout[Array]):
     """
 
     name = "weights"
+    column = "weight"
     queries: Which = None
     keys: Which = None
 
@@ -58,6 +59,9 @@ class Weights(Readout[Array]):
         N, M = operator.index(shape.queries), operator.index(shape.keys)
         return (ResultArray("weights", ("queries", "keys"), (len(self.rows(N)), len(self.columns(M)))),)
 
+    def rectangle(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.rows(shape.queries), self.columns(shape.keys)
+
     def _here(self, shape: AttentionShape, first: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which of the rectangle's rows are of `count` queries from the first on, and which of these they are."""
         positions = self.rows(shape.queries) - first
@@ -65,13 +69,13 @@ class Weights(Readout[Array]):
         return inside, positions[inside]
 
     def read(self, rows: Rows) -> PartialResult:
-        _, places = self._here(rows.shape, rows.first, rows.count)
+        _, places = self._here(*rows.place)
         columns = self.columns(rows.shape.keys)
         rectangle = rows.w[..., rows.constant(places), :][..., rows.constant(columns)]
-        return PartialResult((rectangle,), rows.shape, rows.first, rows.count)
+        return PartialResult((rectangle,), *rows.place)
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
-        inside, places = self._here(rows.shape, rows.first, rows.count)
+        inside, places = self._here(*rows.place)
         across = zeros(rows.w, *rows.w.shape[:2], len(inside), rows.shape.keys)
         across = added_at(across, -1, self.columns(rows.shape.keys), d[..., rows.constant(inside), :])
         return added_at(rows.xp.zeros_like(rows.w), -2, places, across)

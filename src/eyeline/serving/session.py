@@ -19,6 +19,7 @@ from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceE
 from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
+    from eyeline.traces.text_model import AnyModel
     from eyeline.views.page.message import Page
 
 #: The most bytes of traces that are kept; the oldest are dropped first.
@@ -41,14 +42,14 @@ class Session:
         page: Page,
         models: Sequence[str],
         files: Sequence[InputFile] = (),
-        ready: Mapping[str, TextModel] | None = None,
+        ready: Mapping[str, AnyModel | TextModel] | None = None,
         kept: int = KEPT,
     ) -> None:
         self.page = page
         self.models = tuple(models)
         self.files = tuple(files)
         self.jobs = Jobs(user_error)
-        self._ready = dict(ready or {})
+        self._ready = {name: asked_model(model) for name, model in (ready or {}).items()}
         self._kept = kept
         self._forgotten: set[int] = set()
 

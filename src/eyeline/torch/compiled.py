@@ -25,7 +25,7 @@ def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """Output, lse, maxima in base 2, sums, then all that is read, as `passes.forward`."""
+    """Output, lse, maxima in base 2, sums, then all that is read, as `portable_path.forward`."""
     seen, done = observed(_call(q, k, v, request), request.read)
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
@@ -51,7 +51,7 @@ def backward(
     gradients: Sequence[Tensor | None],
     needs: Sequence[bool],
 ) -> list[Tensor | None]:
-    """The gradients of q, k, v and the request's parameters, None where not needed, as `passes.backward`.
+    """The gradients of q, k, v and the request's parameters, None where not needed, as `portable_path.backward`.
 
     Halves are computed in float32.
     """

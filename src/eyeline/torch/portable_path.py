@@ -48,8 +48,10 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     for place in places(request, whole.q):
         block = attend(request, place, whole.cut(place.rows, place.keys))
         found.append((block.output, block.lse, block.maxima * math.log2(math.e), block.sums))
-        for merger in read:
-            merger.add(merger.readout.read(_rows(block, request)))
+        if read:
+            rows = _rows(block, request)
+            for merger in read:
+                merger.add(merger.readout.read(rows))
     output, *rest = (torch.cat(blocks, dim=2) for blocks in zip(*found, strict=True))
     return [output.to(q.dtype), *rest, *(x for merger in read for x in merger.whole().arrays)]
 
@@ -78,9 +80,11 @@ def backward(
     for place in places(request, whole.q):
         block, pull = _differentiable(request, place, whole.cut(place.rows, place.keys), wanted)
         d_weights = torch.zeros_like(block.weights)
-        for readout, d, found in d_read:
-            own = readout.coefficients(d.to(dtype), found, _rows(block, request))
-            d_weights += own.expand(*own.shape[:-1], request.problem.keys)[..., place.keys]
+        if d_read:
+            rows = _rows(block, request)
+            for readout, d, found in d_read:
+                own = readout.coefficients(d.to(dtype), found, rows)
+                d_weights += own.expand(*own.shape[:-1], request.problem.keys)[..., place.keys]
         d_rows = [
             torch.zeros_like(x) if d is None else d[:, :, place.rows].to(dtype)
             for x, d in ((block.output, d_output), (block.lse, d_lse))

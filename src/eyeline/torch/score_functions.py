@@ -15,8 +15,11 @@ from eyeline.scores import ScoreFunction
 from eyeline.torch.products import applied
 
 
-class CalledScore(torch.autograd.Function):
-    """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba."""
+class Called(torch.autograd.Function):
+    """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba.
+
+    Its slope may be NaN where a score is hidden in the end: it is to be `Shielded`.
+    """
 
     @staticmethod
     def forward(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
@@ -30,11 +33,12 @@ class CalledScore(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d: Tensor) -> tuple[Any, ...]:
-        return _times(d, applied(_Slope, ctx.saved_tensors[0], *ctx.rest)), None, None, None
+        return d * applied(_Slope, ctx.saved_tensors[0], *ctx.rest), None, None, None
 
     @staticmethod
     def jvp(ctx: Any, t: Tensor, *_: None) -> Tensor:
-        return _times(t, applied(_Slope, ctx.saved_tensors[0], *ctx.rest))
+        slope: Tensor = applied(_Slope, ctx.saved_tensors[0], *ctx.rest)
+        return t * slope
 
 
 class _Slope(torch.autograd.Function):
@@ -59,11 +63,6 @@ def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor
     above, below = wide + step, wide - step
     up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (above, below))
     return ((up - down) / (above - below)).to(s)
-
-
-def _times(d: Tensor, slope: Tensor) -> Tensor:
-    """No change of a result stays none, whatever the slope is: what is hidden may have one of NaN."""
-    return torch.where(d == 0, 0.0, d * slope)
 
 
 def _evaluated(function: Any, s: Tensor, rows: slice, keys: slice) -> Tensor:

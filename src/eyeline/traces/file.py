@@ -10,7 +10,7 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
-from eyeline.traces.settings import TraceSettings
+from eyeline.traces.settings import StoredSettings
 from eyeline.traces.tokenized_text import TokenizedText, Word
 from eyeline.traces.trace import SIZES, Sizes, Trace
 
@@ -30,7 +30,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
     tensors = StoredArrays(path)
-    about = TraceSettings(tensors.path, "", tensors.about)
+    about = StoredSettings(tensors.path, "", tensors.about)
     if about.get("schema") != SCHEMA:
         about.wrong("schema", f"{SCHEMA!r}, which this version of Eyeline reads")
     entry = about.object("model")
@@ -71,7 +71,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures)
 
 
-def _allowed(tensors: StoredArrays, layer: TraceSettings, H: int, N: int, M: int) -> Allowed:
+def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: int) -> Allowed:
     """Where a layer's queries may look."""
     kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
     if kind == "causal" and N != M:
@@ -90,7 +90,7 @@ def _allowed(tensors: StoredArrays, layer: TraceSettings, H: int, N: int, M: int
     return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))
 
 
-def _line(entry: TraceSettings) -> TokenizedText:
+def _line(entry: StoredSettings) -> TokenizedText:
     """A line from a file, checked: its words are all its tokens in order, and all places are places of the text."""
     text, pieces = entry.text("text"), entry.texts("pieces")
     N, end = len(pieces), len(text)

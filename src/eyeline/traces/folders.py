@@ -11,7 +11,7 @@ from typing import Any
 
 from eyeline.models import Model, ModelError, load
 from eyeline.models.catalogue import CATALOGUE
-from eyeline.models.config import ConfigFile
+from eyeline.models.config import ConfigSettings
 from eyeline.models.network import READERS
 
 
@@ -42,7 +42,7 @@ def _family(name: str | os.PathLike[str]) -> str | None:
     path = Path(os.path.expanduser(os.fspath(name))) / "config.json"
     if not path.is_file():
         return None
-    found = ConfigFile(path).get("model_type")
+    found = ConfigSettings(path).get("model_type")
     return found if isinstance(found, str) else None
 
 

@@ -10,7 +10,7 @@ from eyeline.traces.errors import TraceError
 _MOST = 2**31 - 1
 
 
-class TraceSettings:
+class StoredSettings:
     """An object of the file's JSON: each of its settings is checked, and a `TraceError` names the one that is wrong.
 
     Attributes:
@@ -35,12 +35,12 @@ class TraceSettings:
             f"{self.path}: {self.place}{name} must be {rule}, got {_short(self.get(name))}; save the trace again"
         )
 
-    def object(self, name: str, index: int | None = None) -> TraceSettings:
+    def object(self, name: str, index: int | None = None) -> StoredSettings:
         """An object; of a list, the one at `index`."""
         value = self.get(name)
         if index is None:
-            return TraceSettings(self.path, f"{self.place}{name}.", value)
-        return TraceSettings(self.path, f"{self.place}{name}[{index}].", value[index])
+            return StoredSettings(self.path, f"{self.place}{name}.", value)
+        return StoredSettings(self.path, f"{self.place}{name}[{index}].", value[index])
 
     def items(self, name: str) -> list[Any]:
         """A list."""

@@ -67,11 +67,7 @@ class TransformersModel:
         sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
         self.name = name or name_of_model(self.model)
         self.family = str(getattr(config, "model_type", type(self.model).__name__))
-        part = "decoder" if self.kind == "decoder" else "encoder"
-        self.layers = _size(sizes, f"{part}_layers", "num_hidden_layers")
-        if self.kind == "decoder":
-            self.layers = _size(sizes, "decoder_layers", "num_decoder_layers", "num_hidden_layers")
-        self.heads = _size(sizes, f"{part}_attention_heads", "num_attention_heads")
+        self.layers, self.heads = _layers_and_heads(config, sizes, self.kind)
         self.vocabulary_size = _size(sizes, "vocab_size")
         self.positions = _positions(sizes, tokenizer)
 
@@ -118,6 +114,7 @@ class TransformersModel:
         """Run the model once over a text; see `TextModel.record`."""
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+        from eyeline.huggingface.errors import HuggingFaceError
         from eyeline.huggingface.model_inputs import as_tensors
         from eyeline.huggingface.recording import record_pass
 
@@ -129,13 +126,16 @@ class TransformersModel:
                 layer_done(min(done, self.layers), self.layers)
             done += 1
 
-        recording = record_pass(
-            self.model,
-            as_tensors(self.model, text.inputs),
-            before_each(cancelled, next_layer),
-            changed_scores=keep.changed_scores,
-            hidden_states=keep.vectors is not None,
-        )
+        try:
+            recording = record_pass(
+                self.model,
+                as_tensors(self.model, text.inputs),
+                before_each(cancelled, next_layer),
+                changed_scores=keep.changed_scores,
+                hidden_states=keep.vectors is not None,
+            )
+        except HuggingFaceError as error:
+            raise TraceError(str(error)) from None
         mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
@@ -162,7 +162,7 @@ class TransformersModel:
         self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
     ) -> Continued:
         """Go on with a text. What was generated is still to be recorded, in a pass of its own."""
-        from eyeline.huggingface.next_tokens import next_tokens
+        from eyeline.huggingface.next_tokens import generate_by
 
         backend = getattr(self._tokenizer, "backend_tokenizer", None)
         if backend is None:
@@ -170,13 +170,16 @@ class TransformersModel:
         continuation, drawer = Continuation(backend, text.tokens), choice.drawer()
         ends = self._ends()
         probabilities = []
-        for chosen, logits in next_tokens(
-            self.model, text.tokens.ids, count, lambda logits: choice.of(logits, drawer), ends
-        ):
+
+        def choose(logits: NDArray[np.float32]) -> int:
+            chosen = choice.of(logits, drawer)
             probabilities.append(float(softmax(logits)[chosen]))
             new = continuation.add(chosen)
             if said is not None:
                 said(new)
+            return chosen
+
+        generate_by(self.model, text.tokens.ids, count, choose, ends)
         tokens = continuation.tokens
         whole = self.with_tokens(tokens, text)
         return Continued(ReadText(tokens, whole.inputs, len(text.tokens)), tuple(probabilities), tokens.ids[-1] in ends)
@@ -214,6 +217,15 @@ def _checked_kind(kind: str | None, both: bool) -> str | None:
     if kind not in (None, "encoder", "decoder"):
         raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
     return kind or "encoder"
+
+
+def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, int]:
+    """How many layers and heads the part that is looked into has, by a configuration; a trace's own count is final."""
+    if kind is None:
+        return _size(text, "num_hidden_layers"), _size(text, "num_attention_heads")
+    layers = [f"{kind}_layers", *(["num_decoder_layers"] if kind == "decoder" else []), "num_hidden_layers"]
+    found = (config, text)[not any(isinstance(getattr(config, name, None), int) for name in layers)]
+    return _size(found, *layers), _size(found, f"{kind}_attention_heads", "num_attention_heads")
 
 
 def _size(config: Any, *names: str) -> int:

@@ -1,9 +1,10 @@
 """The page: attention in a browser, as one front end for a single file, a notebook and the local server.
 
-The JavaScript and the style stand here as they are shipped: the frame (main.js, page.js, state.js; words.js has all
-texts), `numbers/`, where weights come from and are computed, `drawing/`, a folder for each view, `keeping/`, what is
-taken away, and `hosts/`, the file and the server. `joining` makes one module of them, `message` says what the page
-gets of its traces, and `file` writes it into one file. This room imports `eyeline.traces` and NumPy.
+The JavaScript and the style are here as they are shipped: the frame (main.js, page.js, state.js; words.js has all
+texts), `weights/`, which asks a host for heads and computes their weights, `drawing/`, a folder for each view,
+`export/` (pictures, numbers, links), and `hosts/`, the file and the server. `types/` declares the types that the
+modules share, for tests/check_page.sh. `joining` joins the modules into one, `message` builds a page's header and its
+answers to requests, and `file` writes it into one file. This room imports `eyeline.traces` and NumPy.
 """
 
 from __future__ import annotations

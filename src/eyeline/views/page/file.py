@@ -1,4 +1,4 @@
-"""The page as one file: markup, style, modules and the numbers, in blocks that nothing runs or reads as markup."""
+"""The page as one file: markup, and the style, modules and numbers in inert blocks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from eyeline.views.page.packing import deflated, deflated_numbers, planes
 if TYPE_CHECKING:
     from eyeline.views.page.message import Page
 
-#: Queries, keys and values of all traces may take so many bytes for the values to go along unasked.
+#: By default values are included while queries, keys and values of all traces take at most so many bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
 
-# In words that any browser understands, since it is what tells an old one that it is too old.
+# In old JavaScript, since it is what tells an old browser that it is too old.
 _BOOTSTRAP = """
 (function () {
   if (!window.DecompressionStream || !window.Promise) {
@@ -86,7 +86,7 @@ def save(page: Page, path: str | os.PathLike[str], *, half: bool, values: bool |
 
 
 def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> bytes:
-    """The file. docs/page-format.md says what stands where.
+    """The bytes of the file, as docs/page-format.md describes it.
 
     Raises:
         TraceError: if there are no traces, values are wanted that weren't kept, or numbers are too large for float16.
@@ -114,7 +114,7 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
         _block("style", deflated(style().encode())),
         _block("module", deflated(module.encode())),
     ]
-    # What is looked at first comes first, so that it is there while the browser reads the rest.
+    # The layer that the page opens at comes first, so that it is there while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
     text = _MARKUP.format(
@@ -130,12 +130,12 @@ def page_file(page: Page, *, half: bool = False, values: bool | None = None) -> 
 
 @cache
 def _module() -> str:
-    """The page's modules, and this host's."""
+    """The page's modules with this host's, joined."""
     return bare(joined("hosts/file.js"))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
-    """Put a trace's numbers into blocks; gives what the file says of them."""
+    """Add the blocks of a trace; returns its entry in the contents."""
     masks: dict[int, int] = {}
     places: list[int | None] = []
     for place, layer in enumerate(trace.layers):
@@ -153,12 +153,12 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
 
 
 def _drawn_by_page(trace: Trace) -> bool:
-    """Whether each cell of the small pictures is one weight, so that the page may as well make them itself."""
+    """Whether each cell of the small pictures is one weight, so that the page can make them itself."""
     return max(len(trace.queries), len(trace.across)) <= PICTURE
 
 
 def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
-    """A layer's q, k, v where it goes along, and lse."""
+    """The block of a layer: q, k, v if included, and lse."""
     arrays = [layer.q, layer.k, *([layer.v] if values and layer.v is not None else [])]
     if not half:
         return deflated_numbers(planes([*arrays, layer.lse], "<f4"))
@@ -172,7 +172,7 @@ def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
 
 
 def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
-    """The lse of queries and keys in float16, so that rows of weights go on summing to 1."""
+    """The lse of queries and keys rounded to float16, so that rows of weights still sum to 1."""
     q, k = (x.astype(np.float16).astype(np.float32) for x in (layer.q, layer.k))
     k = np.repeat(k, len(q) // len(k), axis=0)
     nothing = np.zeros((len(q), 1, k.shape[1], 0), np.float32)
@@ -181,7 +181,7 @@ def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
 
 
 def _bytes_of(trace: Trace, size: int) -> int:
-    """What q, k and v of a trace take."""
+    """The bytes of q, k and v of a trace."""
     arrays = (array for layer in trace.layers for array in (layer.q, layer.k, layer.v) if array is not None)
     return size * sum(array.size for array in arrays)
 
@@ -203,7 +203,7 @@ def _block(name: str, data: bytes) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """What the file may do: run these scripts alone, and fetch nothing."""
+    """The content security policy: run these scripts alone, and fetch nothing."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "

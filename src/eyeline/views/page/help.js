@@ -1,4 +1,4 @@
-// All keys of the page, in a dialog.
+// The list of keyboard shortcuts, in a dialog.
 
 import { element } from "./drawing/dom.js";
 import { createDialog } from "./drawing/dialog.js";

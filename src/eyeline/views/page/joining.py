@@ -1,40 +1,45 @@
-"""The page's modules joined into one, so that a file or a notebook cell holds it all."""
+"""The bundler: joins the page's modules into one, for a file or a notebook cell."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
 
-#: Where the modules are.
+from eyeline.words import own_names, page_table
+
+#: The folder of the modules.
 HERE = Path(__file__).parent
-#: Which of them shows the page.
+#: The module that renders the page.
 MAIN = "main.js"
+#: Which of them has the texts, which stand in the catalogue of words.
+WORDS = "words.js"
 
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/(?:[a-z]+/)?[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-# Lines that are comments, and the spaces that lines begin with.
+# Comments on lines of their own, and indentation.
 _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")
-# Not + and -, of which two that met would be another sign.
+# Not + and -: two of them side by side would be another operator.
 _AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
 def joined(host: str | None = None, folder: Path = HERE) -> str:
-    """The page as one ES module, whose default export shows it; with a host, one that starts it.
+    """The page as one ES module, whose default export renders it; with a host, one that starts it.
 
     Each file becomes a function that is called once, in the order in which they need one another. So they may only say
     `import { a, b } from "./x.js";` (or "../drawing/x.js"), and `export function`, `export async function`,
     `export class` or `export const` with a name, each at the beginning of a line; main.js alone says `export default`.
 
     Args:
-        host: the module of a host, such as "hosts/file.js", whose `start` is called with what main.js exports.
-        folder: where the modules are.
+        host: the module of a host, such as "hosts/file.js", whose `start` is called with main.js's default export.
+        folder: the folder of the modules.
 
     Raises:
         ValueError: if a module says something else, or two need each other.
@@ -61,7 +66,7 @@ def bare(module: str) -> str:
 
 
 def _closer(line: str) -> str:
-    """A line without spaces around its signs. Left as it is where a text or a pattern could have signs of its own."""
+    """A line without spaces around operators; unchanged if a string or pattern in it may contain operators."""
     parts = _STRING.split(line)
     if any(sign in part for part in parts[::2] for sign in "`'") or _SLASH.search("".join(parts[::2])):
         return line
@@ -70,7 +75,7 @@ def _closer(line: str) -> str:
 
 
 def style(folder: Path = HERE) -> str:
-    """The page's style: the frame's, then that of each view."""
+    """The page's style: the frame's, then each view's."""
     return "\n".join(path.read_text("utf-8") for path in [folder / "style.css", *sorted(folder.glob("*/*.css"))])
 
 
@@ -85,16 +90,26 @@ def _resolved(target: str, name: str) -> str:
 
 
 def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
-    """Put a module after those that it needs."""
+    """Append a module after the modules that it imports."""
     if name in inside:
         raise ValueError(f"modules must not need each other, got {' → '.join([*inside, name])}")
     if name in texts:
         return
     text = (folder / name).read_text("utf-8")
+    if name == WORDS:
+        text = _with_words(text)
     for match in _IMPORT.finditer(text):
         _visit(_resolved(match[2], name), folder, order, texts, (*inside, name))
     texts[name] = _body(name, text)
     order.append(name)
+
+
+def _with_words(text: str) -> str:
+    """The module of texts, with those of the catalogue."""
+    lines = [f"{json.dumps(key)}: {json.dumps(texts, ensure_ascii=False)}," for key, texts in page_table().items()]
+    text = text.replace("const WORDS = {};", "const WORDS = {\n" + "\n".join(lines) + "\n};")
+    names = json.dumps([*own_names().items()], ensure_ascii=False)
+    return text.replace("export const LANGUAGES = [];", f"export const LANGUAGES = {names};")
 
 
 def _body(name: str, text: str) -> str:

@@ -1,4 +1,4 @@
-// The page: a frame with views, over the model object of whichever host shows it.
+// The frame of the page: tabs, tools and the current view, over the model object of any host.
 
 import { createCompare } from "./compare/compare.js";
 import { button, choice, element, targetOf } from "./drawing/dom.js";
@@ -82,7 +82,7 @@ const tools = (page, view) => {
   return { element: row, update, help };
 };
 
-// Keys that work everywhere in the page, where no field takes what is typed.
+// Keys that work everywhere in the page, except in fields.
 /** @type {(page: Page, help: { open(): void }, event: KeyboardEvent) => void} */
 const pressed = (page, help, event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event)?.matches("input, textarea, select")) return;

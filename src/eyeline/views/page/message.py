@@ -1,4 +1,4 @@
-"""What a page gets: a header that says what there is, and answers to its requests. Every host has the same."""
+"""The messages of a page: its header, and answers to its requests, the same for every host."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from eyeline.version import VERSION
 if TYPE_CHECKING:
     from eyeline.views.widget import Widget
 
-#: What the header says of its own form.
+#: The version of the header's format.
 SCHEMA = "eyeline.page/1"
-#: The most cells of a picture that is asked for.
+#: The most cells of a picture that may be requested.
 CELLS = 1 << 20
 #: The most characters of a title.
 _TITLE = 80
@@ -30,8 +30,8 @@ class RequestError(ValueError):
     """A request that can't be answered.
 
     Attributes:
-        argument: what of it is wrong.
-        message: what it must be, and what was got.
+        argument: the key of the request that is wrong.
+        message: what it must be, and what it was.
     """
 
     def __init__(self, argument: str, message: str) -> None:
@@ -40,22 +40,22 @@ class RequestError(ValueError):
         self.message = message
 
     def reply(self, request: object) -> dict[str, Any]:
-        """What the page is told instead of an answer."""
+        """The reply that reports the error."""
         number = request.get("id") if isinstance(request, Mapping) else None
         known = _is_number(number)
         return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
 
 
 class Page:
-    """One page: its traces, and with what it opens.
+    """One page: its traces, and the state that it opens in.
 
     Args:
-        traces: one or several; none where more are to come.
-        state: what the page opens with, as docs/page-format.md says; the rest as it stands by itself.
+        traces: one or several; none if more are added later.
+        state: the state that it opens in, as docs/page-format.md describes it; the rest takes its defaults.
 
     Attributes:
-        traces: those that it has.
-        state: what it opens with.
+        traces: its traces.
+        state: the state that it opens in.
     """
 
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
@@ -67,7 +67,7 @@ class Page:
         return f"<Page of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
 
     def header(self) -> dict[str, Any]:
-        """What the page is told first, as plain data. docs/page-format.md says what each key means."""
+        """The header, as plain data. docs/page-format.md says what each key means."""
         return {
             "schema": SCHEMA,
             "version": VERSION,
@@ -79,17 +79,17 @@ class Page:
 
     @property
     def title(self) -> str:
-        """The first text, cut short."""
+        """The first text, shortened."""
         text = " ".join(self.traces[0].queries.text.split()) if self.traces else ""
         return (text if len(text) <= _TITLE else text[: _TITLE - 1] + "…") or "Eyeline"
 
     def add(self, trace: Trace) -> int:
-        """Add a trace; gives its place among them."""
+        """Add a trace; returns its index."""
         self.traces.append(trace)
         return len(self.traces) - 1
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
-        """The answer to a request of the page: what it is, and its arrays' bytes, little-endian and in C order.
+        """The answer to a request of the page: the reply, and its arrays' bytes, little-endian and in C order.
 
         Raises:
             RequestError: if it can't be answered.
@@ -105,13 +105,12 @@ class Page:
         return {"id": number, "kind": kind, **reply}, [_bytes(array) for array in arrays]
 
     def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
-        """Write the page into one file, which needs no network and no server. It is there whole or not at all.
+        """Write the page into one file, which needs no network and no server. The file is written whole or not at all.
 
         Args:
-            path: where to.
+            path: of the file.
             half: keep queries, keys and values in float16, for a file half as large.
-            values: whether values go along, which are needed to see what a token becomes; while they are small if not
-                said.
+            values: whether to include values, which show what a token becomes; by default if they are small.
 
         Raises:
             TraceError: if there are no traces, or numbers are too large for float16; a ValueError.
@@ -122,7 +121,7 @@ class Page:
         save(self, path, half=half, values=values)
 
     def widget(self) -> Widget:
-        """The page as a notebook's widget, made once.
+        """The page's notebook widget, made once.
 
         Raises:
             ModuleNotFoundError: if anywidget isn't installed.
@@ -189,12 +188,12 @@ _ANSWERS: dict[str, Callable[[Page, Mapping[str, Any]], tuple[dict[str, Any], li
     "overview": Page._overview,
     "picture": Page._picture,
 }
-#: What the array of a mask is called, by its kind.
+#: The name of a mask's array, by the mask's kind.
 MASK_ARRAYS = {"bounds": "bounds", "bits": "allowed"}
 
 
 def trace_entry(trace: Trace) -> dict[str, Any]:
-    """A trace as the header has it."""
+    """The header's entry of a trace."""
     sizes, found = trace.model, trace.measures
     return {
         "name": trace.name,
@@ -219,7 +218,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
 
 
 def _rounded(values: NDArray[Any]) -> list[list[float]]:
-    """Numbers per layer and head with the five digits that anyone reads."""
+    """Numbers per layer and head, rounded to five digits."""
     return [[float(f"{value:.5g}") for value in row] for row in values]
 
 
@@ -232,7 +231,7 @@ def _is_number(value: object) -> bool:
 
 
 def _whole(request: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    """A whole number of a request, checked; JSON may spell it 3.0."""
+    """An integer of a request, checked; JSON may write it 3.0."""
     value: Any = request.get(name)
     if not _is_number(value) or value != int(value) or not least <= value <= most:
         raise RequestError(name, f"{name} must be a whole number from {least} to {most}, got {value!r:.40}")

@@ -1,4 +1,4 @@
-"""What a page shows of itself where a notebook's cell, or a terminal, ends with it."""
+"""How a page displays itself as the result of a notebook's cell, or in a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from eyeline.views.page.message import Page
 
-#: The most bytes of a file that a cell shows where there is no widget: a notebook keeps them for good.
+#: The most bytes of a file that a cell shows without the widget: a notebook keeps them for good.
 MOST = 2_000_000
 _HOW = "pip install 'eyeline[notebook]'"
 
@@ -21,7 +21,7 @@ def in_notebook() -> bool:
 
 
 def bundle(page: Page) -> dict[str, Any]:
-    """What IPython shows of a page, by MIME type: its widget where anywidget is installed, else its file in a frame."""
+    """The page's representations by MIME type: its widget if anywidget is installed, else its file in a frame."""
     plain = {"text/plain": repr(page)}
     if not in_notebook():
         return plain
@@ -33,7 +33,7 @@ def bundle(page: Page) -> dict[str, Any]:
 
 
 def framed(page: Page) -> str:
-    """A page's file in a frame that reaches nothing outside it, and how to get the widget."""
+    """The page's file in a sandboxed frame, and how to get the widget."""
     from eyeline.views.page.file import page_file
 
     said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"

@@ -1,4 +1,4 @@
-// What the parts of the page share: the traces, the state, the host that numbers come from, and texts in two languages.
+// The model of the page, which its parts share: traces, state, host, and texts in two languages.
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostClient, HostError, messageOf } from "./weights/host_client.js";
@@ -18,7 +18,7 @@ export class Page {
    */
   constructor(model, announce) {
     this.model = model;
-    // What its elements' ids begin with. A notebook may show several pages, each of a module of its own.
+    // The prefix of its elements' ids: a notebook may show several pages, each of a module of its own.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
     this.header = model.get("header");
@@ -41,7 +41,7 @@ export class Page {
   }
 
   /**
-   * Have a function called, with the settings that were changed, after each change; gives what ends it.
+   * Call a function, with the changed settings, after each change; returns a function that ends it.
    * @param {(settings: Partial<State>) => void} listener
    */
   listen(listener) {
@@ -72,7 +72,7 @@ export class Page {
     return this.traces.length - 1;
   }
 
-  /** The trace that is looked at. */
+  /** The current trace. */
   get trace() {
     return this.traces[this.state.trace];
   }
@@ -96,7 +96,7 @@ export class Page {
   }
 
   /**
-   * What a trace is called where there are several: by its text, and by how its run differs from others of it.
+   * The name of a trace among several: its text, and how its run differs from other runs of it.
    * @param {Trace} trace
    */
   called(trace) {
@@ -107,7 +107,7 @@ export class Page {
     return this.say("trace.named", { text, name });
   }
 
-  /** Why something can't be shown, in words. @param {unknown} error */
+  /** The reason of an error, in words. @param {unknown} error */
   reason(error) {
     if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
     return messageOf(error);

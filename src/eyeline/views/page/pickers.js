@@ -1,4 +1,4 @@
-// What every view is chosen by: the text, the layer, the head, words or pieces, and what is set aside.
+// The pickers of all views: text, layer, head, words or pieces, and special tokens.
 
 import { button, choice, element, tick } from "./drawing/dom.js";
 
@@ -63,11 +63,11 @@ export const placePickers = (page, [at, layer, head], chosen) => {
   ];
 };
 
-/** What a page forgets when it shows another trace. @type {Readonly<Partial<State>>} */
+/** The settings that are reset when another trace is chosen. @type {Readonly<Partial<State>>} */
 export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: [], removed: [], box: null });
 
 /**
- * Build anew what is in an element, the focus staying on the part of the same label.
+ * Replace an element's content, keeping the focus on the part with the same label.
  * @type {(row: HTMLElement, parts: HTMLElement[]) => void}
  */
 const relabelled = (row, parts) => {

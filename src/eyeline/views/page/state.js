@@ -1,4 +1,4 @@
-// What is looked at and how: the page's state, and a few words that restore it exactly.
+// The state of the page, and the words that restore it.
 
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
@@ -7,7 +7,7 @@ const DEFAULTS = Object.freeze({
   layer: 0,
   head: "mean", // a number, "mean" or "max"
   unit: "words", // or "pieces"
-  special: false, // whether what is set aside is shown
+  special: false, // whether special tokens and others set aside are shown
   token: null, // the token that is pinned
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   threshold: 0, // the share from which links are drawn
@@ -27,7 +27,7 @@ const DEFAULTS = Object.freeze({
   theme: null, // "light", "dark"; null for the reader's own
 });
 
-// How each key is read from words: the value that a text stands for, undefined if it is none.
+// Parsers of each key's text in words; undefined if the text is no value.
 
 /** @type {(text: string) => number | undefined} */
 const index = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);

@@ -1,4 +1,4 @@
-// Whether what shows the page is dark: a notebook says so on its body or root, else the system does.
+// Whether the host is dark: a notebook marks its body or root, else the system decides.
 
 const night = matchMedia("(prefers-color-scheme: dark)");
 
@@ -11,7 +11,7 @@ export const hostIsDark = () => {
 };
 
 /**
- * Have a function called when that changes, until the function that comes back is called.
+ * Call a function when that changes; returns a function that ends it.
  * @type {(changed: () => void) => () => void}
  */
 export const onHostTheme = (changed) => {

@@ -1,4 +1,4 @@
-"""`view`: a page of texts and traces, in one call."""
+"""`view`: a page of texts and traces in one call."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def view(
     state: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Page:
-    """A page on which to look at texts and traces: it shows itself in a notebook, and `save` writes it into a file.
+    """A page that shows texts and traces: it displays itself in a notebook, and `save` writes it into a file.
 
     Args:
-        shown: a text, which is recorded; a trace; or several of them, next to each other.
-        model: what texts are run by: a name of the catalogue, a folder, or a loaded model. (Of a model of transformers,
-            view what `eyeline.record` gives.)
-        mask, scale: as for `eyeline.record`: texts are run as trained, and once more so.
-        values: whether values are kept of texts.
-        state: what the page opens with, such as {"view": "matrix", "layer": 0, "head": 3}, counted from 0.
+        shown: a text, which is recorded; a trace; or several of them.
+        model: the model that runs texts: a name of the catalogue, a folder, or a loaded model. (For a model of
+            transformers, view what `eyeline.record` returns.)
+        mask, scale: as for `eyeline.record`: texts are run as trained, and a second time with these.
+        values: whether to keep the values of texts.
+        state: the state that the page opens in, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
+            heads and tokens count from 0.
         progress: as for `eyeline.record`.
 
     Raises:

@@ -1,4 +1,4 @@
-// Whom the two words of a comparison look at: a row for each word that is looked at, bars to the left and to the right.
+// The butterfly chart of a comparison: a row per key, with one side's bar to the left and the other's to the right.
 
 import { element } from "../drawing/dom.js";
 import { labelled, percent } from "../drawing/labels.js";
@@ -49,7 +49,7 @@ const difference = (value, span) => {
 };
 
 /**
- * The word that is looked at. Of many words, the same one comes again and again: its place tells which.
+ * The label of a key; in long texts, where words repeat, with its number.
  * @type {(unit: Unit | null, placed: boolean) => HTMLElement}
  */
 const named = (unit, placed) => {

@@ -60,7 +60,7 @@ const patchesOf = (page, { sides: [first, second], same }) => {
   return [patch(first), patch(second)];
 };
 
-/** How much more there is in the second than in the first. @type {(patches: [Patch, Patch]) => Patch} */
+/** The second patch minus the first. @type {(patches: [Patch, Patch]) => Patch} */
 const differenceOf = ([first, second]) => ({
   ...first,
   weights: second.weights.map((weight, at) => weight - first.weights[at]),

@@ -1,4 +1,4 @@
-// Small matrices of weights from word to word, drawn around one of the words where there are many.
+// Heatmaps of the weights between words; of long texts, around the chosen word.
 
 import { shade, tint } from "../drawing/colour.js";
 import { labelled } from "../drawing/labels.js";
@@ -40,7 +40,7 @@ export const patchOf = (attention, rows, columns) => {
 /** @typedef {{ named: boolean, left: number, top: number, cell: number }} Layout */
 
 /**
- * Where the cells lie on a canvas, labels beside them if there are few.
+ * The layout of the cells on a canvas, with labels if there are few.
  * @type {(context: CanvasRenderingContext2D, patch: Patch, width: number, height: number) => Layout}
  */
 const layout = (context, { rows, columns, queries, keys }, width, height) => {
@@ -64,7 +64,7 @@ const shortened = (context, text, room) => {
 };
 
 /**
- * What is drawn: `end` is the number whose colour is the fullest, `signed` whether there are numbers below nothing,
+ * A heatmap's content: `end` is the number of the strongest colour, `signed` whether there are negative numbers,
  * `pinned` the row that is framed, −1 for none.
  * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
  */

@@ -1,4 +1,4 @@
-// What the compare view compares: two places of traces, a word in each, and whom these two look at.
+// The two sides of a comparison: their places, the word compared in each, its weights, and how the words are paired.
 
 import { shares } from "../weights/attention_map.js";
 import { tokenOf } from "../steps/walkthrough.js";
@@ -49,7 +49,7 @@ const matching = (unit, from, to) => {
 };
 
 /**
- * The first word that stands in both lines, what is set aside left out.
+ * The first word that both texts have, apart from words set aside.
  * @type {(from: Unit[], to: Unit[]) => Unit | null}
  */
 const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;

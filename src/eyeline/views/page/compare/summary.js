@@ -1,4 +1,4 @@
-// What a comparison shows, in plain sentences.
+// The summary of a comparison, in sentences.
 
 import { phrase } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
@@ -9,13 +9,13 @@ const LEAST = 0.005; // what rounds to nothing is not named
 export const points = (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1).replace("-", "−")}`;
 
 /**
- * How much more there is of a pair of the same words in the second than in the first; null of different words.
+ * The share of a pair's word in the second side minus that in the first; null for different words.
  * @type {(found: Comparison, pair: Pair) => number | null}
  */
 export const changeOf = ({ sides: [first, second] }, [a, b, same]) =>
   same && a && b ? second.share[b.index] - first.share[a.index] : null;
 
-/** Who is looked at most: up to two. @type {(page: Page, side: ComparedSide) => string} */
+/** The strongest keys, up to two. @type {(page: Page, side: ComparedSide) => string} */
 const mostOf = (page, { trace, unit, share, shown, attention }) => {
   const top = [...shown]
     .sort((a, b) => share[b] - share[a])
@@ -31,7 +31,7 @@ const mostOf = (page, { trace, unit, share, shown, attention }) => {
 };
 
 /**
- * Where the shares of the same words differ most, if anywhere.
+ * The word whose shares differ most, if any differ.
  * @type {(found: Comparison) => { unit: Unit, difference: number } | null}
  */
 const furthest = (found) => {

@@ -1,4 +1,4 @@
-// The numbers of the compare view as a table, to be taken away.
+// The numbers of the compare view as a table for export.
 
 const LOOKS = ["first", "second", "difference", "share_first", "share_second", "share_difference"];
 

@@ -1,4 +1,4 @@
-// Canvases that are drawn again, in the screen's own dots, whenever their size changes.
+// Canvases that are redrawn at the screen's resolution whenever their size changes.
 
 import { contextOf, element } from "./dom.js";
 

@@ -1,8 +1,8 @@
-// Elements, built without markup: text of a user's is never read as HTML.
+// Building elements without markup: a user's text is never parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** What a child stands for, lists taken apart and nothing left out. @type {(child: Child) => (Node | string)[]} */
+/** The nodes of a child: lists are flattened, empty ones left out. @type {(child: Child) => (Node | string)[]} */
 export const nodesOf = (child) => {
   if (Array.isArray(child)) return child.flatMap(nodesOf);
   if (child === null || child === undefined || child === false) return [];
@@ -48,7 +48,7 @@ export const shape = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
 /**
- * What a canvas is drawn with.
+ * The 2D context of a canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {CanvasRenderingContext2DSettings} [settings]
  */

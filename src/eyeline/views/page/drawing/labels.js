@@ -1,4 +1,4 @@
-// Words as typed, made safe and straight for where they are drawn; and how numbers are written.
+// Labels: words with control characters made visible, and numbers as texts.
 
 const SPACES = /[\t-\r\x1c-\x1f\x85\u2028\u2029]+/g;
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
@@ -24,7 +24,7 @@ export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, p
 export const named = (text) => printable(text.trim()) || JSON.stringify(text);
 
 /**
- * What a word or a piece is labelled with: a piece has a hyphen where its word goes on.
+ * The label of a word or a piece: a piece has a hyphen where its word goes on.
  * @type {(unit: Unit) => string}
  */
 export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${named(text)}${after ? "-" : ""}`;

@@ -1,4 +1,4 @@
-// The colour scale of numbers, beside what it colours.
+// The colour scale beside a picture.
 
 import { shade, tint } from "./colour.js";
 import { element } from "./dom.js";

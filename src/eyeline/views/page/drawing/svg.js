@@ -1,4 +1,4 @@
-// What is seen, as an SVG of its own: boxes, texts, curves and images, read off the elements as they are laid out.
+// A view as an SVG: boxes, texts, curves and images, measured from the elements of the page.
 
 import { contextOf } from "./dom.js";
 
@@ -22,7 +22,7 @@ const round = (value) => Number(value.toFixed(2));
 const family = ({ fontFamily }) => fontFamily.slice(fontFamily.lastIndexOf(",") + 1).trim();
 
 /**
- * How much of the height of a line of text stands over its base line.
+ * The part of a text line's height that is above its baseline.
  * @type {(style: CSSStyleDeclaration, pen: CanvasRenderingContext2D) => number}
  */
 const ascent = (style, pen) => {
@@ -65,7 +65,7 @@ const runs = (node) => {
 };
 
 /**
- * The attributes of a tag: numbers rounded, what is null left out.
+ * The attributes of a tag: numbers rounded, null left out.
  * @type {(values: Record<string, string | number | null>) => string}
  */
 const attributesOf = (values) =>
@@ -125,7 +125,7 @@ class SvgBuilder {
     const around = [after, under, before].every((width) => width === over);
     if (!around) this.borders(part, style, [over, after, under, before]);
     const [outline, border] = [parseFloat(style.outlineWidth), around ? over : 0];
-    /** @type {[colour: string, width: number, outside: number] | null} What goes all round it. */
+    /** @type {[colour: string, width: number, outside: number] | null} The outline or border around it. */
     let edge = border ? [style.borderTopColor, border, -border / 2] : null;
     if (style.outlineStyle !== "none" && outline) {
       edge = [style.outlineColor, outline, parseFloat(style.outlineOffset) + outline / 2];
@@ -169,7 +169,7 @@ class SvgBuilder {
     line("Left", { left, right: left + before, top, bottom });
   }
 
-  /** What a list of options shows: the one that is chosen. @param {HTMLSelectElement} part */
+  /** The chosen option of a drop-down list. @param {HTMLSelectElement} part */
   chosen(part) {
     const style = getComputedStyle(part);
     const { left, right, top, bottom } = part.getBoundingClientRect();

@@ -1,5 +1,4 @@
-// A vector as a strip of cells, one per coordinate, coloured from less than nothing to more; or as bars and a line.
-// `room` is what drawing needs: {page, canvases, colour(name of a CSS variable)}.
+// A vector as a strip of coloured cells, one per coordinate; or as bars, or as a line.
 
 import { tint } from "./colour.js";
 import { element } from "./dom.js";
@@ -25,7 +24,7 @@ const cells = (count, width, dots, draw) => {
 };
 
 /**
- * Where nothing is, in a height, and how high one is, with all values and nothing in view.
+ * The pixel of zero in a height, and the pixels of a unit, so that all values and zero are visible.
  * @type {(values: Float64Array, height: number) => { zero: number, unit: number }}
  */
 const axis = (values, height) => {
@@ -42,8 +41,8 @@ const ruled = ({ colour }, context, y, width, dots) => {
 };
 
 /**
- * What a strip is called and belongs to. A space is "match", the coordinates of queries and keys, or "pass", those of
- * values: one mark goes through all of it.
+ * The name of a strip, and its space: "match", the coordinates of queries and keys, or "pass", those of
+ * values. One mark goes through all strips of a space.
  * @typedef {{ space: Space, name: string, attributes?: Attributes }} Named
  */
 

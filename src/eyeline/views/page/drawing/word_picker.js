@@ -1,4 +1,4 @@
-// A line of words to choose one of: a group of radio buttons that arrow keys go along.
+// A row of words to choose from: radio buttons, with arrow keys.
 
 import { leftward } from "../matrix/axes.js";
 import { element } from "./dom.js";
@@ -62,8 +62,8 @@ export const wordPicker = ({ units, chosen, name, focus, choose }) => {
 };
 
 /**
- * Build anew what is in an element, the focus staying on the part of the same `data-focus`, or of the same label in the
- * same group.
+ * Rebuild an element's content, keeping the focus on the part with the same `data-focus`, or the same label in the same
+ * group.
  * @type {(root: HTMLElement, build: () => void) => void}
  */
 export const refocused = (root, build) => {

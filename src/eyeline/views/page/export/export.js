@@ -1,4 +1,4 @@
-// The export of what is seen: pictures, numbers, and words that bring it back.
+// The export dialog: pictures, numbers, and words that restore the state.
 
 import { button, element } from "../drawing/dom.js";
 import { download, png, sound } from "./files.js";
@@ -91,7 +91,7 @@ export const createExport = (page, view) => {
   };
   const dialog = createDialog(page, "export", "export", () => {
     tell("");
-    // Where nothing differs from how the page opens, the view's name is as good.
+    // If nothing differs from how the page opens, the view's name stands for the state.
     const words = page.words || `view=${page.state.view}`;
     const link = `${location.href.split("#")[0]}#${words.replaceAll(" ", "&")}`;
     const pasted = field("export.paste", {

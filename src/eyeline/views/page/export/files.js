@@ -1,4 +1,4 @@
-// Pictures as the bytes of files, and handing files to the browser.
+// Pictures as PNG, and downloads.
 
 import { contextOf } from "../drawing/dom.js";
 
@@ -29,7 +29,7 @@ export const png = async (svg) => {
   }
 };
 
-/** Have the browser keep a file. @type {(name: string, blob: Blob) => void} */
+/** Download a file. @type {(name: string, blob: Blob) => void} */
 export const download = (name, blob) => {
   const address = URL.createObjectURL(blob);
   const link = document.createElement("a");

@@ -1,4 +1,4 @@
-// Numbers as texts, and the names of files.
+// Tables as CSV and JSON, and file names.
 
 const FORMULA = /^[=+\-@\t\r]/; // what a spreadsheet runs a cell for
 
@@ -16,13 +16,13 @@ const field = (value) => {
 };
 
 /**
- * Numbers as CSV, as RFC 4180 has it. What a spreadsheet would take for a formula has an apostrophe before it.
+ * A table as CSV (RFC 4180). A cell that a spreadsheet would run as a formula is prefixed with an apostrophe.
  * @type {(table: Table) => string}
  */
 export const csv = ({ columns, rows }) =>
   [columns, ...rows].map((row) => row.map((value) => field(rounded(value))).join(",") + "\r\n").join("");
 
-/** Numbers as JSON, a row on a line, with what they are of. @type {(page: Page, table: Table) => string} */
+/** A table as JSON, a row on a line, with its model, text and place. @type {(page: Page, table: Table) => string} */
 export const json = (page, { name, columns, rows }) => {
   const { trace, state, words, header } = page;
   const about = {

@@ -1,4 +1,4 @@
-// The host of a page that is one file: its numbers lie in blocks of the file, decoded when they are first looked at.
+// The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
 
 import { messageOf } from "../weights/host_client.js";
 
@@ -53,7 +53,7 @@ const ofPlanes = (planes, size) => {
 };
 
 /**
- * What a file says of its own blocks; docs/page-format.md has each key.
+ * The contents of a file: how to read its blocks; docs/page-format.md describes each key.
  * @typedef {{
  *   dtype: "float32" | "float16", traces: { masks: (number | null)[], mask_shapes: [heads: number, ...number[]][] }[],
  * }} Contents

@@ -1,4 +1,4 @@
-// Where a person types a new sentence, or takes a file of the folder, and sees how far it is.
+// The prompt: a field for a new text, the model, the files of a folder, and the progress of a run.
 
 import { button, choice, element, tick } from "../drawing/dom.js";
 import { HostError } from "../weights/host_client.js";
@@ -135,7 +135,7 @@ export const createPrompt = (page) => {
   const update = () => {
     if (language !== page.language) label();
     language = page.language;
-    // What is looked at can be changed and run again; what was typed meanwhile stays.
+    // The shown text can be edited and run again; what was typed meanwhile stays.
     const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // as a field has it
     if (text.value === filled) text.value = seen;
     filled = seen;

@@ -1,4 +1,4 @@
-// The page on the local server: the model object over fetch, and the texts and files that are run there.
+// The host of a page on the local server: the model object over fetch, running texts and opening files.
 
 import { createPrompt } from "./prompt.js";
 import { HostError, messageOf } from "../weights/host_client.js";
@@ -33,7 +33,7 @@ const asked = async (path, method = "GET", sent = undefined) => {
   const headers = method === "GET" ? {} : { "Content-Type": "application/json" };
   let response;
   try {
-    const keepalive = method === "DELETE"; // what is cancelled when the page is left goes out all the same
+    const keepalive = method === "DELETE"; // so that a cancellation is sent even while the page is being left
     response = await fetch(path, { method, headers, keepalive, body: sent && JSON.stringify(sent) });
   } catch {
     throw new HostError({ argument: "server", message: "the server doesn't answer; run eyeline view again" });

@@ -1,4 +1,4 @@
-// The labels beside a matrix: units as typed where there is room, else their numbers at a few places.
+// The axis labels of a matrix: the units where there is room, else numbers at some places.
 
 import { contextOf } from "../drawing/dom.js";
 
@@ -12,7 +12,7 @@ const ROOM = 12; // pixels that a label takes across its line
  */
 export const leftward = (text) => RIGHT_TO_LEFT.test(text);
 
-/** How wide texts are in a font, and texts cut to a width. */
+/** Measures texts in a font, and cuts them to a width. */
 export class Ruler {
   /** @param {string} font */
   constructor(font) {
@@ -29,7 +29,7 @@ export class Ruler {
   }
 
   /**
-   * As much of a text as fits, with an ellipsis if that isn't all.
+   * The beginning of a text that fits a width, with an ellipsis if it is cut.
    * @param {string} text
    * @param {number} width
    */
@@ -62,7 +62,7 @@ export class Ruler {
 }
 
 /**
- * How wide the widest of some labels is, in pixels; of many, a part is asked.
+ * The width of the widest label, in pixels; of many labels, a sample is measured.
  * @type {(ruler: Ruler, labels: string[]) => number}
  */
 export const widest = (ruler, labels) => {
@@ -94,7 +94,7 @@ const ticks = (first, last, size, room) => {
  */
 
 /**
- * What to write beside the cells that are seen.
+ * The labels of the visible cells.
  * @type {(viewport: Viewport, gutter: Gutter, lines: SceneLines, ruler: Ruler) => Label[]}
  */
 export const labels = (viewport, gutter, lines, ruler) => {

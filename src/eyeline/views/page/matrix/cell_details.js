@@ -1,4 +1,4 @@
-// The cell of a matrix that is pointed at, in numbers.
+// The query, the key and the weight of the cell under the pointer.
 
 import { element } from "../drawing/dom.js";
 import { figure, isolated, percent } from "../drawing/labels.js";
@@ -14,7 +14,7 @@ const REST = 120; // milliseconds
 export const createCellDetails = (matrix) => {
   const { page } = matrix;
   const list = element("dl", { class: "readout" });
-  /** @type {{ cells: Cells | null, row: number, total: number }} The latest row, and what it gives to what is shown. */
+  /** @type {{ cells: Cells | null, row: number, total: number }} The latest row, and its total on the shown columns. */
   let row = { cells: null, row: -1, total: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;

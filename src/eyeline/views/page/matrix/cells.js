@@ -1,9 +1,9 @@
-// The weights between the units that are shown, in blocks, for a picture of many of them.
+// The weights of the shown units, computed in blocks.
 
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
 /**
- * Where each token of a line is drawn, counted among the shown units; -1 for one that isn't.
+ * The place of each token among the shown units; −1 if it isn't shown.
  * @type {(units: Unit[], shown: number[]) => Int32Array}
  */
 const placesOf = (units, shown) => {

@@ -1,4 +1,4 @@
-// From weights to the colours of a matrix: linear, by the logarithm, or by rank; with marks for a legend.
+// The colour map of a matrix: linear, logarithmic or by rank; with the marks of its legend.
 
 import { ramp } from "../drawing/colour.js";
 
@@ -9,7 +9,7 @@ const one = new Float32Array(1);
 const bits = new Uint32Array(one.buffer);
 
 /**
- * What is known of the weights that were seen.
+ * Statistics of the weights that were computed.
  * @typedef {{ top: number, most: number, sample: Float64Array }} Measured
  */
 
@@ -49,7 +49,7 @@ export class ColourMap {
     this.words = null;
   }
 
-  /** Where on the scale a weight stands, 0 to 1. @param {number} weight */
+  /** The place of a weight on the scale, 0 to 1. @param {number} weight */
   share(weight) {
     if (this.kind === "linear") return Math.min(weight / this.top, 1);
     if (this.kind === "log") {
@@ -71,7 +71,7 @@ export class ColourMap {
   }
 
   /**
-   * Paint weights as pixels, 0xAABBGGRR each; what is NaN stays clear.
+   * Paint weights as pixels, 0xAABBGGRR each; NaN stays transparent.
    * @param {Float32Array} weights
    * @param {Uint32Array} pixels
    */

@@ -1,4 +1,4 @@
-// What stands beside a matrix: how its colours are scaled and what they mean, zooming, columns left out of the scale.
+// The controls beside a matrix: its colour scale, legend, zoom, and the columns left out of the scale.
 
 import { button, choice, element } from "../drawing/dom.js";
 import { isolated, percent } from "../drawing/labels.js";
@@ -8,7 +8,7 @@ import { legend } from "./legend.js";
 const KINDS = ["linear", "log", "rank"];
 
 /**
- * The controls of a matrix: `show` what is being drawn, `showPlace` where, `update` after a change of the state.
+ * The controls of a matrix: `show` after a frame, `showPlace` after a movement, `update` after a change of the state.
  * @param {Matrix} matrix
  */
 export const createControls = (matrix) => {

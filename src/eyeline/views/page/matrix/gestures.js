@@ -1,4 +1,4 @@
-// What fingers, pens, mice and wheels do on a canvas: move, zoom, point, press.
+// Pointer and wheel gestures on a canvas: pan, zoom, point, press.
 
 const STILL = 4; // pixels that a press may move and still be one
 

@@ -1,4 +1,4 @@
-// Pictures that the host makes of many weights: where this page would take too long for them.
+// Tiles that the host computes, where this page would take too long.
 
 import { maskHidden } from "./preview.js";
 
@@ -28,7 +28,7 @@ export const hostTiles = (page, [number, layer, head], cells) => {
       }
     }
     maskHidden(sum, R, C, attention.heads, [a, b, c, d]);
-    // Dots are of tokens; those of units lie where their tokens do, and a key unit's weight is the sum of its tokens'.
+    // The host's dots are of tokens. A unit's dot is that of its middle token, times the tokens of a key unit.
     const result = new Float32Array(tile.rows * tile.columns);
     /** @type {(unit: Unit) => number} */
     const middle = (unit) => (unit.first + unit.last) / 2;

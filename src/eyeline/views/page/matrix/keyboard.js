@@ -1,4 +1,4 @@
-// A matrix by keyboard: the arrow keys move from cell to cell, and what is seen follows.
+// The keyboard of a matrix: arrow keys move the cell cursor, and the viewport follows.
 
 /** Answer a key that was pressed on the canvas of a matrix. @type {(matrix: Matrix, event: KeyboardEvent) => void} */
 export const onMatrixKey = (matrix, event) => {

@@ -1,4 +1,4 @@
-// Where a matrix and its labels stand, for the room that there is.
+// The layout of a matrix and its labels for the room there is.
 
 import { Ruler, widest } from "./axes.js";
 import { font, inks } from "./plot.js";

@@ -1,4 +1,4 @@
-// What a matrix's colours mean, in numbers.
+// The legend of a matrix.
 
 import { shade } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
@@ -34,7 +34,7 @@ export const legendMarks = (colourMap) => {
 export const stops = (dark, count = 16) =>
   Array.from({ length: count + 1 }, (_, at) => [shade(at / count, dark), at / count]);
 
-/** What weights are of at a level; null for a coarse picture. @type {(page: Page, level: number | null) => string} */
+/** The title of the legend at a level; null for the preview. @type {(page: Page, level: number | null) => string} */
 export const legendTitle = (page, level) => {
   if (level === null) return page.say("matrix.legend.coarse");
   return level ? page.say("matrix.legend.mean", { count: 2 ** level }) : page.say("matrix.legend");

@@ -1,4 +1,4 @@
-// The matrix of one head: each row is a query, and shares out what it gives over the keys.
+// The matrix view: the weights of a head, a row per query and a column per key.
 
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";

@@ -1,4 +1,4 @@
-// The matrix that is seen as an SVG: its cells are one image, what is written is text.
+// The visible part of a matrix as an SVG: its cells are one image, its labels are text.
 
 import { labels } from "./axes.js";
 import { shape } from "../drawing/dom.js";

@@ -1,4 +1,4 @@
-// Painting a matrix on a canvas: its pictures, what may not be seen, numbers, labels, the cell that is pointed at.
+// Drawing a matrix on a canvas: its tiles, hidden cells, numbers, labels, and the cell under the pointer.
 
 import { labels, leftward } from "./axes.js";
 import { needsLight } from "../drawing/colour.js";
@@ -38,7 +38,7 @@ const hatch = (context, ink, ratio) => {
   return context.createPattern(tile, "repeat");
 };
 
-/** How texts on a canvas are set. @type {(family: string, strong: boolean, size?: number) => string} */
+/** A font for a canvas. @type {(family: string, strong: boolean, size?: number) => string} */
 export const font = (family, strong, size = 12) => `${strong ? "600 " : ""}${size}px ${family}`;
 
 /** Paints one scene after another on a canvas. */

@@ -1,4 +1,4 @@
-// A small picture of a whole head, from the host: what a large matrix shows until its weights are there.
+// The preview of a large matrix until its weights are there: the overview's small picture of its head.
 
 import { contextOf } from "../drawing/dom.js";
 
@@ -18,8 +18,8 @@ const open = (head, top, bottom, left, right) => {
 };
 
 /**
- * Leave clear what may not be looked at in a picture of token rows [a, b) × token columns [c, d): NaN. Gives whether
- * there is any of that.
+ * Set hidden cells to NaN in a picture of token rows [a, b) × token columns [c, d). Returns whether
+ * there are any.
  * @type {(weights: Float32Array, rows: number, columns: number, heads: Head[], of: number[]) => boolean}
  */
 export const maskHidden = (weights, rows, columns, heads, [a, b, c, d]) => {

@@ -1,4 +1,4 @@
-// Draws a matrix frame by frame: works on its pictures where time allows, and keeps the scale of their colours.
+// The render loop of a matrix: computes tiles as time allows, and keeps the colour map up to date.
 
 import { preview } from "./preview.js";
 import { hostTiles } from "./host_tiles.js";
@@ -8,7 +8,7 @@ import { ColourMap, measured } from "./colour_map.js";
 const AT_ONCE = 60; // milliseconds that a first picture may take
 const BUSY = 5; // milliseconds of work in a frame while something moves
 const IDLE = 30; // and while nothing does
-const MOST = 16e9; // products that this page does for what is seen; beyond, one has to zoom in
+const MOST = 16e9; // products that this page computes for the visible part; beyond, one has to zoom in
 const HOSTS = 5e8; // products from which a host that can is asked
 const SLOW = 400; // milliseconds after which is said that something is being computed
 const QUIET = 150; // milliseconds from the last picture to what waits for it
@@ -67,7 +67,7 @@ export class Renderer {
     this.recolour();
   }
 
-  /** Have colours anew: of another scale, other columns that don't count, or another theme. */
+  /** Drop the colour maps: the scale, the clipped columns or the theme has changed. */
   recolour() {
     this.colourMaps = new Map();
     this.colourMap = null;
@@ -122,7 +122,7 @@ export class Renderer {
   }
 
   /**
-   * What is to be painted; without the tiles that are wanted, those that cover what is seen.
+   * The scene to paint, from the wanted tiles; by default those that cover the visible part.
    * @param {Tile[]} [wanted]
    * @returns {Scene}
    */
@@ -163,8 +163,8 @@ export class Renderer {
   }
 
   /**
-   * The scale follows what has been seen of the matrix, but not each little change of it. What isn't there yet counts
-   * as the overview has it.
+   * Update the colour map from the tiles that are there, but not for small changes. Missing tiles count as in the
+   * preview.
    * @param {Tiles} tiles
    * @param {boolean} missing
    */

@@ -1,10 +1,10 @@
-// Which column takes most of the weight, if one does: the picture of the others then is pale until it is clipped.
+// The attention sink: the column that takes most of the weight, if there is one, beside which the others are pale.
 
 const WORK = 1.5e7; // products that finding it may take
 const SHARE = 1 / 3; // of what queries give, on average
 const TIMES = 3; // as much as the next
 
-/** What takes most, and its share on average over some queries. @typedef {{ column: number, share: number }} Sink */
+/** A column, and its share on average over some queries. @typedef {{ column: number, share: number }} Sink */
 
 /** The column that takes most, if one does. @type {(cells: Cells) => Sink | null} */
 export const sinkColumn = (cells) => {

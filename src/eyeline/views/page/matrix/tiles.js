@@ -1,4 +1,4 @@
-// A matrix as square pictures, made piece by piece where they are seen, and kept while there is room.
+// The tiles of a matrix, computed where they are visible, and cached.
 
 import { contextOf, element } from "../drawing/dom.js";
 
@@ -9,7 +9,7 @@ const KEPT = 96; // pictures, 0.5 MB each at most
 const SLICE = 2e6; // products between two looks at the clock
 const SAMPLE = 2048; // weights of a picture that a scale by rank is made of
 
-/** One picture: dots of 2^level × 2^level cells each, a dot the mean of those that may be looked at, or NaN. */
+/** One tile: each dot is the mean of 2^level × 2^level cells, hidden ones left out; NaN if all are hidden. */
 export class Tile {
   /**
    * @param {number} level
@@ -143,7 +143,7 @@ export class Tiles {
   }
 
   /**
-   * The tiles of a level that cover what is seen, those nearest to its middle first.
+   * The tiles of a level that cover the visible part, those nearest to its middle first.
    * @param {number} level
    * @param {Sides} seen
    */

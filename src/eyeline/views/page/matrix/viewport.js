@@ -1,4 +1,4 @@
-// Which part of a table of square cells is seen, and how large: places in cells, sizes in CSS pixels.
+// The viewport: the visible part of a table of square cells. Places are in cells, sizes in CSS pixels.
 
 const LARGEST = 160; // a cell's side when zoomed in all the way
 
@@ -15,7 +15,7 @@ export class Viewport {
     this.snap = 1;
   }
 
-  /** How large cells are where all of them are seen; whole device pixels where that costs little room. */
+  /** The size of a cell if all are visible; whole device pixels where that costs little room. */
   get least() {
     const size = Math.min(this.width / this.columns, this.height / this.rows);
     const whole = Math.floor(size * this.snap + 1e-6) / this.snap;
@@ -63,7 +63,7 @@ export class Viewport {
   }
 
   /**
-   * Make cells larger by a factor, what is at a pixel staying there.
+   * Scale the cells by a factor around a pixel.
    * @param {number} factor
    * @param {number} x
    * @param {number} y

@@ -1,4 +1,4 @@
-// The overview: every head of every layer as a small picture, in the order that is asked for.
+// The overview: a small picture of every head of every layer, in the chosen order.
 
 import { ramp } from "../drawing/colour.js";
 import { button, choice, contextOf, element, targetOf } from "../drawing/dom.js";

@@ -1,4 +1,4 @@
-// The strongest weights as a list of bars, what they say in one sentence, and what their percents are of.
+// The strongest weights as a list of bars, with a sentence and what the percentages are of.
 
 import { button, element, nodesOf } from "../drawing/dom.js";
 import { named, percent } from "../drawing/labels.js";
@@ -55,7 +55,10 @@ const leaders = (page, shares, units, own) => {
   return nodes.length ? listed(page, nodes) : [page.say("nothing")];
 };
 
-/** What is set aside, each name once, at most four. @type {(page: Page, units: Unit[], kept: Set<number>) => Nodes} */
+/**
+ * The names of the units set aside, each once, at most four.
+ * @type {(page: Page, units: Unit[], kept: Set<number>) => Nodes}
+ */
 const asideNames = (page, units, kept) => {
   /** @type {Map<string, Child>} */
   const nodes = new Map();
@@ -107,7 +110,7 @@ export const createBarList = (page, on) => {
     });
   };
 
-  // What the percents are of, and what is drawn that has to be explained.
+  // What the percentages are of, and explanations of special marks.
   /** @type {(reading: DrawnReading, shares: Float64Array, places: number[]) => Nodes} */
   const explained = ({ kind, units, aside, kept, ...reading }, shares, places) => {
     const values = { word: wordOf(reading), units: page.say(page.state.unit) };

@@ -35,7 +35,7 @@ const curve = (from, x, to, room) => {
 };
 
 /**
- * Where on a box's edge each link leaves it: side by side, in the order of where they go.
+ * The point on a box's edge where each link leaves: side by side, in the order of the links' ends.
  * @type {(from: Sides, boxes: Sides[]) => Map<Sides, number>}
  */
 const leaving = (from, boxes) => {

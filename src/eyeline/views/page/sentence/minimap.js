@@ -1,4 +1,4 @@
-// A whole long line in one strip: where in it what is asked about looks, and which part of it is drawn above.
+// The minimap of a long text: the weights over all of it, and the part that is drawn above.
 
 import { contextOf, element } from "../drawing/dom.js";
 

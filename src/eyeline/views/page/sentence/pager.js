@@ -1,4 +1,4 @@
-// Moving through a line that is too long to be drawn at once: back, on, and to a word.
+// Paging through a text too long to be drawn at once, and finding a word in it.
 
 import { button, element } from "../drawing/dom.js";
 

@@ -1,4 +1,4 @@
-// The sentence view: the text as typed, and for one of its tokens whom it looks at, or who looks at it.
+// The sentence view: the text, and for one token the weights that it gives or receives.
 
 import { needsLight, ramp, shade } from "../drawing/colour.js";
 import { createDirection } from "./direction.js";
@@ -19,7 +19,7 @@ const LINKS = 48; // that are drawn at once
 const FAINT = 0.02; // of full shade: less is drawn as nothing
 
 /**
- * How far along the colours a strength stands: text has to be read on them, so their far end is left out.
+ * The place of a strength on the colour scale, whose far end is left out: text has to be legible on it.
  * @type {(strength: number) => number}
  */
 const toned = (strength) => 0.04 + 0.66 * strength;
@@ -34,9 +34,9 @@ export const createSentence = (page) => {
   let narrow = page.narrow.matches;
   /** @type {number | null} */
   let pointed = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} The timer of what is still to be worked out. */
+  /** @type {ReturnType<typeof setTimeout> | undefined} The timer of the next slice of work. */
   let later;
-  /** @type {Selected | null} Where the focus goes when the numbers are there. */
+  /** @type {Selected | null} The unit that gets the focus when the numbers arrive. */
   let sent = null;
 
   // The units of a side that are drawn.
@@ -159,7 +159,7 @@ export const createSentence = (page) => {
     return page.say("sentence.label.share", { name, share: percent(shares[unit]) });
   };
 
-  // How a unit is drawn, of what is seen.
+  // How a unit is drawn.
   /** @type {(seen: Reading, full: number, side: Side, unit: number) => Look} */
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
@@ -177,7 +177,7 @@ export const createSentence = (page) => {
     return { ...entry, fill: shade(depth, page.dark), light: needsLight(ramp(page.dark)[Math.round(depth * 255)]) };
   };
 
-  // The links of what is seen.
+  // The links of a reading.
   /** @type {(seen: Reading, full: number) => { from: Element, to: Element, strength: number, faded: boolean }[]} */
   const linked = ({ one, side, shares }, full) => {
     const from = one && rows[one.side].tokens.span(one.unit);
@@ -194,7 +194,7 @@ export const createSentence = (page) => {
       });
   };
 
-  // What is seen of each unit, 0 for what is set aside.
+  // The weights that the minimap shows, 0 for units that are set aside.
   /** @type {(seen: Reading) => Float64Array | null} */
   const counted = ({ kind, weights, shares, kept }) =>
     weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;

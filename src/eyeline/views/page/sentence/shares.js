@@ -1,6 +1,6 @@
-// Who looks at whom: what one unit gives to each of a line, or gets of each, as shares of what is given to those shown.
+// Shares: the weights that one unit gives or receives, as shares of what is given to the shown units.
 
-const SURE = 0.3; // below this, 1 less what is set aside says too few digits of what is left of a row
+const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits: the row is summed instead
 const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhile
 const ALL = 256; // rows that are added up without a second thought
 const LIKELY = 24; // of longer lines, the rows that may be among the strongest
@@ -13,8 +13,8 @@ const summed = (row, units) => {
 };
 
 /**
- * What a unit gives to each key unit: {weights, shares, aside}, an entry for each key unit. Shares are of what it gives
- * to the units that are shown, NaN for the others; `aside` is the share of it all that it gives to those.
+ * The weights and shares of a query unit, with an entry for each key unit. Shares are of the weight that goes to the
+ * shown units, NaN for the others; `aside` is the share of the whole row that goes to those.
  * @param {AttentionMap} attention
  * @param {number} unit
  * @param {number[]} shown
@@ -27,7 +27,7 @@ export const given = (attention, unit, shown) => {
   return { weights, shares, aside: whole > 0 ? (whole - total) / whole : 0 };
 };
 
-/** What query units give in all to the key units that are shown. */
+/** The total weight of query units on the shown key units. */
 export class Totals {
   /**
    * @param {AttentionMap} attention
@@ -69,9 +69,9 @@ export class Totals {
 }
 
 /**
- * What a unit gets of each query unit: {weights, shares, whole}. Each share is of what that query gives to the units
- * that are shown. In a long line shares are reckoned for the units `near` and the strongest, and are NaN for others.
- * What isn't known after SLICE is left for the next call, and `whole` is false.
+ * The weights and shares that a key unit receives from each query unit. Each share is of the weight that the query
+ * gives to the shown units. In a long text shares are computed for the units `near` and the strongest, NaN for others.
+ * Shares that aren't known after SLICE are left for the next call, and `whole` is false.
  * @param {AttentionMap} attention
  * @param {number} unit
  * @param {number[]} shown
@@ -98,7 +98,7 @@ export const received = (attention, unit, shown, totals, near = shown) => {
 };
 
 /**
- * What each key unit gets of a row on average, in shares; NaN for those that aren't shown. It is worked out in slices,
+ * The share of a row that each key unit receives on average; NaN for units that aren't shown. It is computed in slices,
  * so that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
  * @type {(
  *   attention: AttentionMap, queries: number[], keys: number[], wanted: () => boolean,
@@ -121,7 +121,7 @@ export const average = async (attention, queries, keys, wanted) => {
   return shares;
 };
 
-/** How many multiplications all weights take. @type {(attention: AttentionMap) => number} */
+/** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
 export const work = (attention) => attention.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
 
 /**

@@ -1,4 +1,4 @@
-// A text laid out for drawing: its units where they stand, what stands between them, and labels for what has no text.
+// The layout of a text: its units in place, the gaps between them, and labels for units without text.
 
 import { named } from "../drawing/labels.js";
 

@@ -1,4 +1,4 @@
-// The slider that says from which share on links are drawn.
+// The slider for the least share whose link is drawn.
 
 import { element } from "../drawing/dom.js";
 

@@ -1,4 +1,4 @@
-// A line of tokens as typed: each can be pointed at, focused and picked.
+// A text as a line of tokens that can be pointed at, focused and picked.
 
 import { element, nodesOf, targetOf } from "../drawing/dom.js";
 import { named, printable } from "../drawing/labels.js";
@@ -7,7 +7,7 @@ import { laidOut } from "./text_layout.js";
 const BREAK = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 
 /**
- * What stands between units; line ends stay, and where there are several, as one wider gap.
+ * The text between units; line ends are kept, several as one wider gap.
  * @type {(text: string) => Child[]}
  */
 const between = (text) => {
@@ -211,7 +211,7 @@ const counted = (units) => {
 };
 
 /**
- * What a screen reader is told of a unit: its text, and which of how many it is.
+ * The accessible name of a unit: its text, and its number among the words ("word 3 of 7").
  * @type {(page: Page, unit: Unit, units: Unit[]) => string}
  */
 export const called = (page, unit, units) => {

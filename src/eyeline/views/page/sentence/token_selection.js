@@ -1,4 +1,4 @@
-// What is selected in the sentence view: which unit, which way; and its weights.
+// The selection of the sentence view: the unit, the direction, and its weights.
 
 import { named } from "../drawing/labels.js";
 import { Totals, average, given, received, work } from "./shares.js";
@@ -11,9 +11,12 @@ const same = (one, other) =>
   one.reduce === other.reduce && one.queries === other.queries && one.heads.length === other.heads.length &&
   one.heads.every((head, at) => head === other.heads[at]);
 
-/** What counts of a list of units. @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted */
+/**
+ * The units of a list that count, as a list and as a set.
+ * @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted
+ */
 
-/** The selection: what is pinned goes before what is hovered, and that before what is focused. */
+/** The selection: a pinned unit has precedence over a hovered one, and that over a focused one. */
 export class TokenSelection {
   /** @param {Page} page */
   constructor(page) {
@@ -29,9 +32,9 @@ export class TokenSelection {
     this.special = false;
     /** @type {[layer: number, head: HeadChoice]} */
     this.place = [0, "mean"];
-    /** @type {Float64Array | null} What all units get, once it is known. */
+    /** @type {Float64Array | null} The average share that each unit receives, once known. */
     this.averages = null;
-    /** @type {object | null} What stands for working that out. */
+    /** @type {object | null} Identifies the computation of the averages that is running. */
     this.averaging = null;
     /** @type {{ name: string, of: Totals } | null} */
     this.totals = null;
@@ -48,7 +51,7 @@ export class TokenSelection {
     return this.page.trace.crossing ? ["queries", "keys"] : ["queries"];
   }
 
-  /** The side that is looked at. @returns {Side} */
+  /** The side of the keys. @returns {Side} */
   get across() {
     return this.page.trace.crossing ? "keys" : "queries";
   }
@@ -103,7 +106,7 @@ export class TokenSelection {
   }
 
   /**
-   * Work out what all get, if that is no great work and not on its way; calls `done` when it is known.
+   * Compute the average share that each unit receives, unless it takes long or is running; calls `done` at the end.
    * @param {() => void} done
    */
   async average(done) {
@@ -118,13 +121,13 @@ export class TokenSelection {
     done();
   }
 
-  /** Give up what is being worked out. */
+  /** Drop the averages, and stop computing them. */
   rest() {
     [this.averages, this.averaging, this.totals] = [null, null, null];
   }
 
   /**
-   * What there is to see: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
+   * The reading: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
    * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
    * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
    * the others; `whole` says whether nothing is left to be worked out. `near` says which of a side's units are drawn.
@@ -167,7 +170,7 @@ export class TokenSelection {
   }
 
   /**
-   * All the numbers of what is seen, as a table; units count from 0.
+   * All numbers of the reading as a table; units count from 0.
    * @param {(side: Side) => UnitRange} near
    * @returns {Table}
    */

@@ -1,4 +1,4 @@
-// What the steps are put together from: numbers, words, rows, and the frame of a step.
+// The elements of the steps view: numbers, words, rows, and the frame of a step.
 
 import { element } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
@@ -14,7 +14,7 @@ export const datum = (value, digits = 3) => {
 };
 
 /**
- * A token's label in the colour of what is looked at: "query", "key" or "value".
+ * A token's label in the colour of its role: "query", "key" or "value".
  * @type {(text: string, kind: string) => HTMLElement}
  */
 export const word = (text, kind) => element("bdi", { class: `word ${kind}` }, text);
@@ -52,7 +52,7 @@ export const heads = (room, end = null) =>
   );
 
 /**
- * A step: its number and name, its shape, what it is in one line, and what is seen of it.
+ * A step: its number, name and shape, an explanation of one line, and its content.
  * @type {(
  *   page: Page, of: { nth: string, title: string, shape: string, why: Child }, ...content: Child[]
  * ) => HTMLElement}
@@ -74,7 +74,7 @@ export const step = (page, { nth, title, shape, why }, ...content) => {
 };
 
 /**
- * What makes of a strip something that arrow keys read coordinate by coordinate.
+ * The attributes of a strip that arrow keys read coordinate by coordinate.
  * @type {(room: StepsRoom, space: Space, name: string, focus: string) => Attributes}
  */
 export const slider = ({ reading }, space, name, focus) => ({

@@ -1,4 +1,4 @@
-// Attention as the formula has it, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
+// Attention by the formula, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
 // Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
 /**
@@ -13,7 +13,7 @@ export const running = (numbers) => {
   return numbers.map((number) => (sum += number));
 };
 
-/** How well each key answers the query: q·k. (M) @type {(head: Head, i: number) => Float64Array} */
+/** The score of each key: q·k. (M) @type {(head: Head, i: number) => Float64Array} */
 const answers = (head, i) => Float64Array.from({ length: head.M }, (_, j) => head.score(i, j));
 
 /** Scores with −∞ where the query may not look. (M) @type {(scores: Float64Array, seen: boolean[]) => Float64Array} */
@@ -32,7 +32,7 @@ const softmax = (scores) => {
   return { top, exponentials, sum, weights, lse: sum === 0 ? -Infinity : top + Math.log(sum) };
 };
 
-/** What the query becomes: Σ w·v over the keys that it sees. (E) */
+/** The output of the query: Σ w·v over the keys that it sees. (E) */
 /** @type {(v: Float32Array, E: number, weights: Float64Array, seen: boolean[]) => Float64Array} */
 const mixed = (v, E, weights, seen) => {
   const result = new Float64Array(E);

@@ -1,4 +1,4 @@
-// How the steps view is pointed at, clicked, and gone through with keys.
+// The pointer and the keyboard in the steps view.
 
 import { targetOf } from "../drawing/dom.js";
 

@@ -26,7 +26,7 @@ const reach = (...lists) => {
   return [Math.min(0, ...all), Math.max(0, ...all)];
 };
 
-/** What a number of the scaling step is called: "÷ √32", "× 0.5", "× 1". @type {(walk: Walkthrough) => string} */
+/** The name of the scaling step: "÷ √32", "× 0.5", "× 1". @type {(walk: Walkthrough) => string} */
 export const scaleName = (walk) => {
   const how = scaling(walk, walk.now.scale);
   return how === "divided" ? `÷ √${walk.head.D}` : how === "plain" ? "× 1" : `× ${figure(walk.now.scale, 4)}`;

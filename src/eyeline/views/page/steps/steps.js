@@ -1,4 +1,4 @@
-// The steps view: softmax(q·kᵀ / √d)·v walked through for one token, with every number.
+// The steps view: softmax(q·kᵀ / √d)·v for one token, step by step, with every number.
 
 import { Canvases } from "../drawing/canvases.js";
 import { button, element, phrase, tick } from "../drawing/dom.js";
@@ -66,7 +66,7 @@ const chooser = (page, walk) => {
   ];
 };
 
-// That this head is none that was chosen, and a button that makes it one.
+// The remark that this head was not chosen, and a button that chooses it.
 /** @type {(page: Page, walk: Walkthrough) => Child} */
 const notChosen = (page, { number, layer, trace }) => {
   const chosen = page.say(`head.${page.state.head}`, { lastHead: trace.heads - 1 });
@@ -77,7 +77,7 @@ const notChosen = (page, { number, layer, trace }) => {
   return [page.say("steps.hardest", { head: number, layer, chosen }), " ", take];
 };
 
-/** What there is to know of the head before its numbers. @type {(page: Page, walk: Walkthrough) => HTMLElement[]} */
+/** Remarks on the head. @type {(page: Page, walk: Walkthrough) => HTMLElement[]} */
 const remarks = (page, walk) => {
   const { head, trace, number } = walk;
   const { heads, key_heads: count } = trace.model;
@@ -100,7 +100,7 @@ const focused = (name, label) => {
   return label;
 };
 
-/** What can be changed, and a way back. @type {(page: Page, walk: Walkthrough) => HTMLElement} */
+/** The toggles that change the steps, and a way back. @type {(page: Page, walk: Walkthrough) => HTMLElement} */
 const toggles = (page, walk) => {
   const { state, trace } = page;
   const { removed } = state;
@@ -128,7 +128,7 @@ const SPACES = ["match", "pass"];
 /** The view. @type {(page: Page) => View} */
 export const createSteps = (page) => {
   const root = element("div", { class: "steps" });
-  /** @type {Record<Space, ((at: number) => void)[]>} Functions that write what is read at a coordinate. */
+  /** @type {Record<Space, ((at: number) => void)[]>} Functions that write the number at a coordinate. */
   const tellers = { match: [], pass: [] };
   const reading = { match: { at: 0, of: 1 }, pass: { at: 0, of: 1 } };
   /** @type {number | null} The key whose products are shown: the chosen one, or the one that is pointed at. */

@@ -1,4 +1,4 @@
-// The numbers of the steps view as a table, to be taken away.
+// The numbers of the steps view as a table for export.
 
 import { products } from "./formula.js";
 
@@ -6,7 +6,7 @@ const STEPS = ["seen", "score", "scaled", "masked", "exponential", "weight", "we
 
 /**
  * All numbers, those of keys that aren't shown too: a row for the query, for each key, for the products with the chosen
- * one, for each value, and for the new vector now and before. What is hidden has no masked score. Tokens and
+ * one, for each value, and for the new vector now and before. Hidden keys have no masked score. Tokens and
  * coordinates count from 0.
  * @type {(walk: Walkthrough) => Table}
  */

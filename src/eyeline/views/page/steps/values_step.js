@@ -59,7 +59,7 @@ const sumRow = (room, output, label, kind, attributes) => {
   );
 };
 
-// What has come out, in a sentence.
+// The output, in a sentence.
 /** @type {(room: StepsRoom, output: Float64Array, before: Float64Array) => Child} */
 const outcome = ({ page, walk }, output, before) => {
   if (walk.now.sum === 0) return page.say("steps.output.nothing", { count: walk.head.E });

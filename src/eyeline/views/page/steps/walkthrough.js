@@ -1,5 +1,4 @@
-// What the steps view walks through: which head, which token, its steps as they are and as they were, and which keys
-// of many are shown.
+// The walkthrough of the steps view: its head, its token, the steps as they are and as they were, and the shown keys.
 
 import { stepsOf } from "./formula.js";
 import { labelled } from "../drawing/labels.js";
@@ -19,7 +18,7 @@ export const tokenOf = ({ state, trace }) => {
 };
 
 /**
- * The head that gives most to one word, of those of the layer.
+ * The head of the layer that gives most weight to one word.
  * @type {(page: Page, token: number) => Promise<number>}
  */
 const hardest = async (page, token) => {
@@ -102,7 +101,7 @@ export const walked = async (page) => {
 const labelOf = (line, token) => labelled(line.pieces[token]);
 
 /**
- * The ends of the colour scales: of the query, of the keys, of the values, and of what is taken of these.
+ * The ends of the colour scales: of the query, the keys, the values, and the weighted values.
  * @type {(walk: Walkthrough) => StepsRoom["ends"]}
  */
 export const endsOf = ({ query, keys, keyOf, valueOf, passedOn, now, before }) => ({

@@ -1,12 +1,12 @@
-// The weights that a view shows: of one head, or the mean or the largest of several, from unit to unit.
+// The attention map of a view: the weights of one head, or the mean or maximum of several, from unit to unit.
 
 /** Weights between the units of a trace. Over keys pieces add up; over queries the mean is taken, so rows sum to 1. */
 export class AttentionMap {
   /**
    * @param {Head[]} heads the heads, of one layer
    * @param {"mean" | "max"} reduce over them; with one head there is nothing to reduce
-   * @param {Unit[]} queries the units that look
-   * @param {Unit[]} keys the units that are looked at
+   * @param {Unit[]} queries the units of the queries
+   * @param {Unit[]} keys the units of the keys
    */
   constructor(heads, reduce, queries, keys) {
     this.heads = heads;
@@ -34,7 +34,7 @@ export class AttentionMap {
   }
 
   /**
-   * What query unit i gives to the key units [first, last).
+   * The weights of query unit i on the key units [first, last).
    * @param {number} i
    * @param {number} first
    * @param {number} last
@@ -50,7 +50,7 @@ export class AttentionMap {
   }
 
   /**
-   * What key unit j gets from the query units [first, last).
+   * The weights of the query units [first, last) on key unit j.
    * @param {number} j
    * @param {number} first
    * @param {number} last

@@ -1,4 +1,4 @@
-// One head's attention: weights = exp(scale · q·k − lse) where a query may look, computed where they are looked at.
+// One head: weights = exp(scale · q·k − lse) where a query may look, computed on demand.
 
 
 /** A head's q (N, D), k (M, D), v (M, E) or null, lse (N), and its mask: where its queries may look. */
@@ -61,7 +61,7 @@ export class Head {
   }
 
   /**
-   * What query i gives to the keys [first, last), added into `into` from its beginning.
+   * The weights of query i on the keys [first, last), times `share`, added to `into`.
    * @param {number} i
    * @param {number} first
    * @param {number} last

@@ -1,10 +1,10 @@
-// Where numbers come from: requests to the host, each answered once, and the heads that were lately looked at.
+// The client of a host: sends requests, and caches heads.
 
 import { Head } from "./head.js";
 
 const KEPT = 256e6; // bytes of heads that are kept
 
-/** An error that the host answered: what is wrong with which argument. */
+/** An error that the host replied: the argument that is wrong, and why. */
 export class HostError extends Error {
   /** @param {Refusal & { job?: number | null }} refusal */
   constructor({ argument, message, job = null }) {
@@ -14,7 +14,7 @@ export class HostError extends Error {
   }
 }
 
-/** What an error says, whatever was thrown. @type {(error: unknown) => string} */
+/** The message of an error, whatever was thrown. @type {(error: unknown) => string} */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /** @type {(buffer: Bytes) => Uint8Array<ArrayBuffer>} */
@@ -51,7 +51,7 @@ const widened = (buffer) => {
 
 /** @typedef {{ reply: Reply, buffers: Bytes[] }} Answer */
 
-/** What a page asks its host for. */
+/** Sends requests to the host, and caches heads. */
 export class HostClient {
   /** @param {HostModel} model */
   constructor(model) {

@@ -1,4 +1,4 @@
-// Traces as the page sees them: token lines with their words and pieces, layers and heads.
+// Traces: tokenized texts with their words and pieces, layers and heads.
 
 /** One line of tokens. A unit is what one label stands for: a word or a piece of one, or a special token. */
 export class TokenizedText {
