@@ -28,6 +28,11 @@ BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
 
+def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which arrays of this type are computed."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
 def name_of(dtype: np.dtype[Any]) -> DType:
     """The type in which arrays of this type are computed, as kernels are named."""
     return "float64" if dtype == np.float64 else "float32"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -18,9 +18,6 @@ from eyeline.models.encoder import read_encoder
 from eyeline.models.families import FAMILIES, encoder_config
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
-
-#: What config.json calls the families that run in NumPy.
-FAMILY_NAMES = (*FAMILIES, *DECODERS)
 
 
 class Network(Protocol):
@@ -39,12 +36,25 @@ def read_network(folder: Path) -> tuple[Config, Network]:
     Raises:
         ModelError: if it is of no known family, or a file is missing, damaged or of another model.
     """
-    settings, weights = ConfigSettings(folder / "config.json"), weights_file(folder)
+    settings = ConfigSettings(folder / "config.json")
     kind = settings.get("model_type")
-    if isinstance(kind, str) and kind in DECODERS:
-        decoder = decoder_config(settings)
-        return decoder, read_decoder(weights, decoder)
-    if not isinstance(kind, str) or kind not in FAMILIES:
-        settings.wrong("model_type", f"one that Eyeline runs ({', '.join(FAMILY_NAMES)})")
-    encoder = encoder_config(settings)
-    return encoder, read_encoder(weights, encoder)
+    if not isinstance(kind, str) or kind not in READERS:
+        settings.wrong("model_type", f"one that Eyeline runs ({', '.join(READERS)})")
+    return READERS[kind](settings, weights_file(folder))
+
+
+def _encoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
+    config = encoder_config(settings)
+    return config, read_encoder(weights, config)
+
+
+def _decoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
+    config = decoder_config(settings)
+    return config, read_decoder(weights, config)
+
+
+#: What reads a family that runs in NumPy, by config.json's model_type: from its settings and weights.
+READERS: dict[str, Callable[[ConfigSettings, Path], tuple[Config, Network]]] = {
+    **dict.fromkeys(FAMILIES, _encoder),
+    **dict.fromkeys(DECODERS, _decoder),
+}
