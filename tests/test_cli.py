@@ -235,7 +235,7 @@ def test_a_family_that_transformers_runs_says_so(say, tmp_path):
     asked = ("explain", "the cat ran", "--token", "cat", "--model", str(folder))
     code, out, err = say(*asked)
     assert (code, err) == (0, "small: gpt2 runs through transformers\n")
-    assert "L1 of L0 to L1 · mean of H0 to H3" in out
+    assert "L1 of L0 to L1 · mean of H0 to H3" in " ".join(out.split())
     assert say("--lang", "vi", *asked)[2] == "small: gpt2 chạy qua transformers\n"
     code, _, err = say(*asked, "--html", str(tmp_path / "page.html"))
     assert (code, err.splitlines()[-1]) == (0, f"wrote {tmp_path / 'page.html'}")

@@ -75,8 +75,10 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
         kind = getattr(transformers, str(names[0]), None)
         if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
             kind = transformers.AutoModel
-        with _no_progress_bars():
+        with _no_bars():
             model = kind.from_pretrained(folder, use_safetensors=True, **silent)
+    except ModelError:
+        raise
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         line = worded("{folder} can't be loaded by transformers ({reason})", folder=folder, reason=_short(error))
         raise ModelError(line) from None
@@ -84,17 +86,17 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
 
 
 @contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    """Keep transformers' bars off stderr, where they are in the way of the command's own lines."""
+def _no_bars() -> Iterator[None]:
+    """Keep transformers' bars of progress off stderr: what is loaded was said in a line."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _refuse_code(path: Path) -> None:
@@ -106,6 +108,8 @@ def _refuse_code(path: Path) -> None:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return
+    except ModelError:
+        raise
     except (OSError, ValueError, RecursionError):
         raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
     if isinstance(data, dict) and data.get("auto_map"):
