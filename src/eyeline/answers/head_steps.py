@@ -75,6 +75,7 @@ def head_steps(
         mask=layer.allowed.mask(head, row, everything),
         scale=layer.scale,
         scores=layer.scores(head, row, everything),
+        lse=None if layer.sinks is None else layer.lse[head, row],
     )
     lengths, weights = np.linalg.norm(done.v, axis=-1), done.weights[0]
     texts = [

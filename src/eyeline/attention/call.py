@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.attention.checks import check_arrays, check_mask, check_scale
+from eyeline.attention.checks import check_arrays, check_lse, check_mask, check_scale
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitives import Primitives
@@ -50,7 +50,10 @@ class Call:
         self.dtype = q.dtype
         self.shard = _WHOLE if shard is None else shard
         if not isinstance(self.shard, Shard):
-            raise TypeError(f"shard must be an eyeline.Shard, got {shard!r}")
+            raise TypeError(
+                f"shard must be an eyeline.Shard, got {shard!r}; write eyeline.Shard(first_key=..., keys=...) for some "
+                f"of the keys, first_query= and queries= for some of the queries"
+            )
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
         _, H, N, D = self.q.shape
         whole = self.shard.of(N, self.k.shape[2])
@@ -85,7 +88,7 @@ class Call:
         return replace(lowered, bounds=np.ascontiguousarray(bounds), allowed=allowed)
 
     def _given_lse(self, lse: ArrayLike) -> Array:
-        given = np.asarray(lse, np.float64)
+        given = check_lse(lse)
         if given.shape != self.rows:
             raise ValueError(f"lse must be one number per query, {self.rows}, got shape {given.shape}")
         return given.reshape(self.q.shape[:3])

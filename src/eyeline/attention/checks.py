@@ -23,11 +23,7 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, np.ndarray):
             raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
-        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
-            raise TypeError(
-                f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
-                f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
-            )
+        _check_unmasked(name, x)
         # NumPy has no bfloat16 of its own: it goes by its name, which takes long to ask for.
         if x.dtype not in _OWN and x.dtype.name != "bfloat16":
             raise ValueError(
@@ -41,6 +37,23 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
         if x.ndim != q.ndim:
             raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {x.shape}")
     check_shapes(q.shape, k.shape, v.shape)
+
+
+def _check_unmasked(name: str, x: object) -> None:
+    if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass {name}.data, "
+            f"and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
+        )
+
+
+def check_lse(lse: object) -> NDArray[np.float64]:
+    """Numbers as float64."""
+    _check_unmasked("lse", lse)
+    given = np.asarray(lse)
+    if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
+        raise ValueError(f"lse must be real numbers, one per query, got {given.dtype}")
+    return given.astype(np.float64)
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:

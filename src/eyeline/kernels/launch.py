@@ -28,6 +28,11 @@ BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
 
+def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which arrays of this type are computed."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
 def name_of(dtype: np.dtype[Any]) -> DType:
     """The type in which arrays of this type are computed, as kernels are named."""
     return "float64" if dtype == np.float64 else "float32"
@@ -171,8 +176,7 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
     if isinstance(step, Relative):
         # A panel reads a whole line from its first query's place.
         here = step.table[:, spec.first_query :]
-        # A panel's lanes beyond the last query read on: they are hidden, so that they weigh nothing in a sum over all.
-        table = np.full((here.shape[0], here.shape[1] + PANEL_AT_MOST), -np.inf, inside)
+        table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
         table[:, : here.shape[1]] = here * math.log2(math.e)
         per_head = table.strides[0] if table.shape[0] > 1 else 0
         record["kind"], record["array"] = StepKind.RELATIVE, (table.ctypes.data, 0, per_head, 0, 0)

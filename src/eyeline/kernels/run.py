@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, tell_rectangle, workers_for
+from eyeline.kernels.launch import Params, computed, tell_rectangle, workers_for
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 
@@ -75,11 +75,6 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
         tell_rectangle(params, params.record["rectangle"], rectangle, rows, columns)
         _sweep(params, k.shape[2], None)
     return rectangle
-
-
-def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which arrays of this type are computed."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
 
 def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,27 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
         kind = getattr(transformers, str(names[0]), None)
         if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
             kind = transformers.AutoModel
-        model = kind.from_pretrained(folder, use_safetensors=True, **silent)
+        with _no_bars():
+            model = kind.from_pretrained(folder, use_safetensors=True, **silent)
+    except ModelError:
+        raise
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         raise ModelError(f"{folder} can't be loaded by transformers ({_short(error)})") from None
     return model.eval(), tokenizer
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    """Keep transformers' bars of progress off stderr: what is loaded was said in a line."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _refuse_code(path: Path) -> None:
@@ -83,6 +101,8 @@ def _refuse_code(path: Path) -> None:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return
+    except ModelError:
+        raise
     except (OSError, ValueError, RecursionError):
         raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
     if isinstance(data, dict) and data.get("auto_map"):

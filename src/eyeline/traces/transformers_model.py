@@ -29,7 +29,7 @@ from eyeline.traces.transformers_traces import (
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import Recording
-    from eyeline.huggingface.watched_calls import Kind
+    from eyeline.huggingface.watched_call import Kind
 
 #: A tokenizer that knows no limit says a number larger than this.
 _NO_LIMIT = 10**9

@@ -23,6 +23,9 @@ from eyeline.kernels.machine import DType, Target, target
 #: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
 #: instruction.
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
+#: Functions that stay functions, by how Numba begins to mangle what follows their names: the kernel, so that nothing of
+#: it moves out of the state it is to be computed in, and the sweep, which is called in several places and is long.
+APART = ("kernelB", "sweepB")
 
 
 def to_llvm(program: Program, dtype: DType, on: Target) -> str:
@@ -74,7 +77,7 @@ def _optimised(source: str, on: Target):
             function.linkage = "internal"
             if "steadyB" in function.name:  # the one that `ENTRY` calls
                 function.add_function_attribute("alwaysinline")
-            if "kernelB" in function.name:  # so that nothing of it moves out of the state it is to be computed in
+            if any(name in function.name for name in APART):
                 function.add_function_attribute("noinline")
     for variable in module.global_variables:
         if not variable.is_declaration:

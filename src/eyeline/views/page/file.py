@@ -20,8 +20,8 @@ from eyeline.calls import observe
 from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
+from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.joining import bare, joined, style
-from eyeline.views.page.packing import deflated, deflated_numbers, planes
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import Page
