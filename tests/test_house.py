@@ -31,8 +31,8 @@ OPTIONAL = {
     "transformers": ("huggingface",),
     "pandas": (),
     "matplotlib": (),
-    "anywidget": ("views/widget.py", "views/page/widget.py"),
-    "traitlets": ("views/widget.py", "views/page/widget.py"),
+    "anywidget": ("views/page/widget.py",),
+    "traitlets": ("views/page/widget.py",),
     "IPython": (),
 }
 
