@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
+from eyeline.kernels.launch import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
-from eyeline.kernels.run import Pass, computed, forward, weights
+from eyeline.kernels.run import Pass, forward, weights
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.observation import Observation
