@@ -9,7 +9,8 @@ answers to requests, and `file` writes it into one file. This room imports `eyel
 
 from __future__ import annotations
 
-from eyeline.views.page.message import Page, RequestError
+from eyeline.views.page.message import RequestError
+from eyeline.views.page.page import Page
 from eyeline.views.page.viewing import view
 
 __all__ = ["Page", "RequestError", "view"]

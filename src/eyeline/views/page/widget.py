@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from eyeline.views.page.joining import joined, style
-from eyeline.views.page.message import Page, RequestError
+from eyeline.views.page.message import PageContent, RequestError
 
 
 class Widget(anywidget.AnyWidget):
@@ -19,7 +19,7 @@ class Widget(anywidget.AnyWidget):
 
     Attributes:
         header: what the page is told first.
-        words: the state it is in, as its address would have it: "layer=6 head=3". Set, it opens so in its next view.
+        words: the state it is in, as its address would have it: "layer=5 head=2". Set, it opens so in its next view.
     """
 
     header = traitlets.Dict().tag(sync=True)
@@ -27,7 +27,7 @@ class Widget(anywidget.AnyWidget):
     _esm = joined()
     _css = style()
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PageContent) -> None:
         super().__init__(header=page.header())
         self._page = page
         self.on_msg(self._answer)
