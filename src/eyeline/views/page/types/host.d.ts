@@ -13,6 +13,7 @@ interface LineEntry {
   ends: number[];
   words: [first: number, last: number, start: number, end: number][];
   aside: number[];
+  unknown: number[];
   prompt: number | null;
 }
 
