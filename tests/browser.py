@@ -75,7 +75,8 @@ class Watch:
             self.faults.append(f"console {message.type}: {message.text}")
 
     def _dialog(self, dialog: Any) -> None:
-        self.faults.append(f"a dialog: {dialog.message}")
+        if dialog.type != "beforeunload":  # JupyterLab's, of what isn't saved, when its tab is left
+            self.faults.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
     def check(self) -> None:
@@ -105,15 +106,19 @@ class Tab:
 
     def leave(self) -> bool:
         """Leave its address, and close what was opened from it; whether it may be used again."""
-        for page in self._context.pages:
-            if page is not self.page:
-                page.close()
-        if not self.page.is_closed():
+        from playwright.sync_api import Error
+
+        try:
+            for page in self._context.pages:
+                if page is not self.page:
+                    page.close()
             self.page.goto("about:blank")
             self.page.mouse.up()
             for key in ("Control", "Shift"):
                 self.page.keyboard.up(key)
-        return not self.page.is_closed() and not self.watch.faults
+        except Error:  # it is closed, or won't be left
+            return False
+        return not self.watch.faults
 
     def close(self) -> None:
         """Close it."""

@@ -219,7 +219,7 @@ def steepness(score: float, b: int, h: int, i: int, j: int) -> float:
 
 
 def simple_score(problem: AttentionShape, kind: type, choose, rng: np.random.Generator) -> Score:
-    """A change of the scores of this kind that fits a problem."""
+    """A score modifier of this kind that fits a problem."""
     align = aligned(problem, choose)
     if kind is el.Alibi:
         return el.Alibi(choose((None, rng.random(problem.heads))), align)

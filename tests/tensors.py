@@ -61,7 +61,7 @@ MASKS: dict[str, Mask | None] = {
 
 
 def scores() -> dict[str, list[Score]]:
-    """Every change of scores, with parameters that have gradients."""
+    """Every score modifier, with parameters that have gradients."""
     bias, table = numbers(HEADS, QUERIES, KEYS, seed=5), numbers(8, HEADS, seed=6)
     slopes, logits = numbers(HEADS, seed=7), numbers(HEADS, seed=8)
     return {

@@ -91,6 +91,26 @@ def test_what_is_seen_does_as_in_the_reference(case, what, data):
         check(case, case.look(el.Weights()))
 
 
+@given(cases(layouts=("contiguous",)), st.sampled_from((np.nan, np.inf)), st.sampled_from((0.0, 0.5)), st.data())
+def test_a_visible_value_reaches_its_rows_whatever_its_weight(case, what, dropout, data):
+    """It is dropped by the mask alone: not where its weight is too small for the type, nor by dropout."""
+    lead = case.v.shape[:-2]
+    if not case.v.size or not case.q.size:
+        return
+    at = tuple(data.draw(st.integers(0, n - 1)) for n in (*lead, case.v.shape[-2]))
+    v = case.v.copy()
+    v[at] = what
+    told = {"mask": case.mask, "scale": case.scale, "dropout": dropout, "seed": 3}
+    seen = np.zeros((*case.q.shape[:-1], case.k.shape[-2]), bool)
+    heads = case.q.shape[-3] // case.k.shape[-3] if case.q.ndim > 2 else 1
+    group = (slice(at[-2] * heads, (at[-2] + 1) * heads),) if case.q.ndim > 2 else ()
+    seen[at[: max(len(lead) - 1, 0)] + group + (..., at[-1])] = True
+    reached = (seen & case.allowed()).any(axis=-1)
+    for output in (el.attention(case.q, case.k, v, **told), steps(case.q, case.k, v, **told).output):
+        np.testing.assert_array_equal(np.isfinite(output).all(axis=-1), ~reached)
+        np.testing.assert_array_equal(np.isfinite(output).any(axis=-1), ~reached)
+
+
 @given(cases(layouts=("contiguous",)), st.randoms(use_true_random=False))
 def test_permuting_heads_permutes_the_output(case, random):
     case = replace(case, mask=None)
@@ -250,7 +270,7 @@ def test_a_scale_of_zero_looks_at_all_alike_and_one_readout_needs_no_list():
     x = np.random.default_rng(3).standard_normal((4, 4))
     seen = el.observe(x, x, x, scale=0, read=el.Weights(keys=1))
     np.testing.assert_array_equal(seen.weights, np.full((4, 1), 0.25))
-    assert el.observe(x, x, x).weights is None
+    assert el.Weights not in el.observe(x, x, x)
 
 
 def test_attention_stays_a_function():

@@ -28,7 +28,7 @@ def test_flies_in_two_sentences(minilm):
     assert [round(entry.cosine, 3) for entry in found.cosines] == [1.0, 0.917, 0.903, 0.871, 0.807, 0.808, 0.631]
     assert [entry["layer"] for entry in found.document()["cosines"]] == [None, *range(6)]
     drawn = str(found)
-    assert "From the embedding to layer 5 the cosine of the two goes from 1.000 to 0.631." in drawn
+    assert "From the embedding to after L5 the cosine of the two goes from 1.000 to 0.631." in drawn
     assert "In A, flies takes most from time (32%) and itself (27%)." in drawn
     assert repr(found).count("\n") == 0
 

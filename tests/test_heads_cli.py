@@ -26,6 +26,18 @@ def minilm():
     return load()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once(minilm):
+    """The command takes the model of these tests, which is loaded and tested for induction once."""
+
+    def once(name, progress=None):
+        return minilm if name == "minilm" else load(name, progress=progress)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eyeline.traces.folders.load", once)
+        yield
+
+
 def test_in_a_process_of_its_own():
     ran = run("heads", TEXT)
     assert (ran.returncode, ran.stderr) == (0, b"")

@@ -153,6 +153,25 @@ def test_rows_of_rectangles_follow_one_another():
     np.testing.assert_array_equal(a.merge(b, "queries").weights, whole.weights)
 
 
+def test_rows_in_any_order_follow_their_own():
+    """The rectangle's rows go back and forth between the parts, and one is there twice."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))
+    read = el.Weights([5, 0, 3, 0, -3], keys=slice(2, 5))
+    whole = el.observe(q, k, v, read=read)
+    a, b, c = (
+        el.observe(q[:, i:j], k, v, read=read, shard=el.Shard(first_query=i, queries=6))
+        for i, j in ((0, 2), (2, 4), (4, 6))
+    )
+    for merged in (a.merge(b, "queries").merge(c, "queries"), a.merge(b.merge(c, "queries"), "queries")):
+        np.testing.assert_array_equal(merged.weights, whole.weights)
+    for first, second in ((a, c), (b, a), (whole, whole)):
+        with pytest.raises(
+            ValueError, match=r"other must be of the queries from \d on .* observe the parts with shard="
+        ):
+            first.merge(second, "queries")
+
+
 def test_equal_weights_are_told_apart_by_their_keys():
     q, k = np.zeros((1, 2)), np.ones((4, 2))
     a, b = (of_part(q, k, k, part, read=el.TopK(3)) for part in ((0, 2), (2, 4)))

@@ -139,11 +139,47 @@ def test_a_pickle_is_never_opened(tmp_path):
     assert not (tmp_path / "opened").exists()
 
 
-def test_weights_in_several_files_are_named(tmp_path):
-    write(tmp_path)
-    (tmp_path / "model.safetensors").rename(tmp_path / "model-00001-of-00001.safetensors")
-    (tmp_path / "model.safetensors.index.json").write_text("{}")
-    refused(tmp_path, "several files", "one model.safetensors")
+def in_two_files(folder):
+    """The same model, its weights in two files and an index."""
+    write(folder)
+    (folder / "model.safetensors").unlink()
+    mapped = {}
+    for place, (name, array) in enumerate(tensors().items()):
+        mapped.setdefault(f"model-0000{place % 2 + 1}-of-00002.safetensors", {})[name] = array
+    for file, some in mapped.items():
+        (folder / file).write_bytes(save(some))
+    return {name: file for file, some in mapped.items() for name in some}
+
+
+def index(folder, weight_map):
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+
+
+def test_weights_in_several_files_are_read(tmp_path):
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "cut").mkdir()
+    write(tmp_path / "whole")
+    index(tmp_path / "cut", in_two_files(tmp_path / "cut"))
+    whole, cut = (load(tmp_path / name).run([[1, 3, 4, 2]]).hidden_states[-1] for name in ("whole", "cut"))
+    np.testing.assert_array_equal(whole, cut)
+
+
+@pytest.mark.parametrize(
+    ("weight_map", "says"),
+    [
+        ({}, "must name one file at least"),
+        (None, "must hold a weight_map"),
+        ({"a": "../../secret.safetensors"}, "files of its own folder, got '../../secret.safetensors'"),
+        ({"a": "/etc/passwd"}, "files of its own folder"),
+        ({"a": "pytorch_model.bin"}, "must name .safetensors files"),
+        ({"a": 3}, "must name .safetensors files"),
+        ({"a": "gone.safetensors"}, "has no gone.safetensors"),
+    ],
+)
+def test_an_index_is_believed_only_as_far_as_it_is_checked(tmp_path, weight_map, says):
+    in_two_files(tmp_path)
+    index(tmp_path, weight_map)
+    refused(tmp_path, says)
 
 
 def test_paths_that_are_no_folder(tmp_path):

@@ -1,4 +1,4 @@
-"""The Python in the README and the pages of docs runs as it stands, from top to bottom."""
+"""The Python in the README and the pages of docs runs as it stands, and the README's sample is what is printed."""
 
 from __future__ import annotations
 
@@ -18,5 +18,13 @@ PAGES = [
 def test_the_python_of_a_page_runs(page):
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
-        exec(compile(block, page.name, "exec"), names)
+        exec(compile(block, page.name, "exec", dont_inherit=True), names)
     assert names
+
+
+def test_the_readmes_sample_is_what_the_command_prints(say):
+    sample = re.search(r"```text\n(time flies.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert sample is not None
+    code, out, _ = say("explain", "time flies like an arrow", "--token", "flies")
+    assert code == 0
+    assert out.startswith(sample[1])

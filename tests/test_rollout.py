@@ -175,7 +175,7 @@ def test_the_sentence_and_the_bars_are_the_numbers(minilm):
 
 
 def test_where_a_sink_leads_everything_it_says_so(minilm, monkeypatch):
-    monkeypatch.setattr("eyeline.views.rollout._ENDS", 0.5)
+    monkeypatch.setattr("eyeline.views.rollout_findings._ENDS", 0.5)
     said = " ".join(str(el.rollout(FLIES, "flies", model=minilm)).split())
     assert "lead everything there: --layer goes through fewer layers" in said
     assert "lead everything" not in str(el.rollout(FLIES, "flies", layer=0, model=minilm))

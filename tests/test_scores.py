@@ -285,14 +285,14 @@ def test_errors_say_what_was_wrong(make, message):
     [
         (lambda: el.ScoreFunction(3), "function must be a function (score, b, h, i, j) that gives a score, got 3"),
         (lambda: el.ScoreFunction(nearer, 3), "derivative must be a function (score, b, h, i, j) that gives a score"),
-        (lambda: scores.stacked(3), "scores must hold changes of scores, such as eyeline.Alibi(), or functions, got 3"),
-        (lambda: scores.stacked([el.Alibi]), "scores must hold changes of scores, such as eyeline.Alibi(), or functi"),
-        (lambda: scores.stacked("alibi"), "scores must hold changes of scores, such as eyeline.Alibi(), or functions"),
-        (lambda: scores.stacked([None]), "scores must hold changes of scores, such as eyeline.Alibi(), or functions"),
+        (lambda: scores.stacked(3), "scores must hold score modifiers, such as eyeline.Alibi(), or functions, got 3"),
+        (lambda: scores.stacked([el.Alibi]), "scores must hold score modifiers, such as eyeline.Alibi(), or functi"),
+        (lambda: scores.stacked("alibi"), "scores must hold score modifiers, such as eyeline.Alibi(), or functions"),
+        (lambda: scores.stacked([None]), "scores must hold score modifiers, such as eyeline.Alibi(), or functions"),
         (lambda: scores.stacked(np.ones((2, 2))), "got an array; to add it to the scores, wrap it as eyeline.Bias(arr"),
         (lambda: scores.stacked([np.ones((2, 2))]), "got an array; to add it to the scores, wrap it as eyeline.Bias(a"),
-        (lambda: scores.stacked(el.Causal()), "scores must hold changes of scores, got a mask, Causal(); pass it as m"),
-        (lambda: scores.stacked([el.Causal()]), "scores must hold changes of scores, got a mask, Causal(); pass it as"),
+        (lambda: scores.stacked(el.Causal()), "scores must hold score modifiers, got a mask, Causal(); pass it as m"),
+        (lambda: scores.stacked([el.Causal()]), "scores must hold score modifiers, got a mask, Causal(); pass it as"),
     ],
 )
 def test_what_is_no_change_of_scores_is_a_type_error(make, message):

@@ -243,7 +243,7 @@ def test_inference_mode_and_no_grad():
         ({"dropout": 1.0, "seed": torch.tensor(1)}, "dropout must be a number from 0 to below 1, got 1.0"),
         ({"dropout": 0.5, "seed": torch.tensor(1.0)}, "seed must be one whole number, got a tensor of torch.float32"),
         ({"dropout": 1.0, "seed": 1}, "dropout must be a number from 0 to below 1, got 1.0"),
-        ({"scores": torch.zeros(3, 5)}, "scores must hold changes of scores, got an array"),
+        ({"scores": torch.zeros(3, 5)}, "scores must hold score modifiers, got an array"),
         ({"read": [el.TopK(2), el.TopK(3)]}, "read must hold each kind of readout once, got TopK 2 times"),
         ({"read": ["entropy"]}, "read must hold readouts, such as eyeline.Weights(), got 'entropy'"),
         ({"shard": el.Shard()}, "shard and lse must be left out for tensors"),
@@ -267,7 +267,7 @@ def test_nothing_is_made_on_another_device():
     with FakeTensorMode():
         q, k, v = (torch.empty(2, 2, tokens, 4, device="meta") for tokens in (3, 5, 5))
         request = Request(
-            problem=AttentionShape((2,), 2, 3, 5),
+            shape=AttentionShape((2,), 2, 3, 5),
             scale=1.0,
             mask=MASKS["joined"],
             scores=(el.Alibi(align="end"), el.Softcap(2.0), el.Bias(torch.empty(3, 5, device="meta"))),

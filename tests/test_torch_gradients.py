@@ -1,4 +1,4 @@
-"""Gradients of the two calls on tensors: every mask, change of scores and readout, against differences; properties."""
+"""Gradients of the two calls on tensors: every mask, score modifier and readout, against differences; properties."""
 
 from __future__ import annotations
 

@@ -181,3 +181,24 @@ def test_autocast_of_the_modules_and_of_a_compiled_function():
     run = torch.compile(lambda q, k, v: el.attention(q, k, v.bfloat16()), fullgraph=True, backend="aot_eager")
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert run(q, k, v).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("family", ["Llama", "Mistral"])
+def test_a_rotary_model_of_transformers_runs_and_trains_within_autocast(family):
+    """Its rotations leave q and k in float32, while v is of autocast's type."""
+    import transformers
+
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = getattr(transformers, f"{family}Config")(vocab_size=64, num_key_value_heads=2, **sizes)
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(config)
+    tokens = torch.randint(0, 64, (2, 9))
+    found = {}
+    for name in ("sdpa", "eyeline"):
+        model.set_attn_implementation(name)
+        model.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = model(tokens, labels=tokens).loss
+        loss.backward()
+        found[name] = loss.detach(), model.model.layers[0].self_attn.q_proj.weight.grad.clone()
+    torch.testing.assert_close(found["eyeline"], found["sdpa"], rtol=0.05, atol=2e-5)

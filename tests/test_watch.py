@@ -203,9 +203,7 @@ def test_what_was_seen_can_be_chosen_from():
     assert len(seen.of("model.layers.1.self_attn")) == 2
     assert [call.forward for call in seen.of(layer=0)] == [0, 1]
     assert seen.of(kind="decoder self", forward=1).modules == seen.modules
-    with pytest.raises(ValueError, match=r"there must be such a call, got layer=7; seen were model\.layers\.0"):
+    with pytest.raises(ValueError, match=r"there must be such a call, got layer=7; watched were model\.layers\.0"):
         seen.of(layer=7)
-    with pytest.raises(
-        ValueError, match=r"column must be a number per query that was read \(entropy, lse\), got 'received'"
-    ):
+    with pytest.raises(ValueError, match=r"column must be .* per query that was read \(entropy, lse\), got 'received'"):
         seen[0].mean("received")

@@ -13,8 +13,8 @@ from hugging import SIZES, albert, bert, llama, one_thread, padded, t5, text  # 
 from transformers import CLIPConfig, CLIPModel, MPNetConfig, MPNetModel
 
 import eyeline as el
-from eyeline.huggingface.call_observer import _OBSERVERS
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.observers import _OBSERVERS
 
 ALL = [el.TopK(2), el.Entropy(), el.Received(), el.MeanDistance(), el.Pooled(3, 3), el.Weights(queries=-1)]
 

@@ -81,6 +81,20 @@ WRONG = [
     ({"scale": "0.5"}, ValueError, "scale must be a finite number, got '0.5'"),
     ({"scale": 1j}, ValueError, "scale must be a finite number, got 1j"),
     ({"scale": 10**400}, ValueError, "scale must be a finite number, got 1000"),
+    ({"scale": 1e39}, ValueError, "scale must be at most 1e38 where scores are computed in float32, got 1e+39"),
+    ({"scale": -1e39}, ValueError, "scale must be at most 1e38 where scores are computed in float32, got -1e+39"),
+    ({"k": f32.astype(bool)}, ValueError, "k must be float16, bfloat16, float32 or float64, got bool; convert it with"),
+    (
+        {"v": np.ma.masked_greater(f32, 0)},
+        TypeError,
+        "v must be a plain NumPy array, got a masked one, whose mask means nothing here; pass v.data, and what may be",
+    ),
+    ({"dropout": 1j, "seed": 1}, ValueError, "dropout must be a number from 0 to below 1, got 1j"),
+    (
+        {"dropout": 0.5, "seed": 2.0},
+        ValueError,
+        "seed must be a whole number from 0 to 2^64 - 1 where dropout is given",
+    ),
 ]
 
 
@@ -115,3 +129,41 @@ def test_wrong_input_is_named(change, kind, message):
 def test_wrong_readouts_are_named(read, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
         el.observe(f32, f32, f32, read=read)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_largest_scales_that_are_taken(dtype):
+    """Of keys that are alike, nothing is to be told apart, by whatever scale."""
+    x, v = np.zeros((2, 3, 4), dtype), np.arange(24, dtype=dtype).reshape(2, 3, 4)
+    for scale in (1e38, -1e38, *((1e300,) if dtype == np.float64 else ())):
+        np.testing.assert_array_equal(el.attention(x, x, v, scale=scale)[:, 0], v.mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"lse": np.zeros((2, 2))}, ValueError, "lse must be one number per query, (2, 3), got shape (2, 2)"),
+        ({"lse": 1j * np.ones((2, 3))}, ValueError, "lse must be real numbers, one per query, got complex128"),
+        ({"lse": "low"}, ValueError, "lse must be real numbers, one per query, got "),
+        (
+            {"lse": np.ma.masked_less(np.ones((2, 3)), 0)},
+            TypeError,
+            "lse must be a plain NumPy array, got a masked one",
+        ),
+        ({"shard": (0, 3)}, TypeError, "shard must be an eyeline.Shard, got (0, 3); write eyeline.Shard(first_key="),
+        (
+            {"shard": el.Shard(first_key=2, keys=4)},
+            ValueError,
+            "shard must hold the 3 keys given, from 2 on, got 4 keys",
+        ),
+    ],
+)
+def test_wrong_shards_and_totals_are_named(change, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        el.observe(f32, f32, f32, **change)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "a", None])
+def test_wrong_shards_are_named(wrong):
+    with pytest.raises(ValueError, match=re.escape(f"first_key must be a whole number, 0 or more, got {wrong!r}")):
+        el.Shard(first_key=wrong)

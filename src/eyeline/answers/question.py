@@ -1,4 +1,4 @@
-"""Checking what is asked, before anything is run."""
+"""Questions checked before a model runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 from eyeline.masks import Causal, Mask
 from eyeline.traces import ReadText, TextModel, text_model
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 class QuestionError(ValueError):
     """A question that can't be answered: one line that says what was asked, what could be, and what to do.
 
     Args:
-        message: what is wrong.
-        advice: what to do, in Python.
-        command: what to do on the command line, where it is written differently.
+        message: the mistake.
+        advice: the way out, in Python.
+        command: the way out on the command line, if it is written differently.
     """
 
     def __init__(self, message: str, advice: str = "", command: str = "") -> None:
@@ -79,8 +80,11 @@ def where(model: Sized, layer: int | None, head: int | None) -> Selection:
 def counted(name: str, value: int, count: int, model: str) -> int:
     """A layer or a head of a model, counted from 0, checked."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
-        last = f"; the last is {count - 1}" if value == count else ""
-        raise QuestionError(f"{name} must be from 0 to {count - 1} in {model}, got {value!r}{last}")
+        last = count - 1
+        line = worded(
+            "{name} must be from 0 to {last} in {model}, got {value!r}", name=name, last=last, model=model, value=value
+        )
+        raise QuestionError(line, worded("the last is {last}", last=last) if value == count else "")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Whether what a call was given fits together."""
+"""Checks of a call's arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _OWN = {np.dtype(kind) for kind in (np.float16, np.float32, np.float64)}
 
 
 def check_arrays(q: Array, k: Array, v: Array) -> None:
-    """
+    """Check that queries, keys and values are arrays that fit together.
+
     Raises:
         TypeError: if one of them isn't a NumPy array, or is a masked one.
         ValueError: if their types or shapes don't fit.
@@ -23,11 +24,7 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, np.ndarray):
             raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
-        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
-            raise TypeError(
-                f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
-                f"{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
-            )
+        _check_unmasked(name, x)
         # NumPy has no bfloat16 of its own: it goes by its name, which takes long to ask for.
         if x.dtype not in _OWN and x.dtype.name != "bfloat16":
             raise ValueError(
@@ -43,8 +40,25 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     check_shapes(q.shape, k.shape, v.shape)
 
 
+def _check_unmasked(name: str, x: object) -> None:
+    if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass {name}.data, "
+            f"and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
+        )
+
+
+def check_lse(lse: object) -> NDArray[np.float64]:
+    """Given totals as float64."""
+    _check_unmasked("lse", lse)
+    given = np.asarray(lse)
+    if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
+        raise ValueError(f"lse must be real numbers, one per query, got {given.dtype}")
+    return given.astype(np.float64)
+
+
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
-    """Whether arrays of these shapes, with as many axes, fit together."""
+    """Check the shapes of queries, keys and values, which have equally many axes."""
     if k[-1] != q[-1]:
         raise ValueError(f"k must have q's width, {q[-1]}, in its last axis, got shape {k}")
     if v[:-1] != k[:-1]:
@@ -60,7 +74,7 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 
 def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
-    """A finite number, in the type that scores are computed in too."""
+    """The scale as a number that is finite in the type that scores are computed in."""
     try:
         value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -73,7 +87,7 @@ def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
 
 
 def check_mask(mask: object) -> Mask | None:
-    """A mask, or None."""
+    """The mask, which must be one of Eyeline's, or None."""
     if mask is None or isinstance(mask, Mask):
         return mask
     if hasattr(mask, "dtype"):

@@ -4,9 +4,9 @@
 (`attention_interface`, which makes an `attention_call` of each call) and the mask function (`mask_interface`, which
 finds the structure of transformers' masks with `mask_structure`). `implementations` sets which attention each part of
 a model runs on. While `watching`, a `call_observer` reads every call, `forward_passes` counts the passes, and
-`watched_calls` holds what was read; `recording` keeps what attention is computed from. This room may import
-`eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need them, not with
-this package.
+`watched_call` and `watched_calls` hold what was read; `recording` keeps what attention is computed from. This room may
+import `eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need them, not
+with this package.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eyeline.huggingface.attaching import attach
-    from eyeline.huggingface.watched_calls import Watched, WatchedCall
+    from eyeline.huggingface.watched_call import WatchedCall
+    from eyeline.huggingface.watched_calls import Watched
     from eyeline.huggingface.watching import watch
 
 __all__ = ["Watched", "WatchedCall", "attach", "watch"]
-_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched_calls", "Watched": "watched_calls"}
+_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched_call", "Watched": "watched_calls"}
 
 
 def __getattr__(name: str) -> Any:

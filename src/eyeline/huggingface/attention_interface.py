@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from eyeline.huggingface.attention_call import AttentionCall
-from eyeline.huggingface.call_observer import observer_of
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_interface import StructuredMask
+from eyeline.huggingface.observers import observer_of
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
 from eyeline.torch.attending import drawn_seed

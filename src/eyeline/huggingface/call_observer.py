@@ -19,18 +19,12 @@ from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.forward_passes import ForwardPass, ForwardPasses, in_backward
 from eyeline.huggingface.mask_structure import looks_back
-from eyeline.huggingface.watched_calls import Kind, Watched, WatchedCall
+from eyeline.huggingface.observers import check_unobserved, observe_modules
+from eyeline.huggingface.watched_call import Kind, WatchedCall
+from eyeline.huggingface.watched_calls import Watched
 from eyeline.masks import Align
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
-
-#: Who observes a module, by the module's id; an observer holds its model.
-_OBSERVERS: dict[int, CallObserver] = {}
-
-
-def observer_of(module: nn.Module) -> CallObserver | None:
-    """The observer of a module's calls, if it is watched."""
-    return _OBSERVERS.get(id(module))
 
 
 class CallObserver:
@@ -53,8 +47,7 @@ class CallObserver:
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
         self._paths = {id(part): path for path, part in model.named_modules()}
-        if any(number in _OBSERVERS for number in self._paths):
-            raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
+        check_unobserved(self._paths)
         self._checkpointed = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
         self._passes = ForwardPasses()
         self._called: dict[str, int] = {}
@@ -63,9 +56,7 @@ class CallObserver:
 
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
-        for number in self._paths:
-            _OBSERVERS[number] = self
-            undo.callback(_OBSERVERS.pop, number)
+        observe_modules(self._paths, self, undo)
         self._passes.follow(self._model, undo)
 
     def finish(self) -> None:

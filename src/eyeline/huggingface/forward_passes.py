@@ -22,7 +22,7 @@ from transformers import PreTrainedModel
 
 from eyeline.huggingface.implementations import looks_like_attention
 from eyeline.huggingface.mask_interface import StructuredMask
-from eyeline.huggingface.watched_calls import Kind
+from eyeline.huggingface.watched_call import Kind
 
 Enter = Callable[[nn.Module, dict[str, Any]], None]
 Leave = Callable[[nn.Module], None]

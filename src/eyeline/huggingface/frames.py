@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.huggingface.watched_call import WatchedCall
+
 if TYPE_CHECKING:
     import pandas
-
-    from eyeline.huggingface.watched_calls import Watched, WatchedCall
 
 Table = Literal["queries", "keys", "heads", "weights"]
 _TABLES: tuple[Table, ...] = get_args(Table)
@@ -18,7 +19,7 @@ _FIRST_COLUMNS = ("module", "kind", "layer", "forward", "batch", "head")
 Columns = dict[str, Any]
 
 
-def frame(watched: Watched, of: Table | None) -> pandas.DataFrame:
+def frame(calls: Sequence[WatchedCall], of: Table | None) -> pandas.DataFrame:
     """The table that `Watched.frame` gives."""
     try:
         import pandas
@@ -26,12 +27,12 @@ def frame(watched: Watched, of: Table | None) -> pandas.DataFrame:
         raise ImportError("frame needs pandas, which isn't installed; pip install 'eyeline[hf]'") from None
     if of is None:
         of = next(
-            (table for table in ("queries", "keys", "weights") if any(_has(call, table) for call in watched)), "queries"
+            (table for table in ("queries", "keys", "weights") if any(_has(call, table) for call in calls)), "queries"
         )
     if of not in _TABLES:
         raise ValueError(f"of must be one of {', '.join(map(repr, _TABLES))}, got {of!r}")
     make = {"queries": _queries, "keys": _keys, "heads": _heads, "weights": _weights}[of]
-    tables = [pandas.DataFrame(_named(call) | columns) for call in watched for columns in make(call)]
+    tables = [pandas.DataFrame(_named(call) | columns) for call in calls for columns in make(call)]
     return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=list(_FIRST_COLUMNS))
 
 

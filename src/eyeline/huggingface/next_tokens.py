@@ -38,7 +38,7 @@ def generate_by(
         ends: the tokens that end a text.
     """
     given = torch.tensor([ids], device=next(model.parameters()).device)
-    settings = GenerationConfig(
+    settings = GenerationConfig(  # type: ignore[no-untyped-call]
         max_new_tokens=count, do_sample=False, num_beams=1, eos_token_id=sorted(ends) or None, pad_token_id=0
     )
     with torch.no_grad():

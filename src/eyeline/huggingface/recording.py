@@ -18,7 +18,7 @@ from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import looks_like_attention
-from eyeline.huggingface.watched_calls import Kind
+from eyeline.huggingface.watched_call import Kind
 from eyeline.huggingface.watching import observed
 from eyeline.masks import Mask
 

@@ -1,4 +1,4 @@
-"""What may be seen: masks as structure, not tensors.
+"""Masks: which keys a query may look at, as structure, not tensors.
 
 A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values that
 print as what they mean and join with `&`, `|` and `~`. Each has two faces: `rule`, its definition as a formula on
@@ -7,6 +7,7 @@ imports NumPy alone; Numba, when a function of the user's is to be asked.
 """
 
 from eyeline.masks.align import Align, check_align, standing
+from eyeline.masks.arrays import namespace
 from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
@@ -45,6 +46,7 @@ __all__ = [
     "edges",
     "function_key",
     "is_plain",
+    "namespace",
     "parts",
     "plain_function",
     "snapshot",

@@ -15,9 +15,9 @@ Align = Literal["start", "end"] | int
 _FARTHEST = 1 << 62
 
 
-def standing(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `name` is what asks, for the error."""
-    N, M = problem.queries, problem.keys
+def standing(shape: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
+    """The key position at which each query stands, (N, 1); `name` stands in the error message."""
+    N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
             f"align must be given where queries and keys differ in number, got {name} for {N} queries and {M} keys; "

@@ -36,10 +36,10 @@ class Causal(Mask):
     def __repr__(self) -> str:
         return f"Causal(align={self.align!r})" if self.align is not None else "Causal()"
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = np.arange(problem.keys) <= standing(problem, self.align, repr(self))
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = np.arange(shape.keys) <= standing(shape, self.align, repr(self))
         return result
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        i = standing(problem, self.align, repr(self))[:, 0]
-        return one_interval(np.zeros_like(i), i + 1, problem.keys)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        i = standing(shape, self.align, repr(self))[:, 0]
+        return one_interval(np.zeros_like(i), i + 1, shape.keys)

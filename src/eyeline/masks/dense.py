@@ -49,11 +49,11 @@ class Dense(Mask):
         share = f"{array.mean():.0%} allowed" if array.size else "empty"
         return f"Dense({' × '.join(map(str, self.allowed.shape))}, {share})"
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        return problem.spread(self._array(), "allowed")
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        return shape.spread(self._array(), "allowed")
 
     def _array(self) -> NDArray[np.bool_]:
         return np.asarray(self.allowed.detach().cpu() if hasattr(self.allowed, "detach") else self.allowed)
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        return from_booleans(self.rule(problem), problem.keys)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        return from_booleans(self.rule(shape), shape.keys)

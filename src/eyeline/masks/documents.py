@@ -75,14 +75,13 @@ class Documents(Mask):
         align = f", align={self.align!r}" if self.align is not None else ""
         return f"Documents({_shown(self.lengths)}{keys}{align})"
 
-    def _check(self, problem: AttentionShape) -> None:
-        if len(self.lengths) not in (1, problem.batch):
+    def _check(self, shape: AttentionShape) -> None:
+        if len(self.lengths) not in (1, shape.batch):
             raise ValueError(
-                f"lengths must be one list, or one per batch element ({problem.batch}), got {len(self.lengths)}: "
-                f"{self!r}"
+                f"lengths must be one list, or one per batch element ({shape.batch}), got {len(self.lengths)}: {self!r}"
             )
-        sides = [("lengths", self.lengths, problem.keys if self.keys is None else problem.queries)]
-        sides += [("keys", self.keys, problem.keys)] if self.keys is not None else []
+        sides = [("lengths", self.lengths, shape.keys if self.keys is None else shape.queries)]
+        sides += [("keys", self.keys, shape.keys)] if self.keys is not None else []
         for name, counts, count in sides:
             longest = max(map(sum, counts), default=0)
             if longest > count:
@@ -90,34 +89,34 @@ class Documents(Mask):
                     f"{name} must add up to at most the sequence's {count} tokens, got {longest}: {self!r}"
                 )
 
-    def _standing(self, problem: AttentionShape) -> NDArray[np.int64]:
+    def _standing(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The position, among the documents as queries have them, at which each query stands, (N,)."""
         if self.keys is not None:
-            return np.arange(problem.queries)
-        return standing(problem, self.align, repr(self))[:, 0]
+            return np.arange(shape.queries)
+        return standing(shape, self.align, repr(self))[:, 0]
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        self._check(problem)
-        i = self._standing(problem)
-        allowed = np.zeros((len(self.lengths), 1, problem.queries, problem.keys), bool)
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        self._check(shape)
+        i = self._standing(shape)
+        allowed = np.zeros((len(self.lengths), 1, shape.queries, shape.keys), bool)
         for b, (lengths, keys) in enumerate(zip(self.lengths, self.keys or self.lengths, strict=True)):
-            size = max(problem.keys, problem.queries)
-            ours, theirs = _labels(lengths, size), _labels(keys, problem.keys)
+            size = max(shape.keys, shape.queries)
+            ours, theirs = _labels(lengths, size), _labels(keys, shape.keys)
             mine = np.where((i >= 0) & (i < size), ours[np.clip(i, 0, size - 1)], -1) if size else i
             allowed[b, 0] = (mine[:, None] == theirs) & (theirs >= 0)
         return allowed
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        self._check(problem)
-        i = self._standing(problem)
-        first, last = np.zeros((2, len(self.lengths), 1, problem.queries), np.int64)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        self._check(shape)
+        i = self._standing(shape)
+        first, last = np.zeros((2, len(self.lengths), 1, shape.queries), np.int64)
         for b, (lengths, keys) in enumerate(zip(self.lengths, self.keys or self.lengths, strict=True)):
             edges, ends = np.cumsum((0, *keys)), np.cumsum(lengths)
             document = np.searchsorted(ends, i, side="right")
             real = (i >= 0) & (document < len(ends))
             document = np.where(real, document, 0)
             first[b, 0], last[b, 0] = (np.where(real, edges[document + at], 0) if len(ends) else 0 for at in (0, 1))
-        return one_interval(first, last, problem.keys)
+        return one_interval(first, last, shape.keys)
 
 
 def _labels(lengths: tuple[int, ...], size: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What a user's function would compute now, as a value that can be compared: the key of whatever is compiled for it."""
+"""The cache key of a user's function: its code, and the values that it reads now."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FIXED = {*sys.stdlib_module_names, "numpy", "numba"}
 def function_key(function: Callable[..., Any]) -> Hashable:
     """A hashable key, equal for two functions exactly where they have the same code and read the same values.
 
-    The values are those of now: of defaults, of variables of enclosing functions, of globals, and of attributes of
-    modules, in the function, in functions written inside it and in functions that it calls. So a function that is
+    Read are defaults, variables of enclosing functions, globals, and attributes of modules, in the function's own code,
+    in functions written inside it and in functions that it calls; their current values count. So a function that is
     defined again with the same values has the same key, and one that reads a global has another key once the global has
     changed. 1, 1.0 and True count as different. Values that are neither plain numbers, text, arrays, tuples nor
     functions are compared by identity.
@@ -33,7 +33,7 @@ def function_key(function: Callable[..., Any]) -> Hashable:
 
 
 def plain_function(function: Any) -> Any:
-    """The Python function that Numba has wrapped, where it has; else what was given."""
+    """The Python function inside one that Numba has wrapped; any other value as it is."""
     return getattr(function, "py_func", function)
 
 
@@ -128,7 +128,7 @@ def _value(value: Any, names: tuple[str, ...], inside: tuple[Any, ...]) -> Hasha
 
 
 def _copied(value: Any, names: tuple[str, ...], done: dict[int, Any]) -> Any:
-    """A value that nobody else can change; `done` has the copies so far, by the identity of what they are of."""
+    """A copy that nobody else can change; `done` maps the id of each value copied so far to its copy."""
     if id(value) in done:
         return done[id(value)]
     if isinstance(value, np.ndarray):

@@ -95,18 +95,18 @@ def narrowing(function: Rule) -> Any:
     return narrow
 
 
-def blocks(lowered: LoweredMask, problem: AttentionShape) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def blocks(lowered: LoweredMask, shape: AttentionShape) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """A lowered mask as booleans, some queries at a time: the first of them, and their (B or 1, H or 1, n, M).
 
     An axis of 1 stands for all batch elements, or heads, or (n) queries alike. A block is held in some 16 MB.
     """
     bounds, allowed = lowered.bounds, lowered.allowed
-    B, H, N = _shape(lowered, problem)
-    j = np.arange(problem.keys, dtype=np.int32)
-    n = max(1, _AT_A_TIME // max(B * H * problem.keys, 1))
+    B, H, N = _shape(lowered, shape)
+    j = np.arange(shape.keys, dtype=np.int32)
+    n = max(1, _AT_A_TIME // max(B * H * shape.keys, 1))
     for first in range(0, N, n):
         rows = slice(first, min(first + n, N))
-        block = np.zeros((B, H, rows.stop - first, problem.keys), bool)
+        block = np.zeros((B, H, rows.stop - first, shape.keys), bool)
         part = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
         for k in range(bounds.shape[3]):
             block |= (part[..., k, 0, None] <= j) & (j < part[..., k, 1, None])
@@ -117,20 +117,20 @@ def blocks(lowered: LoweredMask, problem: AttentionShape) -> Iterator[tuple[int,
         yield first, block
 
 
-def _shape(lowered: LoweredMask, problem: AttentionShape) -> tuple[int, int, int]:
+def _shape(lowered: LoweredMask, shape: AttentionShape) -> tuple[int, int, int]:
     """How many batch elements, heads and queries differ: 1 where all are alike."""
     if lowered.functions:
-        return problem.shape[:3]
+        return shape.shape[:3]
     others = () if lowered.allowed is None else lowered.allowed.shape[:3]
     B, H, N = np.broadcast_shapes(lowered.bounds.shape[:3], others)
     return B, H, N
 
 
-def booleans(lowered: LoweredMask, problem: AttentionShape) -> NDArray[np.bool_]:
+def booleans(lowered: LoweredMask, shape: AttentionShape) -> NDArray[np.bool_]:
     """A lowered mask as booleans, (B or 1, H or 1, N or 1, M)."""
     whole: NDArray[np.bool_] | None = None
-    for first, block in blocks(lowered, problem):
+    for first, block in blocks(lowered, shape):
         if whole is None:
-            whole = np.empty((*block.shape[:2], _shape(lowered, problem)[2], problem.keys), bool)
+            whole = np.empty((*block.shape[:2], _shape(lowered, shape)[2], shape.keys), bool)
         whole[:, :, first : first + block.shape[2]] = block
-    return np.zeros((1, 1, 0, problem.keys), bool) if whole is None else whole
+    return np.zeros((1, 1, 0, shape.keys), bool) if whole is None else whole

@@ -14,7 +14,7 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Intervals(Mask):
-    """A mask given as intervals: what takes n × n booleans otherwise, wherever rows have few edges.
+    """A mask given as intervals, in place of n × n booleans, where rows have few edges.
 
     Args:
         bounds: whole numbers, (N or 1, K, 2) or (B or 1, N or 1, K, 2): query i may look at key j where `bounds[..., i,
@@ -45,23 +45,23 @@ class Intervals(Mask):
         B, N, K, _ = self.bounds.shape
         return f"Intervals({B} × {N} rows of at most {K})"
 
-    def _fitting(self, problem: AttentionShape) -> NDArray[np.int64]:
+    def _fitting(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The bounds, clipped to the keys, (B or 1, 1, N or 1, K, 2)."""
         B, N, *_ = self.bounds.shape
-        if B not in (1, problem.batch) or N not in (1, problem.queries):
+        if B not in (1, shape.batch) or N not in (1, shape.queries):
             raise ValueError(
-                f"bounds must have one row per query ({problem.queries}), for each batch element ({problem.batch}) or "
+                f"bounds must have one row per query ({shape.queries}), for each batch element ({shape.batch}) or "
                 f"for all, got shape {self.bounds.shape}"
             )
-        fitting: NDArray[np.int64] = np.clip(self.bounds.astype(np.int64, copy=False), 0, problem.keys)[:, None]
+        fitting: NDArray[np.int64] = np.clip(self.bounds.astype(np.int64, copy=False), 0, shape.keys)[:, None]
         return fitting
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        bounds, j = self._fitting(problem)[..., None, :, :], np.arange(problem.keys)[:, None]
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        bounds, j = self._fitting(shape)[..., None, :, :], np.arange(shape.keys)[:, None]
         return np.asarray(((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(axis=-1))
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        bounds = self._fitting(problem)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        bounds = self._fitting(shape)
         if not bounds.shape[3]:  # no query may look at anything
             bounds = np.zeros((1, 1, 1, 1, 2), np.int64)
-        return LoweredMask(ordered(bounds, problem.keys))
+        return LoweredMask(ordered(bounds, shape.keys))

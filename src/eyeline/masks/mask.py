@@ -1,4 +1,4 @@
-"""What a mask is, and how masks join."""
+"""The base of all masks, and the masks that `&`, `|` and `~` make."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class Mask:
         Raises:
             ValueError: if the mask doesn't fit these sizes, or needs to be told how unequal N and M are aligned.
         """
-        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
-        full: NDArray[np.bool_] = np.broadcast_to(self.rule(problem), problem.shape)
+        shape = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
+        full: NDArray[np.bool_] = np.broadcast_to(self.rule(shape), shape.shape)
         return (full[0, 0] if batch == heads == 1 else full).copy()
 
     def share(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> float:
-        """The part of the matrix that is allowed, from 0 to 1: what attention costs, beside what it costs unmasked.
+        """The share of the matrix that is allowed, from 0 to 1, which is also the cost relative to unmasked attention.
 
         The matrix isn't built. Only what isn't intervals (`Dense` with holes, `MaskFunction`) is counted one by one.
 
@@ -81,8 +81,8 @@ class Mask:
         >>> round(Window(256).share(8192), 4)
         0.0616
         """
-        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
-        return share(self.lower(problem), problem)
+        shape = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
+        return share(self.lower(shape), shape)
 
     def draw(
         self,
@@ -126,23 +126,23 @@ class Mask:
             raise ValueError(f"at must be a batch element of {batch} and a head of {heads}, got {at}")
         if rows < 1 or columns < 1:
             raise ValueError(f"rows and columns must be 1 or more, got {rows} and {columns}")
-        problem = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
-        return draw(self.lower(problem), problem, at, rows, columns)
+        shape = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
+        return draw(self.lower(shape), shape, at, rows, columns)
 
     def parts(self) -> dict[str, Any]:
-        """All that this mask is made of, by the names of its fields; `type(mask)(**mask.parts())` is equal to it."""
+        """Its fields, by name; `type(mask)(**mask.parts())` is equal to it."""
         return parts(self)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is made of numbers and words alone: then it is hashable, and what it lowers to can be kept."""
+        """Whether it holds no array and no function: then it is hashable, and its lowered form can be cached."""
         return all(is_plain(part) for part in self.parts().values())
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
         """The mask's definition, as booleans that broadcast to (B, H, N, M)."""
         raise NotImplementedError
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
+    def lower(self, shape: AttentionShape) -> LoweredMask:
         """The mask as intervals of keys per query, with booleans or functions only where intervals can't say it."""
         raise NotImplementedError
 
@@ -167,14 +167,14 @@ class And(Mask):
     def __repr__(self) -> str:
         return " & ".join(f"({part!r})" if isinstance(part, Or) else repr(part) for part in (self.left, self.right))
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        return self.left.rule(problem) & self.right.rule(problem)
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        return self.left.rule(shape) & self.right.rule(shape)
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        left, right = self.left.lower(problem), self.right.lower(problem)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        left, right = self.left.lower(shape), self.right.lower(shape)
         a, b = left.bounds[..., :, None, :], right.bounds[..., None, :, :]
         pairs = np.stack([np.maximum(a[..., 0], b[..., 0]), np.minimum(a[..., 1], b[..., 1])], axis=-1)
-        bounds = ordered(pairs.reshape(*pairs.shape[:3], pairs.shape[3] * pairs.shape[4], 2), problem.keys)
+        bounds = ordered(pairs.reshape(*pairs.shape[:3], pairs.shape[3] * pairs.shape[4], 2), shape.keys)
         functions = left.functions + tuple(f for f in right.functions if f not in left.functions)
         if left.allowed is None or right.allowed is None:
             return LoweredMask(bounds, right.allowed if left.allowed is None else left.allowed, functions)
@@ -191,18 +191,18 @@ class Or(Mask):
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        return self.left.rule(problem) | self.right.rule(problem)
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        return self.left.rule(shape) | self.right.rule(shape)
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        left, right = self.left.lower(problem), self.right.lower(problem)
-        if _is_function(left, problem) and _is_function(right, problem):
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        left, right = self.left.lower(shape), self.right.lower(shape)
+        if _is_function(left, shape) and _is_function(right, shape):
             return LoweredMask(left.bounds, functions=(disjunction(left.functions, right.functions),))
         if any(side.allowed is not None or side.functions for side in (left, right)):
-            return from_booleans(booleans(left, problem) | booleans(right, problem), problem.keys)
-        shape = np.broadcast_shapes(left.bounds.shape[:3], right.bounds.shape[:3])
-        both = [np.broadcast_to(side.bounds, shape + side.bounds.shape[3:]) for side in (left, right)]
-        return LoweredMask(ordered(np.concatenate(both, axis=3), problem.keys))
+            return from_booleans(booleans(left, shape) | booleans(right, shape), shape.keys)
+        rows = np.broadcast_shapes(left.bounds.shape[:3], right.bounds.shape[:3])
+        both = [np.broadcast_to(side.bounds, rows + side.bounds.shape[3:]) for side in (left, right)]
+        return LoweredMask(ordered(np.concatenate(both, axis=3), shape.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,32 +214,32 @@ class Not(Mask):
     def __repr__(self) -> str:
         return f"~({self.inner!r})" if isinstance(self.inner, (And, Or)) else f"~{self.inner!r}"
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        return ~self.inner.rule(problem)
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        return ~self.inner.rule(shape)
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
+    def lower(self, shape: AttentionShape) -> LoweredMask:
         # The signs go inwards, so that the negation of functions and intervals, joined, is the same again.
         match self.inner:
             case Not(inner=inside):
-                return inside.lower(problem)
+                return inside.lower(shape)
             case And(left=left, right=right):
-                return Or(Not(left), Not(right)).lower(problem)
+                return Or(Not(left), Not(right)).lower(shape)
             case Or(left=left, right=right):
-                return And(Not(left), Not(right)).lower(problem)
-        inner = self.inner.lower(problem)
-        if _is_function(inner, problem):
+                return And(Not(left), Not(right)).lower(shape)
+        inner = self.inner.lower(shape)
+        if _is_function(inner, shape):
             return LoweredMask(inner.bounds, functions=(negation(inner.functions),))
         if inner.allowed is not None:
-            return from_booleans(~booleans(inner, problem), problem.keys)
+            return from_booleans(~booleans(inner, shape), shape.keys)
         edges = inner.bounds
         ends = np.zeros((*edges.shape[:3], 1), np.int32)
         gaps = np.stack(
-            [np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + problem.keys], 3)], -1
+            [np.concatenate([ends, edges[..., 1]], 3), np.concatenate([edges[..., 0], ends + shape.keys], 3)], -1
         )
-        return LoweredMask(ordered(gaps, problem.keys))
+        return LoweredMask(ordered(gaps, shape.keys))
 
 
-def _is_function(lowered: LoweredMask, problem: AttentionShape) -> bool:
+def _is_function(lowered: LoweredMask, shape: AttentionShape) -> bool:
     """Whether functions say it all."""
     alone = bool(lowered.functions) and lowered.allowed is None
-    return alone and np.array_equal(lowered.bounds, everywhere(problem.keys))
+    return alone and np.array_equal(lowered.bounds, everywhere(shape.keys))

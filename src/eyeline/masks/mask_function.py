@@ -44,11 +44,11 @@ class MaskFunction(Mask):
     def __repr__(self) -> str:
         return f"MaskFunction({getattr(self.function, '__name__', repr(self.function))})"
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
         """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
         function = plain_function(self.function)
-        answers = np.fromiter((bool(function(*at)) for at in np.ndindex(problem.shape)), bool)
-        return answers.reshape(problem.shape)
+        answers = np.fromiter((bool(function(*at)) for at in np.ndindex(shape.shape)), bool)
+        return answers.reshape(shape.shape)
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        return LoweredMask(everywhere(problem.keys), functions=(plain_function(self.function),))
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        return LoweredMask(everywhere(shape.keys), functions=(plain_function(self.function),))

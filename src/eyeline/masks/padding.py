@@ -84,26 +84,26 @@ class Padding(Mask):
         real = np.array(values, np.int64)
         return (np.zeros_like(real), real) if self.side == "right" else (count - real, np.full_like(real, count))
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
-        i, j = np.arange(problem.queries), np.arange(problem.keys)
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(shape))
+        i, j = np.arange(shape.queries), np.arange(shape.keys)
         looks = (qa[:, None] <= i) & (i < qe[:, None])
         seen = (ka[:, None] <= j) & (j < ke[:, None])
         result: NDArray[np.bool_] = (looks[:, :, None] & seen[:, None, :])[:, None]
         return result
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(problem))
-        i = np.arange(problem.queries)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        (qa, qe), (ka, ke) = (self._ranges(*which) for which in self._sides(shape))
+        i = np.arange(shape.queries)
         looks = (qa[:, None] <= i) & (i < qe[:, None])
         return one_interval(
-            np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], problem.keys
+            np.where(looks, ka[:, None], 0)[:, None], np.where(looks, ke[:, None], 0)[:, None], shape.keys
         )
 
-    def _sides(self, problem: AttentionShape) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
-        return (self.queries, problem.queries, problem.batch, "queries"), (
+    def _sides(self, shape: AttentionShape) -> tuple[tuple[tuple[int, ...] | None, int, int, str], ...]:
+        return (self.queries, shape.queries, shape.batch, "queries"), (
             self.keys,
-            problem.keys,
-            problem.batch,
+            shape.keys,
+            shape.batch,
             "keys",
         )

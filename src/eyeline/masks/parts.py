@@ -1,7 +1,7 @@
-"""The parts of a mask, a change of scores or a readout: all that it is made of, by the names of its fields.
+"""The parts of a mask, a score modifier or a readout: its fields, by name.
 
-`type(value)(**parts(value))` makes an equal one. Whatever writes one down (an operator of PyTorch's, a cache's key)
-does it by these, and knows none by name.
+`type(value)(**parts(value))` makes an equal one. A cache key or the text of PyTorch's operator is made of these, so
+that neither knows a class by name.
 """
 
 from __future__ import annotations

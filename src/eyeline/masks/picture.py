@@ -18,28 +18,28 @@ _SHADES = "·░▒▓█"
 _ASCII_SHADES = ".-=%#"
 
 
-def share(lowered: LoweredMask, problem: AttentionShape) -> float:
+def share(lowered: LoweredMask, shape: AttentionShape) -> float:
     """The part of the matrix that is allowed, from 0 to 1; 0 of an empty matrix."""
-    B, H, N, M = problem.shape
+    B, H, N, M = shape.shape
     if not B * H * N * M:
         return 0.0
     if lowered.allowed is None and not lowered.functions:
         return float((lowered.bounds[..., 1] - lowered.bounds[..., 0]).sum(axis=3).mean() / M)
     seen, of = 0, 0
-    for _, block in blocks(lowered, problem):
+    for _, block in blocks(lowered, shape):
         seen, of = seen + int(np.count_nonzero(block)), of + block.size
     return seen / of
 
 
-def draw(lowered: LoweredMask, problem: AttentionShape, at: tuple[int, int], rows: int, columns: int) -> str:
+def draw(lowered: LoweredMask, shape: AttentionShape, at: tuple[int, int], rows: int, columns: int) -> str:
     """The matrix of batch element and head `at`, in at most `rows` lines of at most `columns` characters."""
-    _, _, N, M = problem.shape
+    _, _, N, M = shape.shape
     if not N * M:
         return ""
     # A character is half as wide as it is high: a small matrix gets two for each key.
     wide = 2 if columns >= 2 * M else 1
     down, across = edges(N, rows), edges(M, columns // wide)
-    counts = _counts(lowered, problem, at, down, across)
+    counts = _counts(lowered, shape, at, down, across)
     shares = counts / (np.diff(down)[:, None] * np.diff(across))
     # What is partly allowed never looks wholly allowed, or not at all.
     shades = np.where(shares == 0, 0, np.where(shares == 1, 4, np.clip(np.round(shares * 4), 1, 3))).astype(int)
@@ -64,13 +64,13 @@ def edges(n: int, most: int) -> NDArray[np.int64]:
 
 def _counts(
     lowered: LoweredMask,
-    problem: AttentionShape,
+    shape: AttentionShape,
     at: tuple[int, int],
     down: NDArray[np.int64],
     across: NDArray[np.int64],
 ) -> NDArray[Any]:
     """How many pairs are allowed in each cell."""
-    N = problem.queries
+    N = shape.queries
     counts = np.zeros((len(down) - 1, len(across) - 1), np.int64)
     if lowered.allowed is None and not lowered.functions:
         bounds = _of(lowered.bounds, at)
@@ -81,7 +81,7 @@ def _counts(
             before = (np.clip(across, first, last) - first).sum(axis=(0, 1))
             counts[row] = np.diff(before)
         return counts
-    for begin, block in blocks(lowered, problem):
+    for begin, block in blocks(lowered, shape):
         seen = _of(block, at)
         per_column = np.add.reduceat(seen, across[:-1], axis=1, dtype=np.int64)
         if block.shape[2] == 1 and _alike(lowered):

@@ -40,18 +40,18 @@ class PrefixLM(Mask):
         n = str(self.n[0]) if len(self.n) == 1 else short(self.n)
         return f"PrefixLM({n}" + (f", align={self.align!r})" if self.align is not None else ")")
 
-    def _ends(self, problem: AttentionShape) -> NDArray[np.int64]:
+    def _ends(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The first key that each query may not see, (B or 1, 1, N)."""
-        if len(self.n) not in (1, problem.batch):
-            raise ValueError(f"n must be one number per batch element ({problem.batch}), got {len(self.n)}: {self!r}")
-        i = standing(problem, self.align, repr(self))[:, 0]
-        most = [min(n, problem.keys) for n in self.n]
+        if len(self.n) not in (1, shape.batch):
+            raise ValueError(f"n must be one number per batch element ({shape.batch}), got {len(self.n)}: {self!r}")
+        i = standing(shape, self.align, repr(self))[:, 0]
+        most = [min(n, shape.keys) for n in self.n]
         return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = np.arange(problem.keys) < self._ends(problem)[..., None]
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = np.arange(shape.keys) < self._ends(shape)[..., None]
         return result
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        ends = self._ends(problem)
-        return one_interval(np.zeros_like(ends), ends, problem.keys)
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        ends = self._ends(shape)
+        return one_interval(np.zeros_like(ends), ends, shape.keys)

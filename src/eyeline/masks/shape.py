@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from eyeline.masks.arrays import namespace
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ class AttentionShape:
             return array.reshape((1,) * (4 - len(own)) + own)
         if array.ndim == 4 and len(self.lead) == 1:
             return array
-        library = np if isinstance(array, np.ndarray) else sys.modules["torch"]
-        whole: NDArray[Any] = library.broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
+        whole: NDArray[Any] = namespace(array).broadcast_to(array, (*self.lead, *own)).reshape(self.batch, *own)
         return whole
 
 

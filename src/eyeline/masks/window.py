@@ -47,15 +47,15 @@ class Window(Mask):
             f", align={self.align!r})" if self.align is not None else ")"
         )
 
-    def rule(self, problem: AttentionShape) -> NDArray[np.bool_]:
-        distance = np.arange(problem.keys) - standing(problem, self.align, repr(self))
+    def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
+        distance = np.arange(shape.keys) - standing(shape, self.align, repr(self))
         assert self.after is not None
         result: NDArray[np.bool_] = (-self.before <= distance) & (distance <= self.after)
         return result
 
-    def lower(self, problem: AttentionShape) -> LoweredMask:
-        i = standing(problem, self.align, repr(self))[:, 0]
+    def lower(self, shape: AttentionShape) -> LoweredMask:
+        i = standing(shape, self.align, repr(self))[:, 0]
         # From any query's position a count of `far` reaches all keys; larger ones might overflow.
-        far = problem.keys + int(np.abs(i).max(initial=0)) + 1
+        far = shape.keys + int(np.abs(i).max(initial=0)) + 1
         assert self.after is not None
-        return one_interval(i - min(self.before, far), i + min(self.after, far) + 1, problem.keys)
+        return one_interval(i - min(self.before, far), i + min(self.after, far) + 1, shape.keys)

@@ -150,7 +150,7 @@ class StoredTensors:
 
     def shape(self, name: str, otherwise: tuple[int, int]) -> tuple[int, int]:
         """The shape of a matrix whose size config.json doesn't say; `otherwise` if there is no matrix of that name."""
-        shape = self._entries[name][1]["shape"] if name in self._entries else ()
+        shape: list[int] = self._entries[name][1]["shape"] if name in self._entries else []
         return (shape[0], shape[1]) if len(shape) == 2 else otherwise
 
 

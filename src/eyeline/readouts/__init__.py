@@ -19,8 +19,9 @@ from eyeline.readouts.chosen import chosen, several
 from eyeline.readouts.entropy import Entropy
 from eyeline.readouts.group_mass import GroupMass
 from eyeline.readouts.mean_distance import MeanDistance
+from eyeline.readouts.merging import merged
 from eyeline.readouts.pooled import Pooled
-from eyeline.readouts.readout import KeyShares, PartialResult, Readout, ResultArray, Rows, merged
+from eyeline.readouts.readout import KeyShares, PartialResult, Readout, ResultArray, Rows
 from eyeline.readouts.received import Received
 from eyeline.readouts.top_k import TopK, TopKeys
 from eyeline.readouts.weights import Weights

@@ -5,16 +5,12 @@ An array is a NumPy array or a torch tensor here. torch is never imported: where
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-def namespace(x: Any) -> Any:
-    """`numpy` or `torch`, whichever the array is of."""
-    return np if isinstance(x, np.ndarray) else sys.modules["torch"]
+from eyeline.masks import namespace
 
 
 def beside(array: NDArray[Any], x: Any) -> Any:

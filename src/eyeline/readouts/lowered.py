@@ -51,29 +51,20 @@ class LoweredReadout:
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
-
-        def either(name: str) -> Any:
-            mine, its = getattr(self, name), getattr(other, name)
-            return its if mine is None else mine
-
-        for name in ("row_bins", "rectangle", "row_distances", "grid"):
-            mine, its = getattr(self, name), getattr(other, name)
-            if mine is not None and its is not None and (name in ("row_bins", "rectangle") or mine != its):
+        both = dict(vars(self))
+        for name, its in vars(other).items():
+            mine = both[name]
+            if its is None or its is False:
+                continue
+            if mine is None or mine is False:
+                both[name] = its
+            elif name == "select":
+                both[name] = max(mine, its)
+            elif name == "bins":
+                both[name] = mine + its  # one of the two is 0
+            elif name in ("row_bins", "rectangle") or mine != its:
                 return None
-        return LoweredReadout(
-            row_log_weights=self.row_log_weights or other.row_log_weights,
-            row_distances=either("row_distances"),
-            row_bins=either("row_bins"),
-            bins=self.bins + other.bins,
-            select=max(self.select, other.select),
-            column_sums=self.column_sums or other.column_sums,
-            column_maxima=self.column_maxima or other.column_maxima,
-            grid=either("grid"),
-            grid_sums=self.grid_sums or other.grid_sums,
-            grid_maxima=self.grid_maxima or other.grid_maxima,
-            looking=self.looking or other.looking,
-            rectangle=either("rectangle"),
-        )
+        return LoweredReadout(**both)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import AttentionShape, edges
-from eyeline.readouts.arrays import along, cast, namespace, zeros
+from eyeline.masks import AttentionShape, edges, namespace
+from eyeline.readouts.arrays import along, cast, zeros
 from eyeline.readouts.counts import check_count
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.readout import (

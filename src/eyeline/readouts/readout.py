@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import AttentionShape
-from eyeline.readouts.arrays import beside, cast, namespace
+from eyeline.masks import AttentionShape, namespace
+from eyeline.readouts.arrays import beside, cast
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 
 Array = NDArray[Any]
@@ -272,35 +272,3 @@ def larger_places(a: PartialResult, b: PartialResult) -> Any:
     if a.places is None or b.places is None:
         return None
     return namespace(a.places).where(b.arrays[-1] > a.arrays[-1], b.places, a.places)
-
-
-class Merger:
-    """What was read of blocks of queries that follow one another, as one: pairwise, so that little is copied, and as
-    they come, so that little is held."""
-
-    def __init__(self, readout: Readout) -> None:
-        self.readout = readout
-        self._waiting: list[tuple[int, PartialResult]] = []
-
-    def add(self, part: PartialResult) -> None:
-        """What was read of the next queries."""
-        size = 1
-        while self._waiting and self._waiting[-1][0] == size:
-            before = self._waiting.pop()[1]
-            size, part = 2 * size, self.readout.merge_queries(before, part)
-        self._waiting.append((size, part))
-
-    def whole(self) -> PartialResult:
-        """What was read of all; there must be something."""
-        whole = self._waiting[-1][1]
-        for _, before in self._waiting[-2::-1]:
-            whole = self.readout.merge_queries(before, whole)
-        return whole
-
-
-def merged(readout: Readout, parts: Iterable[PartialResult]) -> PartialResult:
-    """What was read of blocks of queries that follow one another, as one."""
-    merger = Merger(readout)
-    for part in parts:
-        merger.add(part)
-    return merger.whole()

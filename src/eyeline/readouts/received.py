@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eyeline.masks import AttentionShape
-from eyeline.readouts.arrays import along, cast, namespace
+from eyeline.masks import AttentionShape, namespace
+from eyeline.readouts.arrays import along, cast
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import (
     NOT_SHARES,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import AttentionShape
-from eyeline.readouts.arrays import added_at, namespace, zeros
+from eyeline.masks import AttentionShape, namespace
+from eyeline.readouts.arrays import added_at, zeros
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, ResultArray, Rows
 

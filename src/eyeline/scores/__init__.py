@@ -1,8 +1,8 @@
-"""How scores change between q·k and the softmax: biases, caps, sinks, a function of the user's own.
+"""Score modifiers, between q·k and the softmax: biases, caps, sinks, a user's own function.
 
-Each change has two faces: `apply`, its definition on the scores themselves (the specification, for NumPy and torch
-alike), and `lower`, the same as a step that the kernels read; `pull_back` takes the gradient of such a step to that of
-the change's own parameters. This room may import `masks`.
+Each has two faces: `apply`, its definition on the scores themselves (the specification, for NumPy and torch alike), and
+`lower`, the same as a step that the kernels read; `pull_back` turns the gradient of such a step into those of the
+modifier's parameters. This room may import `masks`.
 """
 
 from eyeline.scores.alibi import Alibi

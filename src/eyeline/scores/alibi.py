@@ -1,4 +1,4 @@
-"""ALiBi: what is taken from a score grows with the distance."""
+"""ALiBi: a penalty that grows with the distance."""
 
 from __future__ import annotations
 
@@ -50,25 +50,25 @@ class Alibi(Score):
         given += [f"align={self.align!r}"] if self.align is not None else []
         return f"Alibi({', '.join(given)})"
 
-    def _slopes(self, problem: AttentionShape) -> Array:
+    def _slopes(self, shape: AttentionShape) -> Array:
         if self.slopes is None:
-            return default_slopes(problem.heads)
-        check_heads("slopes", len(self.slopes), problem)
+            return default_slopes(shape.heads)
+        check_heads("slopes", len(self.slopes), shape)
         return finite("slopes", self.slopes)
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        slopes = default_slopes(problem.heads) if self.slopes is None else self.slopes
-        distance = np.abs(distances(problem, self.align, repr(self), queries, keys))
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        slopes = default_slopes(shape.heads) if self.slopes is None else self.slopes
+        distance = np.abs(distances(shape, self.align, repr(self), queries, keys))
         return s - beside(s, slopes)[:, None, None] * beside(s, distance)
 
-    def lower(self, problem: AttentionShape) -> Relative:
-        distance = np.abs(table_distances(problem, self.align, repr(self)))
-        return Relative(-self._slopes(problem)[:, None] * distance)
+    def lower(self, shape: AttentionShape) -> Relative:
+        distance = np.abs(table_distances(shape, self.align, repr(self)))
+        return Relative(-self._slopes(shape)[:, None] * distance)
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, Array]:
         if self.slopes is None:
             return {}
-        distance = np.abs(table_distances(problem, self.align, repr(self)))
+        distance = np.abs(table_distances(shape, self.align, repr(self)))
         return {"slopes": -np.asarray(gradient, np.float64) @ distance}
 
 

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import AttentionShape
+from eyeline.masks import AttentionShape, namespace
 
 #: An array-like, or a torch tensor: it is held as it was given, so that gradients can find it.
 Parameter = Any
-
-
-def namespace(x: Any) -> Any:
-    """The library of this array's functions, NumPy or torch; a definition uses only those that both have."""
-    return np if isinstance(x, (np.ndarray, np.generic)) else sys.modules["torch"]
 
 
 def beside(s: Any, x: Any) -> Any:
@@ -68,6 +63,6 @@ def finite(name: str, value: Parameter) -> NDArray[np.float64]:
     return array
 
 
-def check_heads(name: str, count: int, problem: AttentionShape) -> None:
-    if count != problem.heads:
-        raise ValueError(f"{name} must have one entry per head ({problem.heads}), got {count}")
+def check_heads(name: str, count: int, shape: AttentionShape) -> None:
+    if count != shape.heads:
+        raise ValueError(f"{name} must have one entry per head ({shape.heads}), got {count}")

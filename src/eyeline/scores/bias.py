@@ -42,8 +42,8 @@ class Bias(Score):
     def __repr__(self) -> str:
         return f"Bias({' × '.join(map(str, self.array.shape))})"
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        here = replace(problem, queries=s.shape[2], keys=s.shape[3])
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        here = replace(shape, queries=s.shape[2], keys=s.shape[3])
         return s + here.spread(beside(s, self.array), "array")
 
     def part(self, queries: slice, keys: slice) -> Bias:
@@ -51,19 +51,19 @@ class Bias(Score):
         array = array if array.shape[-2] == 1 else array[..., queries, :]
         return Bias(array if array.shape[-1] == 1 else array[..., keys])
 
-    def check(self, problem: AttentionShape) -> None:
-        problem.spread(np.broadcast_to(np.int8(0), tuple(self.array.shape)), "array")
+    def check(self, shape: AttentionShape) -> None:
+        shape.spread(np.broadcast_to(np.int8(0), tuple(self.array.shape)), "array")
 
-    def lower(self, problem: AttentionShape) -> Added:
-        return Added(problem.spread(array_of(self.array), "array"))
+    def lower(self, shape: AttentionShape) -> Added:
+        return Added(shape.spread(array_of(self.array), "array"))
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, NDArray[np.float64]]:
-        shape = tuple(self.array.shape)
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
+        own = tuple(self.array.shape)
         found = np.asarray(gradient, np.float64)
-        if found.size != np.prod(shape, dtype=np.int64):
+        if found.size != np.prod(own, dtype=np.int64):
             # The leading axes were made one: taken apart again, those that were broadcast are summed.
-            found = found.reshape(*problem.lead, *found.shape[1:])
-            full = (1,) * (found.ndim - len(shape)) + shape
+            found = found.reshape(*shape.lead, *found.shape[1:])
+            full = (1,) * (found.ndim - len(own)) + own
             summed = tuple(axis for axis, size in enumerate(full) if size == 1 and found.shape[axis] != 1)
             found = found.sum(axis=summed)
-        return {"array": found.reshape(shape)}
+        return {"array": found.reshape(own)}

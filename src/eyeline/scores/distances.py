@@ -1,4 +1,4 @@
-"""How far apart queries and keys are, for what is added by distance."""
+"""Distances between queries and keys, for biases by distance."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 from eyeline.masks import Align, AttentionShape, standing
 
 
-def distances(
-    problem: AttentionShape, align: Align | None, name: str, queries: slice, keys: slice
-) -> NDArray[np.int64]:
+def distances(shape: AttentionShape, align: Align | None, name: str, queries: slice, keys: slice) -> NDArray[np.int64]:
     """Key position minus query position, j - i', of these queries and keys, (n, m); `name` is for the error."""
-    return np.arange(problem.keys)[keys] - standing(problem, align, name)[queries]
+    return np.arange(shape.keys)[keys] - standing(shape, align, name)[queries]
 
 
-def table_distances(problem: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
+def table_distances(shape: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
     """Key position minus query position for each entry of a `Relative` table, (N + M - 1,)."""
-    M = problem.keys
-    offset = int(standing(problem, align, name)[0, 0]) if problem.queries else 0
-    return M - 1 - offset - np.arange(max(problem.queries + M - 1, 0))
+    M = shape.keys
+    offset = int(standing(shape, align, name)[0, 0]) if shape.queries else 0
+    return M - 1 - offset - np.arange(max(shape.queries + M - 1, 0))

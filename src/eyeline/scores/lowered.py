@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Relative:
-    """Adds `table[h, i - j + M - 1]`: what depends on how far apart two tokens are. `table` is (H or 1, N + M - 1)."""
+    """Adds `table[h, i - j + M - 1]`: a bias by distance. `table` is (H or 1, N + M - 1)."""
 
     table: NDArray[Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Align, AttentionShape, check_align
-from eyeline.scores.arrays import Parameter, beside, check_heads, finite, held, namespace
+from eyeline.masks import Align, AttentionShape, check_align, namespace
+from eyeline.scores.arrays import Parameter, beside, check_heads, finite, held
 from eyeline.scores.distances import distances, table_distances
 from eyeline.scores.lowered import Relative
 from eyeline.scores.score import ALL, Score
@@ -82,20 +82,20 @@ class RelativeBias(Score):
         wide = np.minimum(exact + steps.astype(np.int64), count - 1)
         return side + np.where(away < exact, away, wide)
 
-    def _table(self, problem: AttentionShape) -> Array:
-        check_heads("table", int(self.table.shape[1]), problem)
+    def _table(self, shape: AttentionShape) -> Array:
+        check_heads("table", int(self.table.shape[1]), shape)
         return finite("table", self.table)
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        rows = self.buckets(distances(problem, self.align, repr(self), queries, keys))
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+        rows = self.buckets(distances(shape, self.align, repr(self), queries, keys))
         return s + namespace(s).moveaxis(beside(s, self.table)[beside(s, rows)], -1, 0)
 
-    def lower(self, problem: AttentionShape) -> Relative:
-        rows = self.buckets(table_distances(problem, self.align, repr(self)))
-        return Relative(np.ascontiguousarray(self._table(problem)[rows].T))
+    def lower(self, shape: AttentionShape) -> Relative:
+        rows = self.buckets(table_distances(shape, self.align, repr(self)))
+        return Relative(np.ascontiguousarray(self._table(shape)[rows].T))
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
-        rows = self.buckets(table_distances(problem, self.align, repr(self)))
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, Array]:
+        rows = self.buckets(table_distances(shape, self.align, repr(self)))
         table = np.zeros(tuple(self.table.shape))
         np.add.at(table, rows, np.asarray(gradient, np.float64).T)
         return {"table": table}

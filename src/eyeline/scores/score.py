@@ -1,4 +1,4 @@
-"""What a change of the scores is, and the parameters it may have."""
+"""The base of all score modifiers."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ ALL = slice(None)
 
 
 class Score:
-    """One change of the scores, on its way from q·k · scale to the softmax. It is a frozen dataclass."""
+    """A score modifier, applied between q·k · scale and the softmax. It is a frozen dataclass."""
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """Its definition: the changed scores.
 
         Args:
             s: the scores before, (B, H, n, m), a float64 array or a torch tensor.
-            problem: the shape of the whole matrix.
+            shape: the shape of the whole matrix.
             queries, keys: which of the whole's these n and m are. An array that has these axes was cut by `part`.
         """
         raise NotImplementedError
 
     def part(self, queries: slice, keys: slice) -> Self:
-        """The same change for these queries and keys: arrays that have these axes are cut, without a copy."""
+        """The same modifier for these queries and keys: arrays with these axes are cut, without a copy."""
         return self
 
-    def check(self, problem: AttentionShape) -> None:
+    def check(self, shape: AttentionShape) -> None:
         """Whether it fits.
 
         Raises:
             ValueError: if a parameter doesn't fit the shape, or isn't finite where it has to be.
         """
-        self.lower(problem)
+        self.lower(shape)
 
-    def lower(self, problem: AttentionShape) -> Step:
+    def lower(self, shape: AttentionShape) -> Step:
         """The same as the kernels see it."""
         raise NotImplementedError
 
     def parts(self) -> dict[str, Any]:
-        """All that this change is made of, by the names of its fields; `type(change)(**parts)` is equal to it."""
+        """Its fields, by name; `type(modifier)(**modifier.parts())` is equal to it."""
         return parts(self)
 
     def parameters(self) -> dict[str, Parameter]:
-        """What may be learned of it, by name, as it was given: the parts that are arrays."""
+        """Its learnable parameters by name, as they were given: the parts that are arrays."""
         return {name: part for name, part in self.parts().items() if hasattr(part, "dtype")}
 
     def with_parameters(self, parameters: dict[str, Parameter]) -> Self:
-        """The same change with other parameters, of the same shapes."""
+        """The same modifier with other parameters of the same shapes."""
         this: DataclassInstance = self  # type: ignore[assignment]
         return replace(this, **parameters)  # type: ignore[return-value]
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, NDArray[np.float64]]:
-        """The gradients of the parameters, by name, from that of the array of the step it lowers to."""
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
+        """The gradients of the parameters, by name, from the gradient of the lowered step's array."""
         return {}

@@ -48,7 +48,7 @@ class ScoreFunction(Score):
         given = [self.function] + ([] if self.derivative is None else [self.derivative])
         return f"ScoreFunction({', '.join(getattr(one, '__name__', repr(one)) for one in given)})"
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """The function asked about each score in turn, as Python runs it: slowly, and surely. Of arrays alone."""
         function = plain_function(self.function)
         first = queries.start or 0, keys.start or 0
@@ -58,6 +58,6 @@ class ScoreFunction(Score):
         )
         return np.fromiter(changed, np.float64).reshape(s.shape)
 
-    def lower(self, problem: AttentionShape) -> Called:
+    def lower(self, shape: AttentionShape) -> Called:
         derivative = None if self.derivative is None else plain_function(self.derivative)
         return Called(plain_function(self.function), derivative)

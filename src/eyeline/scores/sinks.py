@@ -42,17 +42,17 @@ class Sinks(Score):
     def __repr__(self) -> str:
         return f"Sinks({len(self.logits)} heads)"
 
-    def of(self, problem: AttentionShape) -> Array:
+    def of(self, shape: AttentionShape) -> Array:
         """The logits, (H,)."""
-        check_heads("logits", len(self.logits), problem)
+        check_heads("logits", len(self.logits), shape)
         return finite("logits", self.logits)
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """The scores as they are: a sink changes their softmax alone."""
         return s
 
-    def check(self, problem: AttentionShape) -> None:
-        self.of(problem)
+    def check(self, shape: AttentionShape) -> None:
+        self.of(shape)
 
-    def pull_back(self, gradient: NDArray[Any], problem: AttentionShape) -> dict[str, Array]:
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, Array]:
         return {"logits": np.asarray(gradient, np.float64)}

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eyeline.masks import AttentionShape
-from eyeline.scores.arrays import namespace
+from eyeline.masks import AttentionShape, namespace
 from eyeline.scores.lowered import Capped
 from eyeline.scores.score import ALL, Score
 
@@ -36,8 +35,8 @@ class Softcap(Score):
             raise ValueError(f"cap must be a positive number, got {self.cap!r}")
         object.__setattr__(self, "cap", float(self.cap))
 
-    def apply(self, s: Any, problem: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
+    def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         return self.cap * namespace(s).tanh(s / self.cap)
 
-    def lower(self, problem: AttentionShape) -> Capped:
+    def lower(self, shape: AttentionShape) -> Capped:
         return Capped(self.cap)

@@ -1,4 +1,4 @@
-"""Several changes of the scores, in order."""
+"""Several score modifiers, in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
     """The changes in order, checked.
 
     Raises:
-        TypeError: if one of them is neither a change of scores nor a function.
+        TypeError: if one of them is neither a score modifier nor a function.
         ValueError: if sinks aren't last, or given twice.
     """
     if isinstance(scores, (str, bytes, Mask)) or hasattr(scores, "dtype"):
@@ -30,11 +30,11 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
     return found
 
 
-def lower(scores: Scores, problem: AttentionShape) -> LoweredScores:
+def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
     """All changes as the kernels see them: the steps in order, and the sinks."""
     found = stacked(scores)
-    sinks = found[-1].of(problem) if found and isinstance(found[-1], Sinks) else None
-    return LoweredScores(tuple(one.lower(problem) for one in found if not isinstance(one, Sinks)), sinks)
+    sinks = found[-1].of(shape) if found and isinstance(found[-1], Sinks) else None
+    return LoweredScores(tuple(one.lower(shape) for one in found if not isinstance(one, Sinks)), sinks)
 
 
 def _score(given: Score | Function) -> Score:
@@ -47,9 +47,7 @@ def _score(given: Score | Function) -> Score:
 
 def _hint(given: object) -> str:
     if isinstance(given, Mask):
-        return f"scores must hold changes of scores, got a mask, {given!r}; pass it as mask="
+        return f"scores must hold score modifiers, got a mask, {given!r}; pass it as mask="
     if hasattr(given, "dtype"):
-        return (
-            "scores must hold changes of scores, got an array; to add it to the scores, wrap it as eyeline.Bias(array)"
-        )
-    return f"scores must hold changes of scores, such as eyeline.Alibi(), or functions, got {given!r}"
+        return "scores must hold score modifiers, got an array; to add it to the scores, wrap it as eyeline.Bias(array)"
+    return f"scores must hold score modifiers, such as eyeline.Alibi(), or functions, got {given!r}"

@@ -75,7 +75,7 @@ def observe(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
-    """Attention of tensors as `attention` computes it, and what is asked about its weights; see `eyeline.observe`.
+    """Attention of tensors, and readouts of its weights; see `eyeline.observe`.
 
     All that is observed is differentiable, but for the keys of `TopK`. A maximum has the gradient of the first place
     that attains it.
@@ -88,7 +88,7 @@ def observe(
     """
     if shard is not None or lse is not None:
         raise ValueError(
-            "shard and lse must be left out for tensors, since what is observed of them has gradients; pass NumPy "
+            "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
     q, k, v = _of_one_type(q, k, v)
@@ -158,7 +158,7 @@ def drawn_seed() -> Tensor:
 
 
 def _readouts(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
-    """What is to be read, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
+    """The readouts, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
     if torch.compiler.is_compiling():
         several: Any = read if isinstance(read, (list, tuple)) else (read,)
         return tuple(several)

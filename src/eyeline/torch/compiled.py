@@ -30,7 +30,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
     B, H = q.shape[:2]
-    axes = len(request.problem.lead) + 1
+    axes = len(request.shape.lead) + 1
     output, *rest = (torch.from_numpy(np.ascontiguousarray(x)) for x in found)
     if q.dtype == torch.bfloat16:
         output = output.view(torch.bfloat16)
@@ -69,7 +69,7 @@ def backward(
         call.q,
         call.k,
         call.v,
-        call.setting,
+        call.spec,
         output,
         maxima,
         sums,
@@ -79,9 +79,9 @@ def backward(
     )
     own: list[Any] = []
     for score, gradient in zip(steps, found.steps, strict=True):
-        pulled = {} if gradient is None else score.pull_back(gradient, request.problem)
+        pulled = {} if gradient is None else score.pull_back(gradient, request.shape)
         own += [pulled.get(name) for name in score.parameters()]
-    sinks = call.setting.scores.sinks
+    sinks = call.spec.scores.sinks
     if sinks is not None:
         # A row that sees no key has the sink's weight alone, exactly 1, and the kernel leaves its total at 0.
         alone = (sums == 1) & (found.delta == 0)
@@ -96,20 +96,20 @@ def backward(
 
 
 def _of_primitives(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> LoweredGradient | None:
-    """The gradients of what was read as those of primitives; None if the kernels don't have them all at once."""
+    """The readouts' gradients as gradients of primitives; None if one backward pass of the kernels can't take them."""
     all_of_them: LoweredGradient | None = LoweredGradient()
     for readout in request.read:
         count = readout.count_of_results
         arrays, d, read, d_read = read[:count], d_read[count - 1], read[count:], d_read[count:]
         if d is not None and all_of_them is not None:
-            own = readout.lower_gradient(_array(d), tuple(_array(x) for x in arrays), request.problem)
+            own = readout.lower_gradient(_array(d), tuple(_array(x) for x in arrays), request.shape)
             all_of_them = None if own is None else all_of_them.joined(own)
     return all_of_them
 
 
 def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:
     """The call on NumPy arrays that share the tensors' memory."""
-    lead = request.problem.lead
+    lead = request.shape.lead
     return Call(
         *(_array(x if len(lead) == 1 else x.reshape(*lead, *x.shape[1:])) for x in (q, k, v)),
         mask=request.mask,

@@ -13,11 +13,11 @@ _LOW = 0xFFFFFFFF
 
 
 def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
-    """What dropout multiplies the weights by, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
+    """Dropout's factor of each weight, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
 
     The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
     """
-    p, (B, H) = request.dropout, request.problem.shape[:2]
+    p, (B, H) = request.dropout, request.shape.shape[:2]
     row = np.full((1, 1, 1), request.seed % 2**64, np.uint64)
     for axis, numbers in enumerate((np.arange(B), np.arange(H), np.arange(rows.start, rows.stop))):
         place = [1, 1, 1]

@@ -11,7 +11,7 @@ from eyeline.scores import Score, Sinks
 
 
 class Inputs:
-    """q, k, v, and what changes the scores with its parameters: of a whole call, or of a block."""
+    """q, k, v, and the score modifiers with their parameters, of a whole call or of a block."""
 
     def __init__(self, q: Tensor, k: Tensor, v: Tensor, scores: tuple[Score, ...]) -> None:
         self.q, self.k, self.v, self.scores = q, k, v, scores
@@ -51,5 +51,5 @@ class Inputs:
 
     @property
     def changes(self) -> tuple[Score, ...]:
-        """What changes the scores: all but sinks."""
+        """The score modifiers without the sinks."""
         return self.scores if self.logits is None else self.scores[:-1]

@@ -49,7 +49,7 @@ class _Attention(nn.Module):
         return joined
 
     def _settings(self, mask: Mask | None, scores: Scores) -> dict[str, Any]:
-        """What the two calls are told beside q, k and v."""
+        """The arguments of the two calls, beside q, k and v."""
         dropout = self.dropout if self.training else 0.0
         return {"mask": mask, "scores": scores, "dropout": dropout, "seed": drawn_seed() if dropout else None}
 
@@ -99,7 +99,7 @@ class SelfAttention(_Attention):
         Args:
             x: tokens, (..., N, width).
             mask: where a query may look at a key, beside `causal`.
-            scores: what changes the scores, as for `eyeline.attention`.
+            scores: score modifiers, as for `eyeline.attention`.
             cache: keys and values of the tokens before these, to which theirs are added: the N queries stand at the
                 last of the M keys.
         """
@@ -115,7 +115,7 @@ class SelfAttention(_Attention):
         scores: Scores = (),
         cache: Cache | None = None,
     ) -> tuple[Tensor, Observation]:
-        """What `forward` returns, and what is read of the weights, (..., H, ...); see `eyeline.observe`."""
+        """The output of `forward`, and readouts of the weights, (..., H, ...); see `eyeline.observe`."""
         q, k, v, settings = self._asked(x, mask, scores, cache)
         seen: Any = observe(q, k, v, **settings, read=read)
         return self._joined(seen.output), seen
@@ -195,7 +195,7 @@ class CrossAttention(_Attention):
         scores: Scores = (),
         cache: Cache | None = None,
     ) -> tuple[Tensor, Observation]:
-        """What `forward` returns, and what is read of the weights, (..., H, ...); see `eyeline.observe`."""
+        """The output of `forward`, and readouts of the weights, (..., H, ...); see `eyeline.observe`."""
         q, k, v = self._asked(x, context, cache)
         seen: Any = observe(q, k, v, **self._settings(mask, scores), read=read)
         return self._joined(seen.output), seen

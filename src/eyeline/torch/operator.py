@@ -1,8 +1,8 @@
 """Attention as an operator of PyTorch's: it has a schema, shapes without data, and gradients, so that autograd,
 `torch.compile` and `torch.export` take it as one of their own.
 
-`eyeline::attend` gives output, lse, the rows' maxima and sums, and then all that is read. What the gradients are
-computed from are its inputs and results; they can't be differentiated again.
+`eyeline::attend` returns output, lse, the rows' maxima and sums, and then the readouts' arrays. Its backward pass needs
+its inputs and results alone, and can't be differentiated again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ONCE = (
 def attend(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
-    """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), and what `spec.decode` makes a request of."""
+    """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), and the text that `spec.decode` turns into a `Request`."""
     return choose.forward(q, k, v, decode(spec, q, k, parameters, facts))
 
 
@@ -44,7 +44,7 @@ def _blank(
     read = [
         q.new_empty(B, H, *result.sizes, dtype=kinds[result.kind])
         for readout in request.read
-        for result in readout.results(request.problem)
+        for result in readout.results(request.shape)
     ]
     return [q.new_empty(B, H, N, v.shape[3]), *rows, *read]
 

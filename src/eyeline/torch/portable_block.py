@@ -13,7 +13,7 @@ from eyeline.torch.dropout import factors
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
 from eyeline.torch.request import Request
-from eyeline.torch.score_functions import Called
+from eyeline.torch.score_functions import FunctionOfScores
 from eyeline.torch.visibility import Visibility
 
 #: Scores that are held at a time, by kind of device; some arrays of this size live at once.
@@ -45,12 +45,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of the matrix a block is, and what doesn't depend on q, k and v there.
+    """A block's place in the matrix, and its visibility and dropout.
 
     Attributes:
         rows, keys: its queries, and the keys beyond which they may look at nothing.
         visible: where they may look, bool, broadcasting to (B, H, n, m); everywhere if None.
-        factors: what dropout multiplies the weights by, (B, H, n, m); None without dropout.
+        factors: dropout's factor of each weight, (B, H, n, m); None without dropout.
     """
 
     rows: slice
@@ -61,8 +61,8 @@ class Place:
 
 def places(request: Request, like: Tensor) -> Iterator[Place]:
     """The blocks of a call, in order; `like` is of the type and on the device that it is computed in."""
-    visibility = Visibility(request.mask, request.problem, like.device)
-    B, H, N, M = request.problem.shape
+    visibility = Visibility(request.mask, request.shape, like.device)
+    B, H, N, M = request.shape.shape
     at_a_time = request.at_a_time or _AT_A_TIME.get(like.device.type, _AT_A_TIME_ELSEWHERE)
     n = max(1, at_a_time // max(1, B * H * M))
     for first in range(0, max(N, 1), n):  # one block without queries, where there are none
@@ -79,9 +79,9 @@ def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     for change in inputs.changes:
         s = applied(Shielded, s, hidden)
         if isinstance(change, ScoreFunction):
-            s = applied(Called, s, change, place.rows, place.keys)
+            s = applied(FunctionOfScores, s, change, place.rows, place.keys)
         else:
-            s = change.apply(s, request.problem, place.rows, place.keys)
+            s = change.apply(s, request.shape, place.rows, place.keys)
     s = applied(Masked, s, place.visible, hidden)
     assert hidden.pairs is not None
     sinks = None if inputs.logits is None else inputs.logits[:, None]

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from eyeline.readouts import PartialResult, Readout, chosen
-from eyeline.readouts.readout import Merger, Rows
+from eyeline.readouts.merging import Merger
+from eyeline.readouts.readout import Rows
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.portable_block import Block, Place, attend, places
 from eyeline.torch.request import Request
@@ -35,10 +36,10 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 
 def _check(request: Request) -> None:
-    """Whether what is to be read, and the changes of the scores, fit the call."""
-    chosen(request.read, request.problem)
+    """Whether the readouts and the score modifiers fit the call."""
+    chosen(request.read, request.shape)
     for change in request.scores:
-        change.check(request.problem)
+        change.check(request.shape)
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
@@ -68,8 +69,8 @@ def backward(
     """The gradients of q, k, v and the request's parameters, None where not needed.
 
     Args:
-        results, gradients: what `forward` gave, and the gradients of that, None where there is none.
-        needs: of which inputs to compute the gradient, in the order of the answer.
+        results, gradients: the results of `forward`, and their gradients, None where there is none.
+        needs: which inputs need a gradient, in the order of the result.
     """
     dtype = computed_in(q.dtype)
     whole = Inputs(q, k, v, request.scores).to(dtype)
@@ -84,7 +85,7 @@ def backward(
             rows = _rows(block, request)
             for readout, d, found in d_read:
                 own = readout.coefficients(d.to(dtype), found, rows)
-                d_weights += own.expand(*own.shape[:-1], request.problem.keys)[..., place.keys]
+                d_weights += own.expand(*own.shape[:-1], request.shape.keys)[..., place.keys]
         d_rows = [
             torch.zeros_like(x) if d is None else d[:, :, place.rows].to(dtype)
             for x, d in ((block.output, d_output), (block.lse, d_lse))
@@ -105,11 +106,11 @@ def tangents(
     which: Sequence[int],
     jvp: Callable[..., Any] = torch.func.jvp,
 ) -> list[Tensor]:
-    """The tangents of all that `forward` gives, by those of some of q, k, v and the request's parameters.
+    """Forward mode: the tangents of the results of `forward`.
 
     Args:
-        given, which: these tangents, and which of the tensors they are of.
-        jvp: what differentiates, as `torch.func.jvp`.
+        given, which: tangents of some of q, k, v and the request's parameters, and the numbers of these.
+        jvp: the transform, with the arguments of `torch.func.jvp`.
     """
     _check(request)
     inputs = Inputs(q, k, v, request.scores)
@@ -128,23 +129,23 @@ def tangents(
 
 def _rows(block: Block, request: Request) -> Rows:
     """A block's weights as whole rows, with the keys that it left out."""
-    around = block.keys.start, request.problem.keys - block.keys.stop
+    around = block.keys.start, request.shape.keys - block.keys.stop
     weights, visible = (
         torch.nn.functional.pad(x, around) if any(around) else x for x in (block.weights, ~block.hidden)
     )
-    return Rows(weights, visible, block.rows.start, request.problem)
+    return Rows(weights, visible, block.rows.start, request.shape)
 
 
 def _given(
     request: Request, arrays: Sequence[Tensor], gradients: Sequence[Tensor | None], whole: Inputs
 ) -> list[tuple[Readout, Tensor, PartialResult]]:
-    """The readouts that have gradients, with these, and with what was read."""
+    """The readouts that have gradients, with these and with their results."""
     found: list[tuple[Readout, Tensor, PartialResult]] = []
     for readout in request.read:
         count = readout.count_of_results
         d, own = gradients[count - 1], tuple(arrays[:count])
         if d is not None:
-            found.append((readout, d, PartialResult(own, request.problem, 0, request.problem.queries)))
+            found.append((readout, d, PartialResult(own, request.shape, 0, request.shape.queries)))
         arrays, gradients = arrays[count:], gradients[count:]
     again = {readout.name: Merger(readout) for readout, *_ in found if readout.needs_places}
     for place in places(request, whole.q) if again else ():
@@ -155,7 +156,7 @@ def _given(
 
 
 def _differentiable(request: Request, place: Place, part: Inputs, wanted: list[int]) -> tuple[Block, Any]:
-    """A block, and what takes the gradients of its output, lse and weights to those of the `wanted` tensors."""
+    """A block, and the function from gradients of its output, lse and weights to gradients of the `wanted` tensors."""
     tensors = part.tensors()
 
     def results(*some: Tensor) -> Any:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 def applied(function: type[torch.autograd.Function], *given: Any) -> Any:
-    """What a function with derivatives of its own gives."""
+    """The value of a function with derivatives of its own."""
     return function.apply(*given)  # type: ignore[no-untyped-call]
 
 
@@ -102,7 +102,7 @@ class Shielded(torch.autograd.Function):
 
 
 class Masked(torch.autograd.Function):
-    """Scores with -inf where a query may not look; says in `hidden` what is -inf now. (B, H, n, m)"""
+    """Scores with -inf where a query may not look; sets `hidden`. (B, H, n, m)"""
 
     @staticmethod
     def forward(s: Tensor, visible: Tensor | None, hidden: Hidden) -> Tensor:
@@ -137,7 +137,7 @@ def _against(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _gathered(weights: Tensor, y: Tensor, taken: Tensor) -> Tensor:
-    """What each query takes of y (B, G, M, E) by its weights (B, H, n, M): (B, H, n, E)."""
+    """Each query's sum of y (B, G, M, E) times its weights (B, H, n, M): (B, H, n, E)."""
     B, H, n, M = weights.shape
     G, E = y.shape[1], y.shape[3]
     together = B, G, _served(H, G) * n, M
@@ -145,7 +145,7 @@ def _gathered(weights: Tensor, y: Tensor, taken: Tensor) -> Tensor:
 
 
 def _spread(weights: Tensor, x: Tensor, taken: Tensor, G: int) -> Tensor:
-    """What each key is given of x (B, H, n, E) by the queries' weights (B, H, n, M): (B, G, M, E)."""
+    """Each key's sum of x (B, H, n, E) times the queries' weights (B, H, n, M): (B, G, M, E)."""
     B, H, n, M = weights.shape
     together = B, G, _served(H, G) * n
     return _product(weights.reshape(*together, M).mT, x.reshape(*together, x.shape[3]), taken.reshape(*together, M).mT)

@@ -14,21 +14,21 @@ from eyeline.scores import Score, Sinks
 
 @dataclass(frozen=True)
 class Request:
-    """How scores become weights, and what is read of them.
+    """One call, apart from q, k and v.
 
     Attributes:
-        problem: the shapes of the call's matrices.
-        scale: what q·k is multiplied by.
+        shape: the shapes of the call's matrices.
+        scale: the factor of q·k.
         mask: where a query may look at a key; everywhere if None.
-        scores: what changes the scaled scores, in order, with tensors for parameters; sinks last.
+        scores: the score modifiers in order, with tensors for parameters; sinks last.
         dropout: the share of weights that is dropped.
         seed: which ones.
-        read: what to read of the weights.
+        read: the readouts.
         portable: take PyTorch's own operations even where there are kernels.
         at_a_time: how many scores these hold at a time; as the device allows if None.
     """
 
-    problem: AttentionShape
+    shape: AttentionShape
     scale: float
     mask: Mask | None
     scores: tuple[Score, ...]
@@ -44,7 +44,7 @@ class Request:
         last = self.scores[-1] if self.scores else None
         if not isinstance(last, Sinks):
             return None
-        last.of(self.problem)  # checks them
+        last.of(self.shape)  # checks them
         logits: Tensor = last.logits
         return logits
 

@@ -1,7 +1,7 @@
-"""Masks, changes of scores and readouts as text and tensors, which is all that an operator of PyTorch's can be told.
+"""Masks, score modifiers and readouts as text and tensors, which is all that an operator of PyTorch's can be told.
 
 `Telling` is filled while a call is made, also while `torch.compile` follows it: so its code is plain, and the text is
-put together by hand. `decode` makes a `Request` of it again. The text is JSON. Each mask, change of scores and readout
+put together by hand. `decode` makes a `Request` of it again. The text is JSON. Each mask, score modifier and readout
 is a list of its class's name and of its parts, which are
 
 - numbers, words, true, false and null as they are, and tuples of them as lists;
@@ -39,8 +39,7 @@ for numbers in (whole, lists):
 
 
 class Telling:
-    """What is told in text, and the tensors that the text speaks of by number: parameters, which may have gradients,
-    and facts, which have none."""
+    """A call's text, and the tensors that it names by number: parameters may have gradients, facts have none."""
 
     def __init__(self) -> None:
         self.parameters: list[Tensor] = []
@@ -58,7 +57,7 @@ class Telling:
         return self._fact(torch.tensor(number - (1 << 64) if number >> 63 else number)) if share else "null"
 
     def value(self, value: Any) -> str:
-        """A mask, a change of scores or a readout. Arrays of a change of scores are its parameters."""
+        """A mask, a score modifier or a readout. Arrays of a score modifier are its parameters."""
         learns = isinstance(value, Score)
         told = [f'"{type(value).__qualname__}"']
         for field in fields(value):
@@ -138,16 +137,16 @@ def spec(
 def decode(
     text: str, q: Tensor, k: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], *, sizes_only: bool = False
 ) -> Request:
-    """The call that `text` and its tensors speak of; q and k give its sizes.
+    """The call that `text` and its tensors describe; q and k give its sizes.
 
-    With `sizes_only`, what is in the tensors isn't looked at: the mask is left out, and numbers are zeros.
+    With `sizes_only`, the tensors' contents aren't looked at: the mask is left out, and numbers are zeros.
     """
     told = _parsed(text)
     B, H, N, D = q.shape
-    problem = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
+    shape = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
     arrays = [np.zeros(tuple(x.shape), np.int64) if sizes_only else x.cpu().numpy() for x in facts]
     return Request(
-        problem=problem,
+        shape=shape,
         scale=default_scale(D) if told["scale"] is None else told["scale"],
         mask=None if told["mask"] is None or sizes_only else _value(told["mask"], parameters, arrays),
         scores=tuple(_value(score, parameters, arrays) for score in told["scores"]),
@@ -166,7 +165,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _value(told: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
-    """The mask, change of scores or readout that a list of a class's name and of parts speaks of."""
+    """The mask, score modifier or readout that a list of a class's name and of parts speaks of."""
     name, *told_parts = told
     kind = _kind(name)
     names = [field.name for field in fields(kind)]
@@ -191,7 +190,7 @@ def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any
 
 
 def _kind(name: str) -> Any:
-    """The class of this name: the last of masks, changes of scores and readouts, the user's own included."""
+    """The class of this name: the last of masks, score modifiers and readouts, the user's own included."""
     if name not in _OWN:
         kinds = {kind.__qualname__: kind for root in (Mask, Score, Readout) for kind in (root, *_descendants(root))}
         _OWN.update({name: kind for name, kind in kinds.items() if kind.__module__.startswith("eyeline.")})

@@ -1,7 +1,7 @@
 """The operator within `torch.func`'s transforms and in forward mode: `grad`, `vjp`, `jacrev`, `jvp`, `jacfwd`, `vmap`.
 
-An operator of PyTorch's has a backward pass alone, and what it is given in forward mode it forgets. So there a
-`torch.autograd.Function` stands around it, which has all that the transforms ask for. `vmap` goes element by element.
+PyTorch's custom operators have a backward pass alone, and drop tangents silently. Within a transform, a
+`torch.autograd.Function` therefore wraps the operator. `vmap` goes element by element.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def in_forward_mode() -> bool:
 def attended(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
-    """What the operator gives, with derivatives for every transform."""
+    """The operator's results, with derivatives for every transform."""
     return list(applied(_Attend, spec, len(parameters), q, k, v, *parameters, *facts))
 
 
@@ -54,7 +54,7 @@ def _has_derivatives(at: int, result: Tensor) -> bool:
 
 
 def _each(function: Any, info: Any, in_dims: Sequence[int | None], given: Sequence[Any]) -> tuple[Any, Any]:
-    """What a function gives for each element of a batch, stacked."""
+    """A function's results for each element of a batch, stacked."""
     found = [
         applied(
             function, *(x.select(dim, at) if isinstance(dim, int) else x for x, dim in zip(given, in_dims, strict=True))
@@ -132,7 +132,7 @@ def dual(function: Callable[..., tuple[Tensor, ...]], primals: Any, tangents: An
 
 
 class _Once(torch.autograd.Function):
-    """What can't be differentiated again."""
+    """A function that can't be differentiated again."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

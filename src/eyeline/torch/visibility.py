@@ -16,9 +16,9 @@ from eyeline.masks.functions import narrowing
 class Visibility:
     """A mask, lowered: its intervals on the device, its booleans brought there block by block."""
 
-    def __init__(self, mask: Mask | None, problem: AttentionShape, device: torch.device) -> None:
-        self._lowered = None if mask is None else mask.lower(problem)
-        self._device, self._problem = device, problem
+    def __init__(self, mask: Mask | None, shape: AttentionShape, device: torch.device) -> None:
+        self._lowered = None if mask is None else mask.lower(shape)
+        self._device, self._shape = device, shape
         self._bounds = None if self._lowered is None else torch.from_numpy(self._lowered.bounds).to(device)
         allowed = None if self._lowered is None else self._lowered.allowed
         # PyTorch shares memory only where it may write.
@@ -27,7 +27,7 @@ class Visibility:
     def keys(self, rows: slice) -> slice:
         """The keys that any of these queries may look at, and maybe some between."""
         if self._lowered is None:
-            return slice(0, self._problem.keys)
+            return slice(0, self._shape.keys)
         bounds = _rows(self._lowered.bounds, rows)
         bounds = bounds[bounds[..., 0] < bounds[..., 1]]
         return slice(int(bounds[:, 0].min()), int(bounds[:, 1].max())) if len(bounds) else slice(0, 0)
@@ -53,7 +53,7 @@ class Visibility:
         if lowered.allowed is not None:
             allowed = _rows(lowered.allowed, rows)
             visible = visible & (allowed if allowed.shape[3] == 1 else allowed[..., keys])
-        B, H, *_ = self._problem.shape
+        B, H, *_ = self._shape.shape
         whole: NDArray[np.bool_] = np.broadcast_to(visible, (B, H, rows.stop - rows.start, len(j))).copy()
         for function in lowered.functions:
             narrowing(function)(whole, rows.start, keys.start)

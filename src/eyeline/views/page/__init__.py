@@ -4,12 +4,14 @@ The JavaScript and the style are here as they are shipped: the frame (main.js, p
 texts), `weights/`, which asks a host for heads and computes their weights, `drawing/`, a folder for each view,
 `export/` (pictures, numbers, links), and `hosts/`, the file and the server. `types/` declares the types that the
 modules share, for tests/check_page.sh. `joining` joins the modules into one, `message` builds a page's header and its
-answers to requests, and `file` writes it into one file. This room imports `eyeline.traces` and NumPy.
+answers to requests, `file` writes it into one file, `widget` shows it in a notebook, and `page` is what users have.
+This room imports `eyeline.traces` and NumPy.
 """
 
 from __future__ import annotations
 
-from eyeline.views.page.message import Page, RequestError
+from eyeline.views.page.message import RequestError
+from eyeline.views.page.page import Page
 from eyeline.views.page.viewing import view
 
 __all__ = ["Page", "RequestError", "view"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eyeline.views.page.message import Page
+    from eyeline.views.page.message import PageMessages
 
 #: The most bytes of a file that a cell shows without the widget: a notebook keeps them for good.
 MOST = 2_000_000
@@ -20,19 +21,19 @@ def in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-def bundle(page: Page) -> dict[str, Any]:
-    """The page's representations by MIME type: its widget if anywidget is installed, else its file in a frame."""
+def bundle(page: PageMessages, widget: Callable[[], Any]) -> dict[str, Any]:
+    """The page's representations by MIME type: its `widget` if anywidget is installed, else its file in a frame."""
     plain = {"text/plain": repr(page)}
     if not in_notebook():
         return plain
     try:
-        found = page.widget()._repr_mimebundle_()
+        found = widget()._repr_mimebundle_()
     except ModuleNotFoundError:
         return {**plain, "text/html": framed(page)}
     return {**(found[0] if found else {}), **plain}
 
 
-def framed(page: Page) -> str:
+def framed(page: PageMessages) -> str:
     """The page's file in a sandboxed frame, and how to get the widget."""
     from eyeline.views.page.file import page_file
 

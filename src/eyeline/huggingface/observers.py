@@ -1,0 +1,44 @@
+"""Who observes the attention calls of which module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from eyeline.huggingface.attention_call import AttentionCall
+from eyeline.huggingface.errors import HuggingFaceError
+
+
+class Observer(Protocol):
+    """Whoever sees the calls of a watched model's modules, and computes their outputs meanwhile."""
+
+    def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The output of a call."""
+
+
+#: By the module's id; an observer holds its model.
+_OBSERVERS: dict[int, Observer] = {}
+
+
+def observer_of(module: nn.Module) -> Observer | None:
+    """The observer of a module's calls, if it is watched."""
+    return _OBSERVERS.get(id(module))
+
+
+def check_unobserved(modules: Iterable[int]) -> None:
+    """
+    Raises:
+        HuggingFaceError: if one of these modules, by id, is observed already.
+    """
+    if any(module in _OBSERVERS for module in modules):
+        raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
+
+
+def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
+    """Have an observer see the calls of these modules, by id, until `undo` is closed."""
+    for module in modules:
+        _OBSERVERS[module] = observer
+        undo.callback(_OBSERVERS.pop, module)

@@ -1,0 +1,59 @@
+"""`Page`: a page that a file, a notebook or the server shows."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from eyeline.views.page.message import PageMessages
+
+if TYPE_CHECKING:
+    from eyeline.views.page.widget import Widget
+
+
+class Page(PageMessages):
+    """One page: it displays itself in a notebook, and `save` writes it into a file.
+
+    Args:
+        traces: one or several; none if more are added later.
+        state: the state that it opens in, as docs/page-format.md describes it; the rest takes its defaults.
+
+    Attributes:
+        traces: its traces.
+        state: the state that it opens in.
+    """
+
+    _widget: Widget | None = None
+
+    def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
+        """Write the page into one file, which needs no network and no server. The file is written whole or not at all.
+
+        Args:
+            path: of the file.
+            half: keep queries, keys and values in float16, for a file half as large.
+            values: whether to include values, which show what a token becomes; by default if they are small.
+
+        Raises:
+            TraceError: if there are no traces, or numbers are too large for float16; a ValueError.
+            OSError: if the file can't be written.
+        """
+        from eyeline.views.page.file import save
+
+        save(self, path, half=half, values=values)
+
+    def widget(self) -> Widget:
+        """The page's notebook widget, made once.
+
+        Raises:
+            ModuleNotFoundError: if anywidget isn't installed.
+        """
+        from eyeline.views.page.widget import Widget
+
+        if self._widget is None:
+            self._widget = Widget(self)
+        return self._widget
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        from eyeline.views.page.notebook import bundle
+
+        return bundle(self, self.widget)
