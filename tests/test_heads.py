@@ -203,11 +203,11 @@ def test_lines_fit_any_terminal(minilm, long, width, encoding):
 
 def test_the_picture_is_the_labels(long):
     for width, encoding in ((80, "utf-8"), (80, "ascii"), (40, "utf-8")):
-        lines = [line for line in drawn(long, width, encoding).split("\n") if re.match("  layer [1-6] ", line)]
+        lines = [line for line in drawn(long, width, encoding).split("\n") if re.match("    L[0-5] ", line)]
         signs = {name: sign.sign if encoding == "utf-8" else sign.plain for name, sign in SIGNS.items()}
         assert len(lines) == 6
         for row, line in zip(long.label, lines, strict=True):
-            cells = line.ljust(width)[11:]
+            cells = line.ljust(width)[7:]
             step = 3 if width == 80 else 2
             start = 1 if step == 3 else 0
             assert [cells[start + step * head] for head in range(12)] == [signs[name] for name in row]

@@ -65,7 +65,7 @@ def test_a_decoder_looks_at_nothing_after_a_token_and_has_no_special_ones(found)
     assert all(entry["special"] is entry["separator"] is None for entry in document["heads"])
     drawn = " ".join(str(found).split())
     assert "this tokenizer adds no special tokens" in drawn
-    rows = re.findall(r"^ +\d+ +\d+ . \w+ +[\d.]+ +[\d.]+ +<?\d+% +(\S+)", str(found), re.MULTILINE)
+    rows = re.findall(r"^ +L\d+H\d+ +. \w+ +[\d.]+ +[\d.]+ +<?\d+% +(\S+)", str(found), re.MULTILINE)
     assert set(rows) == {"–"}
 
 

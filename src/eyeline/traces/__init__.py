@@ -10,7 +10,7 @@ below it; safetensors, and what records models of transformers, load inside func
 from __future__ import annotations
 
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.file import load_trace
+from eyeline.traces.trace_file import load_trace
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
