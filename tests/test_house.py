@@ -22,7 +22,6 @@ MOST, MOST_OF_TESTS = 300, 500
 LONG = {
     "docs/extending.md": "builds five things in one go, and runs from top to bottom",
     "docs/json.md": "a reference of every field",
-    "src/eyeline/views/page/words.js": "a table: all texts of the page in all languages",
     "tests/test_page_sentence.py": "to be split by view",
 }
 #: Of optional dependencies, where they may load with a module: in the rooms that nothing loads without them.
@@ -31,8 +30,8 @@ OPTIONAL = {
     "transformers": ("huggingface",),
     "pandas": (),
     "matplotlib": (),
-    "anywidget": ("views/widget.py", "views/page/widget.py"),
-    "traitlets": ("views/widget.py", "views/page/widget.py"),
+    "anywidget": ("views/page/widget.py",),
+    "traitlets": ("views/page/widget.py",),
     "IPython": (),
 }
 

@@ -15,7 +15,7 @@ import pytest
 from eyeline.views.page import Page, notebook
 from eyeline.views.page.joining import joined, style
 
-Widget = pytest.importorskip("eyeline.views.widget", exc_type=ImportError).Widget
+Widget = pytest.importorskip("eyeline.views.page.widget", exc_type=ImportError).Widget
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def without_anywidget(monkeypatch):
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", refused)
-    monkeypatch.delitem(sys.modules, "eyeline.views.widget")
+    monkeypatch.delitem(sys.modules, "eyeline.views.page.widget")
 
 
 def test_a_cell_shows_the_widget(page, kernel):

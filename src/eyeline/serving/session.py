@@ -20,7 +20,7 @@ from eyeline.views.page.message import RequestError, trace_entry
 
 if TYPE_CHECKING:
     from eyeline.traces.text_model import AnyModel
-    from eyeline.views.page.message import Page
+    from eyeline.views.page import Page
 
 #: The most bytes of traces that are kept; the oldest are dropped first.
 KEPT = 1 << 30

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace, TraceError
 from eyeline.version import VERSION
-
-if TYPE_CHECKING:
-    from eyeline.views.widget import Widget
 
 #: The version of the header's format.
 SCHEMA = "eyeline.page/1"
@@ -46,8 +42,8 @@ class RequestError(ValueError):
         return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
 
 
-class Page:
-    """One page: its traces, and the state that it opens in.
+class PageContent:
+    """The content of a page: its traces, the state that it opens in, its header, and answers to its requests.
 
     Args:
         traces: one or several; none if more are added later.
@@ -61,7 +57,6 @@ class Page:
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.state = {**self._usual_state(), **(state or {})}
-        self._widget: Widget | None = None
 
     def __repr__(self) -> str:
         return f"<Page of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
@@ -103,38 +98,6 @@ class Page:
             raise RequestError("kind", f"kind must be one of {', '.join(_ANSWERS)}, got {kind!r:.40}")
         reply, arrays = _ANSWERS[kind](self, request)
         return {"id": number, "kind": kind, **reply}, [_bytes(array) for array in arrays]
-
-    def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
-        """Write the page into one file, which needs no network and no server. The file is written whole or not at all.
-
-        Args:
-            path: of the file.
-            half: keep queries, keys and values in float16, for a file half as large.
-            values: whether to include values, which show what a token becomes; by default if they are small.
-
-        Raises:
-            TraceError: if there are no traces, or numbers are too large for float16; a ValueError.
-            OSError: if the file can't be written.
-        """
-        from eyeline.views.page.file import save
-
-        save(self, path, half=half, values=values)
-
-    def widget(self) -> Widget:
-        """The page's notebook widget, made once.
-
-        Raises:
-            ModuleNotFoundError: if anywidget isn't installed.
-        """
-        from eyeline.views.widget import Widget
-
-        self._widget = self._widget or Widget(self)
-        return self._widget
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        from eyeline.views.page.notebook import bundle
-
-        return bundle(self)
 
     def _usual_state(self) -> dict[str, Any]:
         last = self.traces[0].model.layers - 1 if self.traces else 0
@@ -183,10 +146,10 @@ class Page:
         return {"shape": [rows, columns]}, [picture.astype("<f4", copy=False)]
 
 
-_ANSWERS: dict[str, Callable[[Page, Mapping[str, Any]], tuple[dict[str, Any], list[NDArray[Any]]]]] = {
-    "head": Page._head,
-    "overview": Page._overview,
-    "picture": Page._picture,
+_ANSWERS: dict[str, Callable[[PageContent, Mapping[str, Any]], tuple[dict[str, Any], list[NDArray[Any]]]]] = {
+    "head": PageContent._head,
+    "overview": PageContent._overview,
+    "picture": PageContent._picture,
 }
 #: The name of a mask's array, by the mask's kind.
 MASK_ARRAYS = {"bounds": "bounds", "bits": "allowed"}

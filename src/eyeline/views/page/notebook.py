@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from eyeline.views.page.file import page_file
+
 if TYPE_CHECKING:
-    from eyeline.views.page.message import Page
+    from eyeline.views.page.message import PageContent
+    from eyeline.views.page.widget import Widget
 
 #: The most bytes of a file that a cell shows without the widget: a notebook keeps them for good.
 MOST = 2_000_000
@@ -20,22 +24,25 @@ def in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-def bundle(page: Page) -> dict[str, Any]:
-    """The page's representations by MIME type: its widget if anywidget is installed, else its file in a frame."""
+def bundle(page: PageContent, widget: Callable[[], Widget]) -> dict[str, Any]:
+    """The page's representations by MIME type: its widget if anywidget is installed, else its file in a frame.
+
+    Args:
+        page: what is displayed.
+        widget: gives the page's widget; raises ModuleNotFoundError where anywidget isn't installed.
+    """
     plain = {"text/plain": repr(page)}
     if not in_notebook():
         return plain
     try:
-        found = page.widget()._repr_mimebundle_()
+        found = widget()._repr_mimebundle_()
     except ModuleNotFoundError:
         return {**plain, "text/html": framed(page)}
     return {**(found[0] if found else {}), **plain}
 
 
-def framed(page: Page) -> str:
+def framed(page: PageContent) -> str:
     """The page's file in a sandboxed frame, and how to get the widget."""
-    from eyeline.views.page.file import page_file
-
     said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"
     text = page_file(page).decode()
     if len(text) > MOST:

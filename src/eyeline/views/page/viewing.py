@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
 from eyeline.traces import Trace, TraceError, record
-from eyeline.views.page.message import Page
+from eyeline.views.page.page import Page
 
 if TYPE_CHECKING:
     from eyeline.models import Model
