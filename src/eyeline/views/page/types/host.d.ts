@@ -14,6 +14,7 @@ interface LineEntry {
   words: [first: number, last: number, start: number, end: number][];
   aside: number[];
   prompt: number | null;
+  unknown?: number[];
 }
 
 interface TraceEntry {
