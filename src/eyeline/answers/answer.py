@@ -1,4 +1,4 @@
-"""What every answer can do: give itself as plain data and JSON, and show itself once `views` has said how."""
+"""The base of all answers: plain data, JSON, and printing, which `views` fills in."""
 
 from __future__ import annotations
 

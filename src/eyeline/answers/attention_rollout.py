@@ -72,9 +72,9 @@ class Rollout(Answer):
     Attributes:
         model: the model's name and sizes.
         text: the text.
-        question: what was asked.
+        question: the question.
         tokens: the text as the model's tokens; N of them.
-        unknown: what of the text the tokenizer has no pieces for; None if nothing.
+        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
         units: what one bar or one row stands for: words (or pieces of them), and special tokens; U of them.
         shown: the places of the units that are drawn; the others are set aside.
         made_of: how much of each unit's first vectors there is in the token's; None for all tokens.
@@ -104,12 +104,12 @@ class Rollout(Answer):
 
     @property
     def words(self) -> list[str]:
-        """What is drawn, in reading order, as typed."""
+        """The drawn words, in reading order, as typed."""
         return [self.units[place].text for place in self.shown]
 
     @property
     def shares(self) -> Array:
-        """Of what comes from the words, what comes from each: what the bars show; rows sum to 1."""
+        """Each drawn word's share of the drawn words' total: the bars' lengths; rows sum to 1."""
         rows = self.by_unit if self.matrix is None else self.by_unit[list(self.shown)]
         return shares(rows, self.shown)
 

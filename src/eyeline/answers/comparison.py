@@ -64,11 +64,11 @@ class Side:
         nth: which of its kind, from 1.
         token_units: the places of the units that it is made of.
         tokens: the text as the model's tokens.
-        unknown: what of the text the tokenizer has no pieces for; None if nothing.
+        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
         units: its words and special tokens; U of them.
         shown: the places of the units that are drawn; the others are set aside.
-        looks_at: what the word gives to each unit.
-        set_aside: what it gives to the units that are set aside.
+        looks_at: the word's weight on each unit.
+        set_aside: its total weight on the units that are set aside.
         trace: of the run; not part of the JSON.
     """
 
@@ -87,7 +87,7 @@ class Side:
 
     @property
     def words(self) -> list[str]:
-        """What is drawn, in reading order, as typed."""
+        """The drawn words, in reading order, as typed."""
         return [self.units[place].text for place in self.shown]
 
     @property
@@ -97,7 +97,7 @@ class Side:
 
     @property
     def shares(self) -> Array:
-        """Of what the word gives to the words, what goes to each: what the bars show; sums to 1."""
+        """`weights` as shares of the total on the drawn words: the bars' lengths; sums to 1."""
         return shares(self.weights, self.shown)
 
 
@@ -108,7 +108,7 @@ class Comparison(Answer):
     Attributes:
         model: the model's name and sizes.
         causal: whether its tokens look only back.
-        question: what was asked.
+        question: the question.
         cosines: of the word's two vectors, of the embeddings and after each layer.
         sides: A and B.
     """

@@ -67,11 +67,11 @@ class UnitEntry:
 
 @dataclass(frozen=True)
 class Look:
-    """What is given to one unit.
+    """The weight on one unit.
 
     Attributes:
-        weight: of everything that is given.
-        share: of what is given to the units that are drawn; None for one that is set aside.
+        weight: of a row that sums to 1.
+        share: of the total on the drawn units; None for a unit that is set aside.
         hidden: whether it may not be looked at.
     """
 
@@ -101,7 +101,7 @@ class ReceivedShare:
 
 @dataclass(frozen=True, eq=False)
 class UnitMatrix:
-    """What each unit gives to each.
+    """The weights from unit to unit.
 
     Attributes:
         weights: of all units, (U, U); rows sum to 1.
@@ -118,11 +118,11 @@ class UnitMatrix:
 
 @dataclass(frozen=True)
 class UnknownText:
-    """What of a text the tokenizer has no pieces for: it was read as `piece` wherever it stands.
+    """The parts of a text that the tokenizer has no pieces for: the model reads `piece` in their place.
 
     Attributes:
         piece: the token that stands for it, such as [UNK].
-        texts: what it stands for, each once, in order.
+        texts: the parts, as typed, each once, in order.
     """
 
     piece: str
@@ -158,7 +158,7 @@ def token_entries(tokens: Tokens) -> tuple[TokenEntry, ...]:
 
 
 def unknown_text(tokens: Tokens) -> UnknownText | None:
-    """What the tokenizer has no pieces for; None where it knows all of the text."""
+    """The parts of the text that the tokenizer has no pieces for; None if it knows all of it."""
     if not tokens.unknown:
         return None
     texts = (tokens.text[slice(*tokens.offsets[place])].strip() for place in tokens.unknown)
@@ -183,7 +183,7 @@ def unit_entries(units: Sequence[Unit], shown: Sequence[int]) -> tuple[UnitEntry
 
 
 def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None) -> tuple[Look, ...]:
-    """What is given to each unit; `hidden` says which may not be looked at."""
+    """The weight on each unit; `hidden` says which units the mask hides."""
     share = dict(zip(shown, shares(weights, shown).tolist(), strict=True))
     return tuple(
         Look(index, unit.text, float(weights[index]), share.get(index), hidden is not None and bool(hidden[index]))
@@ -192,7 +192,7 @@ def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: A
 
 
 def unit_matrix(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None) -> UnitMatrix:
-    """What each unit gives to each, and what each that is drawn gets of the others that are."""
+    """The weights from unit to unit, their shares among the drawn ones, and the mean share that each receives."""
     share = shares(weights[list(shown)], shown)
     received = tuple(
         ReceivedShare(place, units[place].text, float(value))
@@ -202,7 +202,7 @@ def unit_matrix(weights: Array, units: Sequence[Unit], shown: Sequence[int], hid
 
 
 def given_aside(weights: Array, shown: Sequence[int]) -> float:
-    """What is given to the units that are set aside."""
+    """The total weight on the units that are set aside."""
     return float(np.delete(weights, list(shown)).sum())
 
 

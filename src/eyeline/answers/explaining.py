@@ -69,7 +69,7 @@ def explain(
         pieces: show the tokenizer's pieces, not words. Pieces add up to words over keys by sum, over queries by mean.
         special: show special tokens ([CLS], [SEP]) among the words, not set aside; with a decoder, the first word too.
         mask: "causal" (no looking ahead) or any mask: the model is run as trained and once more so.
-        scale: what scores are multiplied by, such as 1.0 for no scaling: run as trained and once more so.
+        scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
         generate: how many tokens a decoder goes on with; words among them can be asked about too.
         temperature: of the draw of new tokens; the likeliest is taken if not given.
         top_p: draw from the likeliest that together have this probability only.
@@ -133,19 +133,19 @@ def explain(
     masks = [None, None if changed is None else mask_name]
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 
-    all_weights = [trace.layers[place.layer].weights for trace in traces]
     steps_of: int | Literal["hardest"] | None = None
     if steps:
         steps_of = "hardest" if place.head is None else place.head
     runs: list[ExplainedRun] = []
-    for trace, name, weights in zip(traces, masks, all_weights, strict=False):
+    new = None
+    for trace, name in zip(traces, masks, strict=False):
+        weights = trace.layers[place.layer].weights
         run = explained_run(trace, weights, tokens, units, shown, found, place, name, steps_of)
         runs.append(run)
         if run.steps is not None:
             steps_of = run.steps.head
-    new = None
-    if continued is not None and wanted is not None:
-        new = generated(prompt.tokens, continued, all_weights[0], units, shown, place, wanted)
+        if continued is not None and wanted is not None and new is None:
+            new = generated(prompt.tokens, continued, weights, units, shown, place, wanted)
     return Explanation(
         model_entry(traces[0]),
         causal,

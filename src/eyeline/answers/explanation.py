@@ -44,19 +44,19 @@ class ExplainQuestion:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRun:
-    """The numbers of one run of the model: as trained, or with what was changed.
+    """The numbers of one run of the model: as trained, or changed.
 
     Attributes:
         name: "as trained", "causal", "without ÷ √d" and so on.
         mask: the name of the mask that was added, if one was.
-        scale: what scores are multiplied by.
-        looks_at: what the token gives to each unit; None without a token.
-        set_aside: what it gives to the units that are set aside; None without a token.
+        scale: the factor of the scores.
+        looks_at: the token's weight on each unit; None without a token.
+        set_aside: its total weight on the units that are set aside; None without a token.
         hardest_heads: the three heads that look hardest at one word; None without a token.
         moved: the cosine of the token's vector with its own embedding, before and after each layer; None without a
             token, or where the model doesn't give its vectors.
         steps: attention step by step, if it was asked for.
-        matrix: what each unit gives to each, of the head that was asked for, or the mean over heads.
+        matrix: the weights from unit to unit, of the head that was asked for, or the mean over heads.
         head_weights: the same of each head, (H, U, U); not part of the JSON.
     """
 
@@ -85,12 +85,12 @@ class Explanation(Answer):
         model: the model's name and sizes.
         causal: whether its tokens look only back, as trained.
         text: the text; with `generate`, and what came after it.
-        question: what was asked.
+        question: the question.
         tokens: the text as the model's tokens.
-        unknown: what of the text the tokenizer has no pieces for; None if nothing.
+        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
         units: what one bar or one row stands for: words (or pieces of them), and special tokens; U of them.
         shown: the places of the units that are drawn; the others are set aside.
-        runs: as trained, and then with what was changed (a mask, another scale), if anything was.
+        runs: as trained and, if a mask or another scale was asked for, with that change.
         generated: how the text went on, if that was asked for; `tokens` and `units` are then of all of it.
         traces: of each run; not part of the JSON.
     """
@@ -111,12 +111,12 @@ class Explanation(Answer):
 
     @property
     def words(self) -> list[str]:
-        """What is drawn, in reading order, as typed."""
+        """The drawn words, in reading order, as typed."""
         return [self.units[place].text for place in self.shown]
 
     @property
     def weights(self) -> Array:
-        """Of everything that the token gives, what goes to each word, (words,); without a token, (words, words)."""
+        """The token's weights on the drawn words, (words,); without a token, (words, words)."""
         weights = self.runs[0].weights
         if weights is None:
             return self.runs[0].matrix.weights[np.ix_(self.shown, self.shown)]
@@ -124,7 +124,7 @@ class Explanation(Answer):
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of what the token gives to the words: what the bars show; rows sum to 1."""
+        """`weights` as shares of their total: the bars' lengths; rows sum to 1."""
         weights = self.runs[0].weights
         return self.runs[0].matrix.shares if weights is None else shares(weights, self.shown)
 

@@ -36,8 +36,8 @@ class NewToken:
         new: the token.
         probability: what the model gave it, among all tokens, before temperature and cuts.
         by: the token before it, which chose it.
-        looks_at: what that one gave to each unit; to itself and to those before it alone.
-        set_aside: what it gave to the units that are set aside.
+        looks_at: that token's weight on each unit; 0 on those after it.
+        set_aside: its total weight on the units that are set aside.
     """
 
     new: PieceEntry
@@ -81,10 +81,10 @@ class GenerationRequest:
 def asked(
     generate: int | None, temperature: float | None, top_p: float | None, seed: int | None
 ) -> GenerationRequest | None:
-    """What is to be generated, checked; None if nothing is.
+    """The request to generate, checked; None if there is none.
 
     Raises:
-        QuestionError: if one of them isn't what it should be.
+        QuestionError: if one of them is out of its range.
     """
     if generate is None:
         for name, value in (("temperature", temperature), ("top_p", top_p), ("seed", seed)):
@@ -137,7 +137,7 @@ def generated(
         units: of the whole text.
         shown: those that are drawn.
         where: the layer and head that were asked for.
-        wanted: what was asked to be generated.
+        wanted: the request.
     """
     after = continued.text.tokens
     pieces = {unit.tokens[0]: unit for unit in units_of(after, pieces=True)}

@@ -15,7 +15,7 @@ from eyeline.traces import LayerTrace
 
 @dataclass(frozen=True)
 class StepKey:
-    """What becomes of one key: q·k, scaled and changed, hidden or not, its weight, and what its value contributes."""
+    """The steps of one key, from its score to the length of its contribution."""
 
     token: int
     text: str
@@ -39,7 +39,7 @@ class HeadSteps:
         text: that token's.
         query_length: the length of its query.
         head_dim: D.
-        scale: what scores are multiplied by.
+        scale: the factor of the scores.
         keys: one for each token.
         weight_sum: of all keys; less than 1 where a sink takes the rest.
         output: the sum of the weighted values, (E,).

@@ -1,4 +1,4 @@
-"""Checking what is asked, before anything is run."""
+"""Questions checked before a model runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class QuestionError(ValueError):
     """A question that can't be answered: one line that says what was asked, what could be, and what to do.
 
     Args:
-        message: what is wrong.
-        advice: what to do, in Python.
-        command: what to do on the command line, where it is written differently.
+        message: the mistake.
+        advice: the way out, in Python.
+        command: the way out on the command line, if it is written differently.
     """
 
     def __init__(self, message: str, advice: str = "", command: str = "") -> None:

@@ -30,8 +30,8 @@ class Entry:
     """One known model.
 
     Attributes:
-        name: what it is asked for by.
-        summary: what it is, in a few words.
+        name: the name that the user gives.
+        summary: a description in a few words.
         license: of the weights; the package around them may have its own.
         package, version: what carries it, by its name in the package index.
         inside: the folder of the files in the package, "top_level_module/folder".
@@ -105,7 +105,7 @@ def models_folder() -> Path:
 
 
 def unknown(name: str) -> str:
-    """What to say of a name that isn't in the catalogue."""
+    """The error for a name that isn't in the catalogue."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), CATALOGUE, cutoff=0.5)
@@ -120,7 +120,7 @@ class Found:
     Attributes:
         where: "installed package" or "cache".
         folder: with its files.
-        fault: what is wrong with it, None if it is whole.
+        fault: the damage; None if it is whole.
     """
 
     where: str
@@ -166,7 +166,7 @@ def _installed(entry: Entry) -> Path | None:
 
 
 def fault(entry: Entry, folder: Path) -> str | None:
-    """What is wrong with the copy in `folder`, None if every file is as it was published, or written when converted.
+    """The damage of the copy in `folder`; None if every file is as published, or as written by the conversion.
 
     Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of files that were found whole are noted in the cache, as
     git does, and a file is hashed again only when they have changed.

@@ -48,7 +48,7 @@ class Config:
 class ConfigSettings:
     """The settings of a config.json by their names in it. Each is checked, and a `ModelError` says which is wrong.
 
-    What is null counts as left out. Code that the file may name (auto_map) is ignored.
+    A null counts as left out. Code that the file may name (auto_map) is ignored.
     """
 
     def __init__(self, path: Path) -> None:

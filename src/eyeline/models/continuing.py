@@ -1,4 +1,4 @@
-"""What is generated after a text, as text: as it comes, and in the end with each new token's place in it."""
+"""Generated tokens as text: bit by bit as they come, and then with each token's place in the text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Continuation:
 
     @property
     def tokens(self) -> Tokens:
-        """The text and what was generated after it, as tokens."""
+        """The text and its continuation, as tokens."""
         before = self._before
         new = self._texts[-1] if self._texts else ""
         special = [self._special(id) for id in self._ids]

@@ -1,6 +1,6 @@
 """A GGUF file, as llama.cpp reads it, made into a model's folder: float16 weights, config.json and tokenizer.json.
 
-The numbers are dequantised by the `gguf` library's own functions. What is different in the two layouts is undone here.
+The `gguf` library's own functions dequantise the numbers. The differences between the two layouts are undone here.
 """
 
 from __future__ import annotations

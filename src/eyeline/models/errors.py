@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class ModelError(ValueError):
-    """A mistake with a model: one line that says what was wrong, with what, and what to do."""
+    """A mistake with a model, in one line: the argument or file, the fault, and the way out."""

@@ -36,7 +36,7 @@ class Choice:
     """How the next token is chosen: the likeliest, or drawn at random.
 
     Args:
-        temperature: what logits are divided by; 0 takes the likeliest token.
+        temperature: the divisor of the logits; 0 takes the likeliest token.
         top_k: drawn from so many of the likeliest only.
         top_p: drawn from the likeliest that together have this share only, 0 to 1.
         seed: of the draw; another one each time if not given.

@@ -27,7 +27,7 @@ class Model:
     """A Transformer, encoder or decoder, and its tokenizer. Made by `load`.
 
     Attributes:
-        name: what it was asked for by.
+        name: the name or folder that the user gave.
         config: its sizes.
         source: the folder that it was read from.
     """
@@ -69,7 +69,7 @@ class Model:
         return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def continuation(self, tokens: Tokens) -> Continuation:
-        """What takes the tokens that are generated after a text, one by one, and says what they are as text.
+        """A continuation of a text: it takes generated tokens one by one and gives them as text.
 
         >>> from eyeline.models import load
         >>> model = load("smollm2")
@@ -99,7 +99,7 @@ class Model:
             lengths: the real number of tokens of each text, (B,), where the batch is padded at its end.
             mask: where a token may look, beside what `lengths` says; everywhere if not given. A decoder's tokens look
                 back alone in any case.
-            scale: what scores are multiplied by; 1/√(head width), as the model was trained, if not given.
+            scale: the factor of the scores; 1/√(head width), as the model was trained, if not given.
             weights: whether to keep every layer's weights, (B, H, N, N) each.
 
         Returns:
@@ -185,7 +185,7 @@ class Model:
         Args:
             ids: the tokens of one text, (N,) or (1, N).
             count: how many tokens to add at most; the model's end-of-text token, if it comes, is the last.
-            temperature: what logits are divided by before a token is drawn; 0 takes the likeliest.
+            temperature: the divisor of the logits before a token is drawn; 0 takes the likeliest.
             top_k: draw from so many of the likeliest only.
             top_p: draw from the likeliest that together have this probability only.
             seed: of the draw: the same seed draws the same tokens.
@@ -197,7 +197,7 @@ class Model:
 
         Raises:
             ModelError: if the model is an encoder, or has too few positions for ids.
-            ValueError: if ids, count or one of the others isn't what it should be.
+            ValueError: if ids, count or another argument is out of its range.
 
         >>> from eyeline.models import load
         >>> model = load("smollm2")

@@ -1,4 +1,4 @@
-"""What a run of a model saw."""
+"""The result of running a model."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Layer:
     """What happened in one layer.
 
     Attributes:
-        q: what each head asks, (B, H, N, D).
-        k, v: what it answers to, and passes on, (B, G, M, D): of the same tokens, and in a step of generation, of all
+        q: queries, (B, H, N, D).
+        k, v: keys and values, (B, G, M, D): of the same tokens, and in a step of generation, of all
             before them too. G is fewer than H where several heads of queries share one.
-        seen: the layer's attention, and what was read of it.
+        seen: the layer's attention and its readouts.
         state: each token's vector after the layer, (B, N, width).
         mask: where its tokens may look; None for everywhere.
     """
@@ -37,7 +37,7 @@ class Layer:
 
     @property
     def output(self) -> NDArray[Any]:
-        """What each head gathered, (B, H, N, D)."""
+        """Each head's output, (B, H, N, D)."""
         return self.seen.output
 
     @property
@@ -53,7 +53,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Run:
-    """What `Model.run` saw.
+    """The result of `Model.run`.
 
     Attributes:
         hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width). A

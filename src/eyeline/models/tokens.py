@@ -16,8 +16,8 @@ class Tokens:
     """A text cut into tokens. All places are in characters of `text`: `text[first:last]`.
 
     Attributes:
-        text: what was typed.
-        ids: what the model is given.
+        text: the text, as typed.
+        ids: the model's input.
         pieces: how the tokenizer spells each token; it may have lost accents and capitals.
         offsets: [first, last) of each token in the text, as the tokenizer says; (0, 0) for a special token.
         special: whether the tokenizer added it, as [CLS] and [SEP].

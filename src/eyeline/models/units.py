@@ -1,4 +1,4 @@
-"""What one bar or one row stands for: a word of the text, a piece of one, or a special token."""
+"""Units: a unit is one bar, or one row: a word of the text, a piece of one, or a special token."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
 
 @contextmanager
 def _no_bars() -> Iterator[None]:
-    """Keep transformers' bars of progress off stderr: what is loaded was said in a line."""
+    """Keep transformers' progress bars off stderr: a line said that the model loads."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

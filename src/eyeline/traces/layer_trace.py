@@ -1,4 +1,4 @@
-"""What a trace keeps of one layer, and what readouts say of it."""
+"""One layer of a trace, and its readouts."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class LayerTrace:
-    """What is kept of one layer.
+    """One layer of a trace.
 
     Attributes:
         q: float32, (H, N, D). k: (G, M, D). v: (G, M, E), or None if values were not kept.
         lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
-        scale: what q·k is multiplied by.
+        scale: the factor of q·k.
         allowed: where queries may look.
         softcap: the cap of the scaled scores, if the model has one (Gemma 2).
-        bias: what is added to them then, (H or 1, N or 1, M), if anything is (T5).
+        bias: added to them then, (H or 1, N or 1, M), if the model has one (T5).
         sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse has them in it.
     """
 
@@ -52,7 +52,7 @@ class LayerTrace:
         queries: tuple[int, int] | None = None,
         lse: Array | None = None,
     ) -> Observation:
-        """What readouts say of all heads.
+        """Readouts of all heads.
 
         Args:
             read: what to read.
@@ -68,7 +68,7 @@ class LayerTrace:
         return self._observed(read, first, last, lse)
 
     def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
-        """What readouts say of all heads and queries, where lse isn't known yet: it comes with what is read."""
+        """Readouts of all heads and queries, before lse is known: the observation has it."""
         return self._observed(read, 0, self.q.shape[1], None)
 
     def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
@@ -111,7 +111,7 @@ class LayerArrays:
     Attributes:
         q, k, v: float32, (H, N, D), (G, M, D) and (G, M, E); v is None if values aren't kept.
         allowed: where queries may look.
-        scale: what q·k is multiplied by.
+        scale: the factor of q·k.
         softcap, bias: as in `LayerTrace`.
         sinks: the logits of attention sinks, (H,), if the model has any.
         lse: (H, N), sinks included, if it is known.
@@ -128,7 +128,7 @@ class LayerArrays:
     lse: Array | None = None
 
     def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation | None]:
-        """The layer as a trace keeps it, and what was read of it, with axes (H, 1, N, ...); None if nothing was."""
+        """The trace's layer, and its readouts with axes (H, 1, N, ...); None if none were asked for."""
         lse = np.zeros(self.q.shape[:2], np.float32) if self.lse is None else self.lse
         layer = LayerTrace(self.q, self.k, self.v, lse, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
         if self.lse is not None:

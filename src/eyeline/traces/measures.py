@@ -38,7 +38,7 @@ class Measures:
 
 
 def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
-    """What is to be read of each layer for its measures."""
+    """The readouts that a layer's measures need."""
     across = queries if keys is None else keys
     groups = np.full(len(across), -1)
     groups[across.tokens_aside] = 0
@@ -51,7 +51,7 @@ def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
 
 
 def measures(layers: Sequence[Observation]) -> Measures:
-    """The measures of all layers, of what was seen of each, (1, H, …), or (H, 1, …)."""
+    """The measures of all layers, from an observation of each, (1, H, …) or (H, 1, …)."""
     pictures = np.stack([_heads(seen[Pooled], 3) for seen in layers])
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]

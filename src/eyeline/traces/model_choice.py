@@ -1,4 +1,4 @@
-"""From what was given as `model=` to a model that can be asked about a text."""
+"""The argument `model=`, whatever it is, as a `TextModel`."""
 
 from __future__ import annotations
 

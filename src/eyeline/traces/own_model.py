@@ -42,7 +42,7 @@ class OwnModel:
         return ReadText(self.model.tokens(text))
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """Other tokens in the place of those of a text that was read."""
+        """A text with other tokens, otherwise like one that was read."""
         return ReadText(tokens)
 
     def generates(self) -> bool:
@@ -83,6 +83,7 @@ class OwnModel:
                 vectors.append(layer.state[0, places])
             if layer_done is not None:
                 layer_done(number + 1, config.layers)
+        read = tuple(seen) if keep.read else ()
         return Trace(
             name_of(mask, scale),
             self._sizes(keep),
@@ -93,7 +94,7 @@ class OwnModel:
             measures(seen) if measured else None,
             np.stack(vectors) if vectors else None,
             tuple(places or ()),
-            tuple(seen) if keep.read and not measured else (),
+            tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
         )
 
     def go_on(
@@ -175,7 +176,7 @@ def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrac
 
 
 def name_of(mask: Mask | None, scale: float | None) -> str:
-    """What a run is called, by what was changed.
+    """The name of a run, by its changes.
 
     >>> name_of(Causal(), 1.0), name_of(None, None)
     ('causal, without ÷ √d', 'as trained')

@@ -59,13 +59,13 @@ def record(
 
     Args:
         text: one word or more, as many tokens as the model has positions at most; with a model of transformers, also a
-            dict of what it is called with, of one text, sound or picture.
+            dict of its inputs, of one text, sound or picture.
         model: a name of the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
             A folder of a family that Eyeline doesn't have in NumPy runs through transformers, where it is installed.
         tokenizer: of a model of transformers.
         target: of an encoder-decoder of transformers, the answer that its decoder is given; its own if not said.
         mask: "causal" (no looking ahead) or any mask, beside what the model says itself.
-        scale: what scores are multiplied by; as trained if not given.
+        scale: the factor of the scores; as trained if not given.
         values: whether values are kept too, which are needed to see what a token becomes.
         cancelled: asked before each layer whether to give up.
         progress: called with a line of text at each step of fetching a model, and of running it.
@@ -123,7 +123,7 @@ def record_tokens(
         model: one of Eyeline's models.
         tokens: its tokens of a text.
         prompt: how many of them were given, if the others were generated.
-        keep: what is kept; as `record` if not given.
+        keep: what to keep; as for `record` if not given.
         mask, scale, cancelled: as for `record`.
         layer_done: called after each layer with how many are done and how many there are.
     """

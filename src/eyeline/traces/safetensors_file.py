@@ -39,7 +39,7 @@ def write_trace(path: Path, arrays: dict[str, NDArray[Any]], about: dict[str, An
 
 
 class StoredArrays:
-    """The arrays of a file, mapped from it, and what its metadata says."""
+    """The arrays of a file, mapped, and its metadata."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         from safetensors import SafetensorError, safe_open

@@ -1,4 +1,4 @@
-"""What any model must offer to be asked about a text: Eyeline's own in NumPy, and those of transformers."""
+"""The interface of a model that can be asked about a text: Eyeline's own in NumPy, and those of transformers."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class TextModel(Protocol):
     """A model and its tokenizer.
 
     Attributes:
-        name: what it was asked for by.
-        layers, heads: its sizes; those of the part that is looked into.
+        name: the name or folder that the user gave.
+        layers, heads: the sizes of the part that is looked into.
         positions: the most tokens that it takes; None if it has no limit.
         vocabulary_size: how many token ids there are.
         family: what config.json calls its kind, such as "bert".
         kind: of an encoder-decoder, the part that is looked into.
-        identity: the model itself, for what is computed once for each.
+        identity: the model itself: results that don't depend on a text are kept for each.
         state: a number that changes whenever the model's weights do.
     """
 
@@ -97,7 +97,7 @@ class TextModel(Protocol):
         """The text as the model takes it."""
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """Other tokens in the place of those of a text that was read."""
+        """A text with other tokens, otherwise like one that was read."""
 
     def record(
         self,
@@ -113,9 +113,9 @@ class TextModel(Protocol):
 
         Args:
             text: as `read` gives it.
-            keep: what is kept.
+            keep: what to keep.
             mask: where tokens may look, beside what the model says itself.
-            scale: what scores are multiplied by; as trained if not given.
+            scale: the factor of the scores; as trained if not given.
             cancelled: asked before each layer whether to give up.
             layer_done: called after each layer with how many are done and how many there are.
         """

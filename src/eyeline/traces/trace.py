@@ -21,6 +21,7 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
 from eyeline.traces.measures import Measures, asked, measures
+from eyeline.traces.positions import checked_range, is_whole
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.tokenized_text import TokenizedText, of_words
 
@@ -35,7 +36,7 @@ class Sizes:
     """A model's name, and its sizes.
 
     Attributes:
-        name: what it was asked for by.
+        name: the name or folder that the user gave.
         layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
             were not kept.
         positions: the most tokens that the model takes; None if it has no limit, or none is known.
@@ -62,11 +63,11 @@ class Trace:
         kind: "encoder", "decoder" (tokens look only back) or "cross" (queries and keys are different lines).
         queries: the tokens that look.
         keys: the tokens that are looked at; None if they are the same.
-        layers: what is kept of each.
+        layers: one for each layer of the model.
         vectors: the vectors of some tokens before the first layer and after each, (L + 1, tokens, width), if they were
             asked for; of `vector_tokens`.
         vector_tokens: the positions of those tokens.
-        seen: what was read of each layer while it ran, if anything was asked for, with axes (1, H, N, ...) or
+        seen: the readouts of each layer that were asked for, with axes (1, H, N, ...) or
             (H, 1, N, ...).
     """
 
@@ -125,13 +126,13 @@ class Trace:
             k: keys, (L, G, M, D), where H is a multiple of G.
             v: values, (L, G, M, E), if what a token becomes is to be seen.
             mask: where a query may look, in every layer; everywhere if not given.
-            scale: what scores are multiplied by; 1/√D if not given.
+            scale: the factor of the scores; 1/√D if not given.
             queries: N words, one for each token that looks.
-            keys: M words, where what is looked at is another line.
-            name, model: what the trace, and what it is of, are called.
+            keys: M words, if queries look at another line.
+            name, model: the names of the trace and of its model.
 
         Raises:
-            TraceError: if one of them isn't what it should be; a ValueError.
+            TraceError: if one of them has a wrong shape, type or number; a ValueError.
 
         >>> q, k = (np.eye(3)[None, None] for _ in range(2))
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
@@ -294,17 +295,17 @@ class Trace:
             columns: its width, likewise.
 
         Returns:
-            float32, (rows, columns): the mean weight of each cell, where what is hidden counts as 0. Row r of R shows
+            float32, (rows, columns): the mean weight of each cell; hidden pairs count as 0. Row r of R shows
             the queries from r·n//R to (r+1)·n//R of n, and so do the columns of the keys.
 
         Raises:
             TraceError: if there is no such layer, head or region, or the picture is larger than it.
         """
         part, group = self.layer(layer), self.key_head(head)
-        top, bottom = _range("queries", queries, len(self.queries))
-        first, last = _range("keys", keys, len(self.across))
+        top, bottom = checked_range("queries", queries, len(self.queries))
+        first, last = checked_range("keys", keys, len(self.across))
         for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
-            if not _is_whole(value) or not 1 <= value <= most:
+            if not is_whole(value) or not 1 <= value <= most:
                 raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
         rows_there = np.arange(top, bottom)
         seen = observe(
@@ -320,12 +321,12 @@ class Trace:
         return seen[Pooled]
 
     def layer(self, layer: int) -> LayerTrace:
-        """What is kept of a layer, counted from 0.
+        """A layer, counted from 0.
 
         Raises:
             TraceError: if there is no such layer.
         """
-        if not _is_whole(layer) or not 0 <= layer < len(self.layers):
+        if not is_whole(layer) or not 0 <= layer < len(self.layers):
             raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
         return self.layers[layer]
 
@@ -335,7 +336,7 @@ class Trace:
         Raises:
             TraceError: if there is no such head.
         """
-        if not _is_whole(head) or not 0 <= head < self.model.heads:
+        if not is_whole(head) or not 0 <= head < self.model.heads:
             raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
         return head // (self.model.heads // self.model.key_heads)
 
@@ -352,22 +353,5 @@ def check_plain(trace: Trace, what: str) -> None:
 
 
 def _nothing(keys: int) -> Array:
-    """Values that have no width: what is asked is the weights."""
+    """Values without width, since only the weights are needed."""
     return np.zeros((keys, 0), np.float32)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _range(name: str, given: tuple[int, int] | None, count: int) -> tuple[int, int]:
-    """[first, last), checked to hold something."""
-    if given is None:
-        return 0, count
-    try:
-        first, last = given
-    except (TypeError, ValueError):
-        first = last = -1
-    if not _is_whole(first) or not _is_whole(last) or not 0 <= first < last <= count:
-        raise TraceError(f"{name} must be [first, last) within 0 to {count}, got {given!r}")
-    return int(first), int(last)

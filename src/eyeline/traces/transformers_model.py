@@ -43,7 +43,7 @@ class TransformersModel:
         tokenizer: its tokenizer.
         kind: of an encoder-decoder, "encoder" (the default: how the text looks at itself) or "decoder" (its answer).
         target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
-        name: what it was asked for by, if not by its configuration's name.
+        name: the name that the user gave, if not its configuration's.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class TransformersModel:
         return ReadText(reread(ids, self._tokenizer), {**inputs, "decoder_input_ids": [ids]})
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """Other tokens in the place of those of a text that was read."""
+        """A text with other tokens, otherwise like one that was read."""
         ids = [int(id) for id in tokens.ids]
         if self.kind == "decoder" and self._both:
             return ReadText(tokens, {**like.inputs, "decoder_input_ids": [ids]})
@@ -122,8 +122,8 @@ class TransformersModel:
 
         def next_layer(module: str) -> None:
             nonlocal done
-            if layer_done is not None:
-                layer_done(min(done, self.layers), self.layers)
+            if layer_done is not None and 0 < done < self.layers:
+                layer_done(done, self.layers)
             done += 1
 
         try:

@@ -80,7 +80,7 @@ def name_of_model(model: Any) -> str:
 
 
 def before_each(cancelled: Callable[[], bool] | None, progress: Callable[[str], None] | None) -> Callable[[str], None]:
-    """What is done before each attention module runs."""
+    """The function to call before each attention module runs."""
 
     def before(module: str) -> None:
         if cancelled is not None and cancelled():
@@ -110,7 +110,7 @@ def trace_of_calls(
         queries, keys: the tokens that look, and those that are looked at, where they are known.
         several: whether the model has other kinds of attention too.
         model: its name.
-        keep: what is kept.
+        keep: what to keep.
         positions, vectors: as for `traced`.
         prompt: how many of the tokens were given, if the others were generated.
     """

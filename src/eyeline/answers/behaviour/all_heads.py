@@ -52,11 +52,11 @@ class Heads(Answer):
     Attributes:
         model: the model's name and sizes.
         causal: whether its tokens look only back.
-        text: of a longer text, what was run.
+        text: the text; of a longer one, the part that was run.
         token_count: how many tokens were run.
         whole_count: how many tokens the whole text has.
         special_tokens, punctuation_tokens: which of them are special, and which are punctuation, each once.
-        unknown: what of the text the tokenizer has no pieces for; None if nothing.
+        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
         sink_tokens: over how many tokens the sink was measured.
         repeated_tokens: the tokens of one copy in the test of induction; 0 if the model has no room for it.
         repeated_draws: how many times such tokens were drawn.

@@ -3,15 +3,15 @@
 The JavaScript and the style are here as they are shipped: the frame (main.js, page.js, state.js; words.js has all
 texts), `weights/`, which asks a host for heads and computes their weights, `drawing/`, a folder for each view,
 `export/` (pictures, numbers, links), and `hosts/`, the file and the server. `types/` declares the types that the
-modules share, for tests/check_page.sh. `joining` joins the modules into one, and fills in the texts from the catalogue
-of words; `message` builds a page's header and its answers to requests, `file` writes it into one file, `widget` shows
-it in a notebook, and `page` is all of these. This room imports `eyeline.traces`, `eyeline.words` and NumPy.
+modules share, for tests/check_page.sh. `joining` joins the modules into one and puts the texts of `eyeline.words` in,
+`message` builds a page's header and its answers to requests, `file` writes it into one file, `widget` shows it in a
+notebook, and `page` is what users have. This room imports `eyeline.traces`, `eyeline.words` and NumPy.
 """
 
 from __future__ import annotations
 
-from eyeline.views.page.message import PageContent, RequestError
+from eyeline.views.page.message import RequestError
 from eyeline.views.page.page import Page
 from eyeline.views.page.viewing import view
 
-__all__ = ["Page", "PageContent", "RequestError", "view"]
+__all__ = ["Page", "RequestError", "view"]

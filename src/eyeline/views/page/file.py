@@ -24,7 +24,7 @@ from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.joining import bare, joined, style
 
 if TYPE_CHECKING:
-    from eyeline.views.page.message import PageContent
+    from eyeline.views.page.message import PageMessages
 
 #: By default values are included while queries, keys and values of all traces take at most so many bytes.
 VALUES = 4 << 20
@@ -78,14 +78,14 @@ or a later one.</p>
 """
 
 
-def save(page: PageContent, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
+def save(page: PageMessages, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
     """Write the file; see `Page.save`."""
     data = page_file(page, half=half, values=values)
     with whole(Path(path)) as beside:
         beside.write_bytes(data)
 
 
-def page_file(page: PageContent, *, half: bool = False, values: bool | None = None) -> bytes:
+def page_file(page: PageMessages, *, half: bool = False, values: bool | None = None) -> bytes:
     """The bytes of the file, as docs/page-format.md describes it.
 
     Raises:

@@ -42,8 +42,8 @@ class RequestError(ValueError):
         return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
 
 
-class PageContent:
-    """The content of a page: its traces, the state that it opens in, its header, and answers to its requests.
+class PageMessages:
+    """The messages of one page, from its traces and the state that it opens in.
 
     Args:
         traces: one or several; none if more are added later.
@@ -59,7 +59,7 @@ class PageContent:
         self.state = {**self._usual_state(), **(state or {})}
 
     def __repr__(self) -> str:
-        return f"<Page of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
+        return f"<{type(self).__name__} of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
 
     def header(self) -> dict[str, Any]:
         """The header, as plain data. docs/page-format.md says what each key means."""
@@ -146,10 +146,10 @@ class PageContent:
         return {"shape": [rows, columns]}, [picture.astype("<f4", copy=False)]
 
 
-_ANSWERS: dict[str, Callable[[PageContent, Mapping[str, Any]], tuple[dict[str, Any], list[NDArray[Any]]]]] = {
-    "head": PageContent._head,
-    "overview": PageContent._overview,
-    "picture": PageContent._picture,
+_ANSWERS: dict[str, Callable[[PageMessages, Mapping[str, Any]], tuple[dict[str, Any], list[NDArray[Any]]]]] = {
+    "head": PageMessages._head,
+    "overview": PageMessages._overview,
+    "picture": PageMessages._picture,
 }
 #: The name of a mask's array, by the mask's kind.
 MASK_ARRAYS = {"bounds": "bounds", "bits": "allowed"}

@@ -7,11 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from eyeline.views.page.file import page_file
-
 if TYPE_CHECKING:
-    from eyeline.views.page.message import PageContent
-    from eyeline.views.page.widget import Widget
+    from eyeline.views.page.message import PageMessages
 
 #: The most bytes of a file that a cell shows without the widget: a notebook keeps them for good.
 MOST = 2_000_000
@@ -24,13 +21,8 @@ def in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-def bundle(page: PageContent, widget: Callable[[], Widget]) -> dict[str, Any]:
-    """The page's representations by MIME type: its widget if anywidget is installed, else its file in a frame.
-
-    Args:
-        page: what is displayed.
-        widget: gives the page's widget; raises ModuleNotFoundError where anywidget isn't installed.
-    """
+def bundle(page: PageMessages, widget: Callable[[], Any]) -> dict[str, Any]:
+    """The page's representations by MIME type: its `widget` if anywidget is installed, else its file in a frame."""
     plain = {"text/plain": repr(page)}
     if not in_notebook():
         return plain
@@ -41,8 +33,10 @@ def bundle(page: PageContent, widget: Callable[[], Widget]) -> dict[str, Any]:
     return {**(found[0] if found else {}), **plain}
 
 
-def framed(page: PageContent) -> str:
+def framed(page: PageMessages) -> str:
     """The page's file in a sandboxed frame, and how to get the widget."""
+    from eyeline.views.page.file import page_file
+
     said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"
     text = page_file(page).decode()
     if len(text) > MOST:

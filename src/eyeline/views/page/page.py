@@ -1,29 +1,29 @@
-"""The page as users have it: it saves itself to a file, and displays itself in a notebook."""
+"""`Page`: a page that a file, a notebook or the server shows."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from eyeline.traces import Trace
-from eyeline.views.page.message import PageContent
+from eyeline.views.page.message import PageMessages
 
 if TYPE_CHECKING:
     from eyeline.views.page.widget import Widget
 
 
-class Page(PageContent):
-    """One page: its traces, and the state that it opens in.
+class Page(PageMessages):
+    """One page: it displays itself in a notebook, and `save` writes it into a file.
 
     Args:
-        traces: one or several; none where more are to come.
-        state: what the page opens with, as docs/page-format.md says; the rest has its defaults.
+        traces: one or several; none if more are added later.
+        state: the state that it opens in, as docs/page-format.md describes it; the rest takes its defaults.
+
+    Attributes:
+        traces: its traces.
+        state: the state that it opens in.
     """
 
-    def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
-        super().__init__(traces, state)
-        self._widget: Widget | None = None
+    _widget: Widget | None = None
 
     def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
         """Write the page into one file, which needs no network and no server. The file is written whole or not at all.
@@ -49,7 +49,8 @@ class Page(PageContent):
         """
         from eyeline.views.page.widget import Widget
 
-        self._widget = self._widget or Widget(self)
+        if self._widget is None:
+            self._widget = Widget(self)
         return self._widget
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:

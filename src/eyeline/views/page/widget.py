@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from eyeline.views.page.joining import joined, style
-from eyeline.views.page.message import PageContent, RequestError
+from eyeline.views.page.message import PageMessages, RequestError
 
 
 class Widget(anywidget.AnyWidget):
@@ -27,7 +27,7 @@ class Widget(anywidget.AnyWidget):
     _esm = joined()
     _css = style()
 
-    def __init__(self, page: PageContent) -> None:
+    def __init__(self, page: PageMessages) -> None:
         super().__init__(header=page.header())
         self._page = page
         self.on_msg(self._answer)
