@@ -15,6 +15,7 @@ interface LineEntry {
   aside: number[];
   unknown: number[];
   prompt: number | null;
+  unknown?: number[];
 }
 
 interface TraceEntry {
