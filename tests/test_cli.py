@@ -15,6 +15,7 @@ from tiny import save_decoder
 
 import eyeline
 from eyeline import cli
+from eyeline.traces.own_model import OwnModel
 
 FLIES = "time flies like an arrow"
 BANANA = "fruit flies like a banana"
@@ -201,6 +202,69 @@ def test_only_the_first_is_called_the_first(say, tiny_folder):
     text = " ".join(out.split())
     assert text.count("(the first)") == 1
     assert "T (the first), control characters" in text or "T (the first) and control characters" in text
+
+
+def test_a_tokenizer_that_panics_is_one_line(tmp_path):
+    folder = save_decoder(tmp_path)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["pre_tokenizer"] = {
+        "type": "Split",
+        "pattern": {"Regex": "(a+)+$"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    ran = run("explain", "a" * 40 + "!", "--model", str(folder))
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    (line,) = ran.stderr.decode().splitlines()
+    assert line.startswith("eyeline: tokenizer.json can't cut this text into tokens (")
+
+
+def test_a_family_that_transformers_runs_says_so(say, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    folder = tmp_path / "small"
+    torch.manual_seed(0)
+    save_decoder(tmp_path)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    sizes = {"vocab_size": len(tokenizer), "n_positions": 64, "n_embd": 24, "n_layer": 2, "n_head": 4}
+    config = transformers.GPT2Config(**sizes, bos_token_id=None, eos_token_id=None)
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    say("--version")  # and with it goes what transformers said
+    asked = ("explain", "the cat ran", "--token", "cat", "--model", str(folder))
+    code, out, err = say(*asked)
+    assert (code, err) == (0, "small: gpt2 runs through transformers\n")
+    assert "L1 of L0 to L1 · mean of H0 to H3" in " ".join(out.split())
+    assert say("--lang", "vi", *asked)[2] == "small: gpt2 chạy qua transformers\n"
+    code, _, err = say(*asked, "--html", str(tmp_path / "page.html"))
+    assert (code, err.splitlines()[-1]) == (0, f"wrote {tmp_path / 'page.html'}")
+
+
+@pytest.mark.parametrize(
+    "asked", [["explain", FLIES, "--token", "flies"], ["compare", FLIES, BANANA, "--token", "flies"]]
+)
+def test_a_page_costs_no_second_run(say, tmp_path, monkeypatch, asked):
+    runs = []
+    layers = OwnModel.record
+
+    def counted(self, *arguments, **options):
+        runs.append(1)
+        return layers(self, *arguments, **options)
+
+    monkeypatch.setattr(OwnModel, "record", counted)
+    assert say(*asked)[0] == 0
+    plain = len(runs)
+    assert say(*asked, "--html", str(tmp_path / "page.html"))[0] == 0
+    assert len(runs) - plain == plain == (1 if asked[0] == "explain" else 2)
+
+
+def test_layers_are_counted_on_a_terminal_alone(say, monkeypatch):
+    assert say("explain", FLIES)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for asked in (["explain", FLIES], ["explain", FLIES, "--rollout"], ["compare", FLIES, BANANA, "--token", "flies"]):
+        err = say(*asked)[2]
+        assert [f"{done} of 6 layers" in err for done in range(1, 7)] == [True] * 6
 
 
 MISTAKES = [

@@ -91,22 +91,22 @@ def observe(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
-    """Attention as `attention` computes it, to the bit, and what is asked about its weights, without the N × M matrix.
+    """Attention as `attention` computes it, to the bit, and readouts of its weights, without the N × M matrix.
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed: as for `attention`. What is read is of the weights before dropout.
         read: what to read of the weights, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`,
             `GroupMass`, `Pooled`, `Weights`.
-        shard: which part of a larger attention these queries and keys are, if they aren't all of it; what is seen of
-            several parts merges (`Observation.merge`).
-        lse: (..., H, N), the log of the total that weights are shares of, if not that of these keys: the whole's, where
-            keys are split over calls.
+        shard: which part of a larger attention these queries and keys are, if they aren't all of it; observations of
+            several shards merge (`Observation.merge`).
+        lse: (..., H, N), the natural log of the total that weights are shares of, where keys are split over calls: the
+            whole's; that of these keys if not given.
 
     Returns:
-        The output, `lse`, and an attribute for each readout, for example `weights` for `Weights`.
+        An `Observation`: the output, `lse`, and the answer of each readout, `seen[Weights]` or `seen.weights`.
 
     Raises:
-        TypeError, ValueError: as `attention`, and if `read` holds what isn't a readout or holds one twice.
+        TypeError, ValueError: as `attention`, and if `read` holds something other than readouts, or one kind twice.
 
     >>> import numpy as np
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])

@@ -1,6 +1,6 @@
 """Which weights dropout keeps: a function of the seed and of the weight's own place, the same however it is computed.
 
-Nothing is drawn in an order, so blocks, threads, parts and the backward pass agree without keeping anything. A row has
+Nothing is drawn in an order, so blocks, threads, shards and the backward pass agree without keeping anything. A row has
 64 bits that are mixed of the seed, the batch element, the head and the query (by the last steps of splitmix64: Steele,
 Lea and Flood 2014); each key then mixes its own 32 bits of these.
 """
@@ -46,9 +46,9 @@ def threshold(share: float) -> int:
     return math.floor(share * 2**32)
 
 
-def kept(seed: int, share: float, problem: AttentionShape) -> NDArray[np.bool_]:
+def kept(seed: int, share: float, shape: AttentionShape) -> NDArray[np.bool_]:
     """Which weights are kept where a `share` of them is dropped, (B, H, N, M). Those kept are divided by 1 - share."""
-    B, H, N, M = problem.shape
+    B, H, N, M = shape.shape
     row = mix64(np.array(seed, np.uint64).reshape(1))
     for count in (B, H, N):
         row = mix64(row[..., None] + np.arange(count, dtype=np.uint64))

@@ -11,6 +11,7 @@ import numpy as np
 from eyeline.masks import Causal, Mask
 from eyeline.traces import ReadText, TextModel, text_model
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 class QuestionError(ValueError):
@@ -79,8 +80,11 @@ def where(model: Sized, layer: int | None, head: int | None) -> Selection:
 def counted(name: str, value: int, count: int, model: str) -> int:
     """A layer or a head of a model, counted from 0, checked."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
-        last = f"; the last is {count - 1}" if value == count else ""
-        raise QuestionError(f"{name} must be from 0 to {count - 1} in {model}, got {value!r}{last}")
+        last = count - 1
+        line = worded(
+            "{name} must be from 0 to {last} in {model}, got {value!r}", name=name, last=last, model=model, value=value
+        )
+        raise QuestionError(line, worded("the last is {last}", last=last) if value == count else "")
     return value
 
 

@@ -1,5 +1,5 @@
-"""One call on NumPy arrays: `call` brings arrays, mask and scores into the kernels' form, `reading` what is asked of
-the weights, and the answers back; `checks` says whether what a call was given fits together.
+"""One call on NumPy arrays: `call` brings arrays, mask and scores into the kernels' form, `observed` asks the
+kernels for the primitives that readouts need, and hands them what was found; `checks` refuses arguments that don't fit.
 
 This room may import `kernels` and all below. It has no torch; `torch` uses it as `calls` does.
 

@@ -1,4 +1,4 @@
-"""One call: its arrays as the kernels take them, its mask and scores lowered."""
+"""A call's arrays as the kernels take them, with its mask and scores lowered."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ _WHOLE, _NO_CHANGE = Shard(), lower((), AttentionShape((1,), 1, 0, 0))
 
 
 class Call:
-    """One call: q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), as the kernels take them, and its setting.
+    """A call on NumPy arrays, in the kernels' form.
 
-    Arrays that were `checked` before may be of uint16, the bits of bfloat16, which NumPy hasn't.
+    Attributes:
+        q, k, v: (B, H, N, D), (B, G, M, D) and (B, G, M, E), of any strides; bfloat16, which NumPy hasn't, as its bits.
+        rows, dtype: the axes (..., H, N), or (N,), and the type of the arrays that were given.
+        shard: which part of a larger attention the arrays are.
+        shape: the shape of the whole attention.
+        spec: how its scores become weights.
+        lse: (B, H, N), the log of the total that weights are shares of, if it was given.
     """
 
     def __init__(
@@ -44,6 +50,7 @@ class Call:
         lse: ArrayLike | None = None,
         checked: bool = False,
     ) -> None:
+        """As `eyeline.attention` and `observe` are called; arrays that are `checked` already aren't again."""
         if not checked:
             check_arrays(q, k, v)
         self.rows = q.shape[:-1]
@@ -58,9 +65,9 @@ class Call:
         _, H, N, D = self.q.shape
         whole = self.shard.of(N, self.k.shape[2])
         self.shape = AttentionShape(q.shape[:-3] or (1,), H, *whole)
-        self.setting = AttentionSpec(
+        self.spec = AttentionSpec(
             check_scale(scale, q.dtype) if scale is not None else 1 / math.sqrt(D) if D else 1.0,
-            self._seen(check_mask(mask)),
+            self._lowered(check_mask(mask)),
             _NO_CHANGE if isinstance(scores, tuple) and not scores else lower(scores, self.shape),
             *check_dropout(dropout, seed),
             first_query=self.shard.first_query,
@@ -70,14 +77,14 @@ class Call:
         )
         self.lse = None if lse is None else self._given_lse(lse)
 
-    def _seen(self, mask: Mask | None) -> LoweredMask | None:
-        """The mask of these queries; keys that aren't here are hidden."""
+    def _lowered(self, mask: Mask | None) -> LoweredMask | None:
+        """The mask of these queries, with the keys that aren't here hidden; None if nothing is."""
         first, here, N = self.shard.first_key, self.k.shape[2], self.q.shape[2]
         if mask is None and here == self.shape.keys:
             return None
         lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
-            lowered = _lowered(mask, self.shape)
+            lowered = _lowered_mask(mask, self.shape)
         bounds, allowed = lowered.bounds, lowered.allowed
         rows = slice(self.shard.first_query, self.shard.first_query + N)
         if self.shape.queries != N:
@@ -95,16 +102,17 @@ class Call:
 
     def forward(self, primitives: Primitives | None = None) -> Pass:
         """The kernels' pass. Where weights are shares of a given total, sinks are in it already."""
-        setting = self.setting
-        if self.lse is not None and setting.scores.sinks is not None:
-            setting = replace(setting, scores=replace(setting.scores, sinks=None))
-        return forward(self.q, self.k, self.v, setting, primitives)
+        spec = self.spec
+        if self.lse is not None and spec.scores.sinks is not None:
+            spec = replace(spec, scores=replace(spec.scores, sinks=None))
+        return forward(self.q, self.k, self.v, spec, primitives)
 
     def output(self) -> Array:
+        """What `attention` returns."""
         return self.led(self.forward().output)
 
     def led(self, output: Array) -> Array:
-        """A result (B, H, N, E) with the leading axes and the type of the arrays that were given."""
+        """A result (B, H, N, E) with the leading axes, and in the type, of the arrays that were given."""
         return output.view(self.dtype).reshape(*self.rows, output.shape[-1])
 
     def without_values(self) -> Call:
@@ -114,19 +122,19 @@ class Call:
         return bare
 
 
-#: Lowered masks of more queries aren't kept: they are large, and cheap beside the call.
+#: Lowered masks of more queries aren't cached: they are large, and cheap beside the call.
 _QUERIES_KEPT = 1 << 16
 
 
-def _lowered(mask: Mask, problem: AttentionShape) -> LoweredMask:
-    """The mask as the kernels see it, from a call before if it is a plain value: an array may change meanwhile."""
-    kept = mask.is_plain and problem.batch * problem.queries <= _QUERIES_KEPT
-    return _lowered_once(mask, problem) if kept else mask.lower(problem)
+def _lowered_mask(mask: Mask, shape: AttentionShape) -> LoweredMask:
+    """The mask as the kernels see it, from an earlier call if it is a plain value: an array may change meanwhile."""
+    keeps = mask.is_plain and shape.batch * shape.queries <= _QUERIES_KEPT
+    return _lowered_once(mask, shape) if keeps else mask.lower(shape)
 
 
 @lru_cache(maxsize=16)
-def _lowered_once(mask: Mask, problem: AttentionShape) -> LoweredMask:
-    return mask.lower(problem)
+def _lowered_once(mask: Mask, shape: AttentionShape) -> LoweredMask:
+    return mask.lower(shape)
 
 
 def _bits(x: Array) -> Array:

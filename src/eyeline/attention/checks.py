@@ -1,4 +1,4 @@
-"""Whether what a call was given fits together."""
+"""Checks of a call's arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _OWN = {np.dtype(kind) for kind in (np.float16, np.float32, np.float64)}
 
 
 def check_arrays(q: Array, k: Array, v: Array) -> None:
-    """
+    """Check that queries, keys and values are arrays that fit together.
+
     Raises:
         TypeError: if one of them isn't a NumPy array, or is a masked one.
         ValueError: if their types or shapes don't fit.
@@ -48,7 +49,7 @@ def _check_unmasked(name: str, x: object) -> None:
 
 
 def check_lse(lse: object) -> NDArray[np.float64]:
-    """Numbers as float64."""
+    """Given totals as float64."""
     _check_unmasked("lse", lse)
     given = np.asarray(lse)
     if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
@@ -57,7 +58,7 @@ def check_lse(lse: object) -> NDArray[np.float64]:
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
-    """Whether arrays of these shapes, with as many axes, fit together."""
+    """Check the shapes of queries, keys and values, which have equally many axes."""
     if k[-1] != q[-1]:
         raise ValueError(f"k must have q's width, {q[-1]}, in its last axis, got shape {k}")
     if v[:-1] != k[:-1]:
@@ -73,7 +74,7 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 
 def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
-    """A finite number, in the type that scores are computed in too."""
+    """The scale as a number that is finite in the type that scores are computed in."""
     try:
         value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -86,7 +87,7 @@ def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
 
 
 def check_mask(mask: object) -> Mask | None:
-    """A mask, or None."""
+    """The mask, which must be one of Eyeline's, or None."""
     if mask is None or isinstance(mask, Mask):
         return mask
     if hasattr(mask, "dtype"):

@@ -158,7 +158,7 @@ class _Weighed:
 
     def sink(self) -> Array | None:
         """The share of each row that went to the sink."""
-        sinks = self.call.setting.scores.sinks
+        sinks = self.call.spec.scores.sinks
         if sinks is None:
             return None
         share = _ratio(np.asarray(sinks, np.float64)[None, :, None], self.lse)
@@ -186,7 +186,7 @@ class _Weighed:
         assert read.row_log_weights is not None
         if self.totals is not None:
             return np.asarray(read.row_log_weights * math.log(2))
-        sums, sinks = self.done.sums, self.call.setting.scores.sinks
+        sums, sinks = self.done.sums, self.call.spec.scores.sinks
         looked = np.asarray(sums > 0, sums.dtype)
         if sinks is not None:
             looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
@@ -197,9 +197,9 @@ class _Weighed:
     def _looking(self) -> Array:
         """Which queries may look at any key, (B, H, N): not those that a sink alone gives a total."""
         call = self.call
-        if call.setting.scores.sinks is None or call.lse is not None:
+        if call.spec.scores.sinks is None or call.lse is not None:
             return np.asarray(self._lse > -np.inf)
-        without = replace(call.setting, scores=replace(call.setting.scores, sinks=None))
+        without = replace(call.spec, scores=replace(call.spec.scores, sinks=None))
         bare = forward(call.q, call.k, call.v[..., :0], without)
         return np.asarray(bare.sums > 0)
 
@@ -211,7 +211,7 @@ class _Weighed:
         # Each row and column once, in order; then as often, and in the order, in which they were asked for.
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)
-        found = weights(call.q, call.k, call.setting, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
+        found = weights(call.q, call.k, call.spec, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
         if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
             return found
         return found[:, :, which_rows][..., which_columns]

@@ -14,6 +14,7 @@ from typing import Any
 
 from eyeline.models.errors import ModelError
 from eyeline.models.tokens import Tokens
+from eyeline.words import worded
 
 _REDIRECTED = threading.Lock()
 
@@ -66,7 +67,8 @@ def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
             found = tokenizer.encode(text)
     except Exception as error:  # the library raises bare Exception
         reason = " ".join(str(error).split())
-        raise ModelError(f"tokenizer.json can't cut this text into tokens ({reason}); get the file again") from None
+        line = worded("tokenizer.json can't cut this text into tokens ({reason}); get the file again", reason=reason)
+        raise ModelError(line) from None
     highest = max(found.ids, default=0)
     if highest >= vocabulary_size:
         raise ModelError(

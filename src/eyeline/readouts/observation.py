@@ -1,4 +1,4 @@
-"""What was seen of one attention, or of a shard of it; and how shards are joined.
+"""The result of `observe`, of a whole attention or of a shard of it; and how shards merge.
 
 An observation is a partial result: shards of disjoint keys, or of different queries, merge into that of the whole, in
 any grouping, and a shard of no keys, or of no queries, changes nothing.
@@ -22,17 +22,17 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What `observe` saw: the output, and the answer of each readout that was asked.
+    """What `observe` returns: the output, and the answer of each readout.
 
-    The answer of a readout is had by its class, `seen[Entropy]`, or by its name, `seen.entropy`.
+    Ask for an answer by the readout's class, `seen[Entropy]`, or by its name, `seen.entropy`.
 
     Attributes:
         output: (..., H, N, E), what `attention` returns, to the bit.
         lse: (..., H, N), the natural log of each row's sum of exponentials of scores, sinks included; -inf where it
             may look at nothing.
         sink: (..., H, N), the share of each row that went to the sink; None where scores have no `Sinks`.
-        read: what was asked.
-        results: what each of these read, which merges.
+        read: the readouts.
+        results: what each of them read, as a partial result that merges.
         relative_to_whole: whether the weights are shares of a given total, `lse=`, rather than of the keys that were
             looked at. Such shards of the keys simply add up.
 
@@ -43,7 +43,7 @@ class Observation:
     >>> x = np.eye(2)
     >>> seen = observe(x, x, x, read=Entropy())
     >>> seen[Entropy].round(2), seen.entropy is seen[Entropy], Entropy in seen
-    (array([0.64, 0.64]), True, True)
+    (array([0.63, 0.63]), True, True)
     """
 
     output: Array
@@ -57,7 +57,7 @@ class Observation:
         """What the readout of this class read.
 
         Raises:
-            KeyError: if it wasn't asked; it says how to ask.
+            KeyError: if it wasn't read; it says what to add.
         """
         for readout, found in zip(self.read, self.results, strict=True):
             if type(readout) is kind:
@@ -66,7 +66,7 @@ class Observation:
         raise KeyError(self._advice(kind.__name__))
 
     def get(self, kind: type[Readout[Value]]) -> Value | None:
-        """As `seen[kind]`; None if it wasn't asked."""
+        """As `seen[kind]`; None if it wasn't read."""
         return self[kind] if kind in self else None  # noqa: SIM401  # this is what it is made of
 
     def __getattr__(self, name: str) -> Any:
@@ -78,7 +78,7 @@ class Observation:
         raise AttributeError(self._advice(name) if not name.startswith("_") else name)
 
     def __contains__(self, kind: type[Readout]) -> bool:
-        """Whether a readout of this class was asked."""
+        """Whether a readout of this class was read."""
         return any(type(readout) is kind for readout in self.read)
 
     def __iter__(self) -> Any:

@@ -40,8 +40,8 @@ def project(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, head
     return np.swapaxes(y.reshape(*y.shape[:-1], heads, y.shape[-1] // heads), -3, -2)
 
 
-def answers(q: ArrayLike, k: ArrayLike) -> Array:
-    """How well each key answers each query: q·k. (..., N, D), (..., M, D) → (..., N, M)."""
+def dot_products(q: ArrayLike, k: ArrayLike) -> Array:
+    """How well each key matches each query: q·k. (..., N, D), (..., M, D) → (..., N, M)."""
     return np.asarray(q, np.float64) @ np.swapaxes(np.asarray(k, np.float64), -1, -2)
 
 
@@ -169,31 +169,33 @@ def steps(
     if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
         groups = q64.shape[-3] // k64.shape[-3]
         k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
-    problem, here = place(q64, k64, shard)
+    whole_shape, here = place(q64, k64, shard)
     shape = (*q64.shape[:-1], k64.shape[-2])
     by = 1 / math.sqrt(max(q64.shape[-1], 1)) if scale is None else scale
     share, number = check_dropout(dropout, seed)
     modifiers = stacked(scores)
     with np.errstate(invalid="ignore", over="ignore"):
-        raw = answers(q64, k64)
+        raw = dot_products(q64, k64)
         times = scaled(raw, by)
-        whole = np.zeros(problem.shape)
+        whole = np.zeros(whole_shape.shape)
         whole[here] = times.reshape(whole[here].shape)
         for modifier in modifiers:
-            modifier.check(problem)
-            whole = modifier.apply(whole, problem)
+            modifier.check(whole_shape)
+            whole = modifier.apply(whole, whole_shape)
         changed = whole[here].reshape(shape)
-        allowed = None if mask is None else np.broadcast_to(mask.rule(problem), problem.shape)[here].reshape(shape)
+        allowed = (
+            None if mask is None else np.broadcast_to(mask.rule(whole_shape), whole_shape.shape)[here].reshape(shape)
+        )
         visible = masked(changed, allowed)
     sink = None
     if modifiers and isinstance(modifiers[-1], Sinks):
-        sink = np.broadcast_to(modifiers[-1].of(problem)[:, None], whole[here].shape[:3]).reshape(shape[:-1])
+        sink = np.broadcast_to(modifiers[-1].of(whole_shape)[:, None], whole[here].shape[:3]).reshape(shape[:-1])
     if lse is None:
         weights, total = softmax(visible, sink)
     else:
         total = np.asarray(lse, np.float64)
         weights = shares(visible, total)
-    after = dropped(weights, kept(number, share, problem)[here].reshape(shape), share) if share else weights
+    after = dropped(weights, kept(number, share, whole_shape)[here].reshape(shape), share) if share else weights
     return Steps(
         q64,
         k64,
@@ -215,5 +217,5 @@ def place(q: Array, k: Array, shard: Shard | None) -> tuple[AttentionShape, tupl
     """The sizes of the whole matrix, and where in it these queries (..., H, N, D) and keys (..., G, M, D) are."""
     shard = shard or Shard()
     (N, M), i, j = (q.shape[-2], k.shape[-2]), shard.first_query, shard.first_key
-    problem = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *shard.of(N, M))
-    return problem, (..., slice(i, i + N), slice(j, j + M))
+    shape = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *shard.of(N, M))
+    return shape, (..., slice(i, i + N), slice(j, j + M))

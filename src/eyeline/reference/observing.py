@@ -1,4 +1,4 @@
-"""What `eyeline.observe` returns, read of the whole matrix in float64."""
+"""`eyeline.observe` on the whole matrix, in float64."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def observe(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
-    """Attention and what is asked about its weights, by each readout's own definition.
+    """Attention, and each readout by its own definition.
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed, shard, lse: as for `steps`.

@@ -69,7 +69,7 @@ def backward(
         call.q,
         call.k,
         call.v,
-        call.setting,
+        call.spec,
         output,
         maxima,
         sums,
@@ -81,7 +81,7 @@ def backward(
     for score, gradient in zip(steps, found.steps, strict=True):
         pulled = {} if gradient is None else score.pull_back(gradient, request.shape)
         own += [pulled.get(name) for name in score.parameters()]
-    sinks = call.setting.scores.sinks
+    sinks = call.spec.scores.sinks
     if sinks is not None:
         # A row that sees no key has the sink's weight alone, exactly 1, and the kernel leaves its total at 0.
         alone = (sums == 1) & (found.delta == 0)

@@ -13,7 +13,7 @@ from eyeline.torch.dropout import factors
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
 from eyeline.torch.request import Request
-from eyeline.torch.score_functions import CalledScore
+from eyeline.torch.score_functions import FunctionOfScores
 from eyeline.torch.visibility import Visibility
 
 #: Scores that are held at a time, by kind of device; some arrays of this size live at once.
@@ -79,7 +79,7 @@ def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     for change in inputs.changes:
         s = applied(Shielded, s, hidden)
         if isinstance(change, ScoreFunction):
-            s = applied(CalledScore, s, change, place.rows, place.keys)
+            s = applied(FunctionOfScores, s, change, place.rows, place.keys)
         else:
             s = change.apply(s, request.shape, place.rows, place.keys)
     s = applied(Masked, s, place.visible, hidden)

@@ -15,7 +15,7 @@ from eyeline.scores import ScoreFunction
 from eyeline.torch.products import applied
 
 
-class CalledScore(torch.autograd.Function):
+class FunctionOfScores(torch.autograd.Function):
     """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba.
 
     Its slope may be NaN where a score is hidden in the end: it is to be `Shielded`.

@@ -14,6 +14,7 @@ from eyeline.models import Model, ModelError, load
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.config import ConfigSettings
 from eyeline.models.network import READERS
+from eyeline.words import worded
 
 
 def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | None = None) -> Model | tuple[Any, Any]:
@@ -51,13 +52,18 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
     ours = ", ".join(READERS)
     if find_spec("transformers") is None or find_spec("torch") is None:
         raise ModelError(
-            f"{folder / 'config.json'}: model_type must be one that Eyeline runs by itself ({ours}), got {family!r}; "
-            f"pip install 'eyeline[hf]' runs it through transformers"
+            worded(
+                "{path}: model_type must be one that Eyeline runs by itself ({ours}), got {family!r}; "
+                "pip install 'eyeline[hf]' runs it through transformers",
+                path=folder / "config.json",
+                ours=ours,
+                family=family,
+            )
         )
     for file in ("config.json", "tokenizer_config.json"):
         _refuse_code(folder / file)
     if progress is not None:
-        progress(f"{folder.name}: {family} runs through transformers")
+        progress(worded("{name}: {family} runs through transformers", name=folder.name, family=family))
     import transformers
 
     silent: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -74,7 +80,8 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
     except ModelError:
         raise
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        raise ModelError(f"{folder} can't be loaded by transformers ({_short(error)})") from None
+        line = worded("{folder} can't be loaded by transformers ({reason})", folder=folder, reason=_short(error))
+        raise ModelError(line) from None
     return model.eval(), tokenizer
 
 
@@ -107,8 +114,12 @@ def _refuse_code(path: Path) -> None:
         raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
     if isinstance(data, dict) and data.get("auto_map"):
         raise ModelError(
-            f"{path}: auto_map must be left out, got {_short(data['auto_map'])}: code that comes with a model, which "
-            f"Eyeline never runs; if you trust it, load the model yourself and give it as model=, with tokenizer="
+            worded(
+                "{path}: auto_map must be left out, got {code}: code that comes with a model, which Eyeline never "
+                "runs; if you trust it, load the model yourself and give it as model=, with tokenizer=",
+                path=path,
+                code=_short(data["auto_map"]),
+            )
         )
 
 
@@ -119,15 +130,24 @@ def _refuse_pictures(folder: Path, config: Any) -> None:
     """
     text = config.get_text_config()
     if getattr(text, "vocab_size", None) is None:
-        takes = "pictures" if hasattr(config, "image_size") else "no text"
+        takes = worded("pictures") if hasattr(config, "image_size") else worded("no text")
         raise ModelError(
-            f"{folder / 'config.json'}: model_type must be of a model of text, got {config.model_type!r}, which takes "
-            f"{takes}; load it with transformers and record a dict of its inputs: eyeline.record(inputs, model=model)"
+            worded(
+                "{path}: model_type must be of a model of text, got {family!r}, which takes {takes}; load it with "
+                "transformers and record a dict of its inputs: eyeline.record(inputs, model=model)",
+                path=folder / "config.json",
+                family=config.model_type,
+                takes=takes,
+            )
         )
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise ModelError(
-            f"{folder} has no tokenizer ({', '.join(_TOKENIZERS)}); "
-            f"AutoTokenizer.from_pretrained(name).save_pretrained(folder) makes one"
+            worded(
+                "{folder} has no tokenizer ({files}); "
+                "AutoTokenizer.from_pretrained(name).save_pretrained(folder) makes one",
+                folder=folder,
+                files=", ".join(_TOKENIZERS),
+            )
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.labels import layer_name, listed, most, percent, place, printable
+from eyeline.views.labels import layer_name, listed, listed_in_english, most, percent, place, printable
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def heading(answer: Explanation | Comparison) -> str:
 
 def set_aside_names(units: Sequence[UnitEntry], words: Words = printable) -> str:
     """The names of the tokens that are set aside, as a list in a sentence."""
-    return listed(_set_aside(units, words))
+    return listed_in_english(_set_aside(units, words))
 
 
 def _set_aside(units: Sequence[UnitEntry], words: Words) -> list[str]:
@@ -42,8 +42,8 @@ def _set_aside(units: Sequence[UnitEntry], words: Words) -> list[str]:
 def _bare(unit: UnitEntry, words: Words) -> str:
     """The name of a set-aside unit of the text: a decoder's first, bare spaces, or control characters."""
     if not unit.text.strip():
-        return worded("bare spaces")
-    return worded("control characters") if unit.index else worded("{word} (the first)", word=words(unit.text))
+        return "bare spaces"
+    return "control characters" if unit.index else f"{words(unit.text)} (the first)"
 
 
 def _first(answer: Explanation) -> UnitEntry | None:
@@ -61,13 +61,13 @@ def basis(answer: Explanation, token: str, words: Words = printable) -> str:
         words: how words are written.
     """
     names = _set_aside(answer.units, words)
-    aside, back = listed(names) if names else "", "it" if len(names) == 1 else "them"
+    aside, back = listed_in_english(names) if names else "", "it" if len(names) == 1 else "them"
     pieces = any(len(unit.tokens) > 1 for unit in answer.units) and answer.question.unit == "word"
     unit = f"{answer.question.unit}s"
     if token:
         text = f"% of what {token} gives to the {unit}." if aside else f"% of all that {token} gives."
         if aside:
-            shares = listed([percent(entry.set_aside or 0.0) for entry in answer.runs])
+            shares = listed_in_english([percent(entry.set_aside or 0.0) for entry in answer.runs])
             text += f" {aside}, set aside, took {shares} of it all; --special puts {back} back."
     else:
         text = (

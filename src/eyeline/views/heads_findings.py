@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.labels import listed, percent, printable
+from eyeline.views.labels import listed_in_english, percent, printable
 
 if TYPE_CHECKING:
     from eyeline.answers import Heads
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MIXED = "mixed"
 
 
-_CLEAREST = 3  # heads of each kind that are listed without being asked for
+_CLEAREST = 3  # heads of each kind that are listed_in_english without being asked for
 
 
 def heading(answer: Heads) -> str:
@@ -41,7 +41,11 @@ def conventions(answer: Heads) -> list[str]:
     lines = [
         f"Means over all {count} tokens{_with(special)}, as Clark et al. (2019) have it: the share on the token "
         "before, which the first hasn't, is divided by n too. Entropy is in nats, distance in tokens.",
-        (f"special: on {listed(special)}; " if special else "special: this tokenizer adds no special tokens; ")
+        (
+            f"special: on {listed_in_english(special)}; "
+            if special
+            else "special: this tokenizer adds no special tokens; "
+        )
         + (f"punctuation: on {_few(signs)}" if signs else "punctuation: none in this text."),
     ]
     sink, repeated = answer.sink_tokens, answer.repeated_tokens
@@ -58,7 +62,7 @@ def conventions(answer: Heads) -> list[str]:
 
 
 def _with(special: Sequence[str]) -> str:
-    return f", {listed(special)} too" if special else ""
+    return f", {listed_in_english(special)} too" if special else ""
 
 
 def _few(signs: Sequence[str]) -> str:

@@ -126,6 +126,11 @@ def listed(names: Sequence[str]) -> str:
     return worded("{before} and {last}", before=", ".join(names[:-1]), last=names[-1])
 
 
+def listed_in_english(names: Sequence[str]) -> str:
+    """Names as a sentence lists them that isn't in the catalogue yet, so that it stays in one language."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
     """The words that most is taken from, largest first, without those that round to 0%; ties in reading order.
 
@@ -144,7 +149,7 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
     shares = [look.share or 0.0 for look in ordered]
     kept = [place for place, share in enumerate(shares) if share >= 0.005 or (not place and share > 0)]
     top = [f"{seen(ordered[place], own, words)} ({percent(shares[place])})" for place in kept]
-    return listed(top) if top else "nothing"
+    return listed_in_english(top) if top else "nothing"
 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
