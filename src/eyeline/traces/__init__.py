@@ -10,7 +10,6 @@ below it; safetensors, and what records models of transformers, load inside func
 from __future__ import annotations
 
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.trace_file import load_trace
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
@@ -19,6 +18,7 @@ from eyeline.traces.recording import record, record_text, record_tokens
 from eyeline.traces.text_model import ReadText, TextModel
 from eyeline.traces.tokenized_text import TokenizedText
 from eyeline.traces.trace import Sizes, Trace
+from eyeline.traces.trace_file import load_trace
 
 __all__ = [
     "Cancelled",
