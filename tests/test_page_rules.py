@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pages
 import pytest
@@ -74,6 +75,20 @@ def test_no_text_lacks_and_none_is_left_over(words):
     made = [text for text in made if re.search(r"[a-z]\\\.|\\\.[a-z]", text)]
     made.append(r"keys\..+")  # the list of keys takes all of its own
     assert [key for key in words if key not in whole and not any(re.fullmatch(text, key) for text in made)] == []
+
+
+def test_what_the_vocabulary_lacks_is_said_in_every_view(page_of):
+    trace = pages.trace("I love 爱 and 爱 and 🇻🇳")
+    line = replace(
+        trace.queries, unknown=tuple(place for place, piece in enumerate(trace.queries.pieces) if piece == "爱")
+    )
+    shown = page_of(replace(trace, queries=line))
+    note = shown.locator(".unknown")
+    for _ in each_view(shown):
+        expect(note).to_have_text("Read as 爱, since the vocabulary has no pieces for it: 爱.")
+    shown.get_by_role("combobox", name="Language").select_option("vi")
+    expect(note).to_have_text("Được đọc là 爱, vì bộ từ vựng không có mảnh nào cho: 爱.")
+    expect(page_of(trace).locator(".unknown")).to_have_count(0)
 
 
 @pytest.mark.parametrize("which", ["two", "crossing"])

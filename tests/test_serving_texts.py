@@ -137,14 +137,18 @@ def test_closing_cancels_what_runs_and_waits_for_it(tiny_trace, tiny_model, monk
 def test_fetching_a_model_is_cancelled_at_its_next_line(tiny_trace, tiny_model, monkeypatch):
     begun, lines = threading.Event(), []
 
-    def slowly(name, progress):
+    asked_model = session_module.asked_model
+
+    def slowly(name, progress=None):
+        if progress is None:  # the one that is there already
+            return asked_model(name)
         while True:
             progress(f"fetching {name}: {len(lines)} of 91 MB")
             lines.append(name)
             begun.set()
             time.sleep(0.01)
 
-    monkeypatch.setattr(session_module, "load", slowly)
+    monkeypatch.setattr(session_module, "asked_model", slowly)
     with Served(Session(Page([tiny_trace]), ["tiny", "minilm"], ready={"tiny": tiny_model})) as served:
         job = served.ask("POST", "/api/texts", {"text": TEXT, "model": "minilm"})[2]["job"]
         assert begun.wait(10)
@@ -160,7 +164,7 @@ def test_a_job_that_fails_by_our_mistake_says_so(own, monkeypatch, capfd):
     def broken(*_, **__):
         raise RuntimeError("ours")
 
-    monkeypatch.setattr(session_module, "record", broken)
+    monkeypatch.setattr(session_module, "record_text", broken)
     report = own.run({"text": TEXT})
     assert (report["state"], "the terminal shows which" in report["error"]["message"]) == ("failed", True)
     assert "RuntimeError: ours" in capfd.readouterr().err
@@ -168,7 +172,7 @@ def test_a_job_that_fails_by_our_mistake_says_so(own, monkeypatch, capfd):
     def too_much(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(session_module, "record", too_much)
+    monkeypatch.setattr(session_module, "record_text", too_much)
     assert "must fit in memory" in own.run({"text": TEXT})["error"]["message"]
 
 

@@ -202,3 +202,20 @@ def test_a_rotary_model_of_transformers_runs_and_trains_within_autocast(family):
         loss.backward()
         found[name] = loss.detach(), model.model.layers[0].self_attn.q_proj.weight.grad.clone()
     torch.testing.assert_close(found["eyeline"], found["sdpa"], rtol=0.05, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["grad", "jvp", "vmap"])
+def test_a_transform_inside_a_compiled_function_is_right_or_says_so(name):
+    """PyTorch runs that part uncompiled; where all is to be one graph, it says why it can't."""
+    transforms = {
+        "grad": lambda x: torch.func.grad(lambda y: ours(y, y, y).sin().sum())(x),
+        "jvp": lambda x: torch.func.jvp(lambda y: ours(y, y, y), (x,), (x,))[1],
+        "vmap": lambda x: torch.func.vmap(lambda y: ours(y, y, y))(torch.stack([x, 2 * x])),
+    }
+    x = given()[1]
+    torch._dynamo.reset()
+    got = torch.compile(transforms[name], backend="aot_eager")(x)
+    torch.testing.assert_close(got, transforms[name](x))
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="Eyeline's attention can't be compiled within"):
+        torch.compile(transforms[name], backend="aot_eager", fullgraph=True)(x)

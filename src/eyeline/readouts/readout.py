@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape, namespace
+from eyeline.masks.parts import parts
 from eyeline.readouts.arrays import beside, cast
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 
@@ -150,7 +151,7 @@ class Readout(ABC, Generic[Value]):
 
     def parts(self) -> dict[str, Any]:
         """All that this readout is made of, by the names of its fields; `type(self)(**self.parts())` is equal to it."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return parts(self)
 
     def alike(self) -> tuple[Any, ...]:
         """What two questions have to have in common for their answers to merge."""

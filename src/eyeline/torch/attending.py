@@ -18,7 +18,7 @@ from eyeline.scores import Score, Scores, Sinks, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Telling, spec
-from eyeline.torch.transforms import attended, is_transformed
+from eyeline.torch.transforms import attended, is_within_transform
 
 _TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -139,9 +139,13 @@ def _attended(
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
-    run: Any = attend
-    if not torch.compiler.is_compiling() and is_transformed([*four, *telling.parameters, *telling.facts]):
-        run = attended
+    within = is_within_transform()
+    if within and torch.compiler.is_compiling():
+        # PyTorch then runs this part uncompiled, or says so where all is to be one graph.
+        raise NotImplementedError(
+            "Eyeline's attention can't be compiled within torch.func's transforms or forward mode"
+        )
+    run: Any = attended if within else attend
     output, lse, _, _, *found = run(*four, telling.parameters, telling.facts, text)
     kept = [output, lse, *found]
     return kept if q.ndim == 4 else [x.reshape(*q.shape[:-2], *x.shape[2:]) for x in kept]

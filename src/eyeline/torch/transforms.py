@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor
+from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
@@ -20,17 +20,17 @@ from eyeline.torch.operator import ONCE, RESULTS, attend, attend_backward, atten
 from eyeline.torch.products import applied
 from eyeline.torch.spec import decode
 
-
-def is_transformed(tensors: Sequence[Tensor]) -> bool:
-    """Whether one of these is in a transform of `torch.func`, or forward mode is on."""
-    return in_forward_mode() or _are_wrapped(tensors)
+#: What PyTorch's compiler is to leave alone, with all that it calls: it doesn't follow functions of autograd in here.
+_uncompiled: Any = torch.compiler.disable
 
 
-def in_forward_mode() -> bool:
-    """Whether tensors may have tangents."""
-    return bool(forward_ad._current_level >= 0)
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def is_within_transform() -> bool:
+    """Whether this is within a transform of `torch.func`, or forward mode is on."""
+    return bool(forward_ad._current_level >= 0) or peek_interpreter_stack() is not None
 
 
+@_uncompiled  # type: ignore[untyped-decorator]
 def attended(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
@@ -83,6 +83,7 @@ class _Attend(torch.autograd.Function):
         ctx.save_for_forward(*tensors)
 
     @staticmethod
+    @_uncompiled  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
         tensors, results = ctx.saved_tensors[: ctx.inputs], ctx.saved_tensors[ctx.inputs :]
         given = [(at, d) for at, d in enumerate(gradients) if d is not None]

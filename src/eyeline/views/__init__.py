@@ -1,7 +1,8 @@
-"""Seeing it: drawings for the terminal, the notebook and a figure; and the page, for a browser.
+"""Seeing it: answers in a terminal, a notebook, figures and CSV; and the page, for a browser.
 
-Drawings take plain data (the documents of `document.py`, which are also what `--json` prints, so that no number can be
-shown that isn't in it) and know nothing of models; rich and matplotlib load inside functions, and they import the
-standard library alone. `page`, a room of its own, shows traces: it imports `eyeline.traces` and the rooms below it.
-Nothing here imports torch.
+A view takes an answer (`eyeline.answers`) and an `Ink`, a path, or nothing more, and is a file for each kind of answer
+and each medium: `explanation_terminal`, `explanation_html`, `explanation_figure`. Sentences that say what a picture
+shows are `*findings`, shared by all media. `attach` tells answers which view draws them. rich and matplotlib load
+inside functions. `page`, a room of its own, shows traces. New texts go through `eyeline.words`. This room imports the
+answers and the rooms below them, and never torch.
 """

@@ -84,7 +84,8 @@ def value(entry: HeadEntry, measure: str) -> float:
 def rule(label: Label) -> str:
     """The rule by which a label is given.
 
-    >>> rule({"label": "broad", "key": "broad", "measure": "entropy", "above": 3.8, "source": "Clark et al. 2019"})
+    >>> from eyeline.answers.behaviour.head_labels import Label
+    >>> rule(Label("broad", "broad", "entropy", 3.8, "Clark et al. 2019"))
     'entropy above 3.8'
     """
     return f"{label.measure} above {label.above:g}"

@@ -140,8 +140,9 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
         words: how words are written.
         count: how many to name at most.
 
-    >>> time = Look(unit=1, text="time", weight=0.2, share=0.4)
-    >>> flies = Look(unit=2, text="flies", weight=0.3, share=0.6)
+    >>> from eyeline.answers.entries import Look
+    >>> time = Look(unit=1, text="time", weight=0.2, share=0.4, hidden=False)
+    >>> flies = Look(unit=2, text="flies", weight=0.3, share=0.6, hidden=False)
     >>> most([time, flies], [2])
     'itself (60%) and time (40%)'
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from llvmlite import ir
+from llvmlite.binding import llvm_version_info
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -36,8 +37,10 @@ def _x86(builder, place, name):
 
 
 def float_state(triple):
-    """The state's intrinsics for a processor, by LLVM's name of it; on others than x86 and ARM they do nothing."""
-    x86, arm = triple.startswith(("x86_64", "amd64")), triple.startswith(("aarch64", "arm64"))
+    """The state's intrinsics for a processor, by LLVM's name of it; on others than x86 and ARM they do nothing, nor on
+    ARM before LLVM 17, which can't say it."""
+    x86 = triple.startswith(("x86_64", "amd64"))
+    arm = triple.startswith(("aarch64", "arm64")) and llvm_version_info >= (17,)
 
     def exchange(builder, state):
         """Set the state, or that in which threads begin if None is given; return what it was."""
@@ -49,8 +52,10 @@ def float_state(triple):
             _x86(builder, place, "ldmxcsr")
             return before
         if arm:
-            before = _call(builder, "llvm.aarch64.get.fpcr", I64, [])
-            _call(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), [I64(0) if state is None else state])
+            # Not ARM's own intrinsics: Numba also compiles for the processor that is here, which may be another.
+            before = builder.zext(_call(builder, "llvm.get.fpmode.i32", I32, []), I64)
+            after = I32(0) if state is None else builder.trunc(state, I32)
+            _call(builder, "llvm.set.fpmode.i32", ir.VoidType(), [after])
             return before
         return I64(0)
 

@@ -1,14 +1,15 @@
 // The pickers of all views: text, layer, head, words or pieces, and special tokens.
 
 import { button, choice, element, tick } from "./drawing/dom.js";
+import { parts } from "./sentence/bar_list.js";
 
-/** @type {(page: Page, name: string, ...parts: Child[]) => HTMLElement} */
-const captioned = (page, name, ...parts) =>
+/** @type {(page: Page, name: string, ...content: Child[]) => HTMLElement} */
+const captioned = (page, name, ...content) =>
   element(
     "span",
     { class: "stepper" },
     element("span", { class: "caption", "aria-hidden": "true" }, page.say(name)),
-    parts,
+    content,
   );
 
 /** @type {(page: Page, name: string, list: HTMLElement, step: (by: number) => void) => HTMLElement} */
@@ -68,15 +69,30 @@ export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, 
 
 /**
  * Replace an element's content, keeping the focus on the part with the same label.
- * @type {(row: HTMLElement, parts: HTMLElement[]) => void}
+ * @type {(row: HTMLElement, content: HTMLElement[]) => void}
  */
-const relabelled = (row, parts) => {
+const relabelled = (row, content) => {
   const active = row.contains(document.activeElement) ? document.activeElement : null;
   const label = active?.getAttribute("aria-label");
-  row.replaceChildren(...parts);
+  row.replaceChildren(...content);
   /** @type {NodeListOf<HTMLElement>} */
   const all = row.querySelectorAll("[aria-label]");
   [...all].find((part) => label && part.getAttribute("aria-label") === label)?.focus();
+};
+
+/** The texts that are named at most. */
+const NAMED = 12;
+
+/** Notes on the texts that the models' vocabularies lack. @type {(page: Page) => HTMLElement[]} */
+const unknown = (page) => {
+  const { state, trace, traces } = page;
+  const shown = state.view === "compare" && state.other ? [trace, traces[state.other[0]]] : [trace];
+  const lines = new Set(shown.flatMap((one) => [one.queries, one.keys]));
+  return [...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
+    const named = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
+    const more = texts.length > NAMED ? ", …" : "";
+    return element("p", { class: "unknown" }, ...parts(page, "unknown", { piece: [piece], texts: [...named, more] }));
+  });
 };
 
 /**
@@ -99,6 +115,7 @@ export const createPickers = (page) => {
         page.set({ unit: on ? "pieces" : "words", box: null }),
       ),
       ...(aside ? [element("span", { title: page.say("special.why") }, special)] : []),
+      ...unknown(page),
     ]);
   };
   return { element: row, update };

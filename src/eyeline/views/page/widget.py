@@ -19,7 +19,7 @@ class Widget(anywidget.AnyWidget):
 
     Attributes:
         header: what the page is told first.
-        words: the state it is in, as its address would have it: "layer=6 head=3". Set, it opens so in its next view.
+        words: the state it is in, as its address would have it: "layer=5 head=2". Set, it opens so in its next view.
     """
 
     header = traitlets.Dict().tag(sync=True)

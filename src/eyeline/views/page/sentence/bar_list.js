@@ -66,6 +66,7 @@ const asideNames = (page, units, kept) => {
     if (kept.has(unit.index)) continue;
     if (unit.special) nodes.set(unit.text, isolated(named(unit.text)));
     else if (!unit.text.trim()) nodes.set("", page.say("aside.spaces"));
+    else if (unit.first) nodes.set("controls", page.say("aside.controls"));
     else nodes.set(`word ${unit.index}`, parts(page, "aside.first", { word: isolated(named(unit.text)) }));
   }
   return listed(page, [...nodes.values()].slice(0, 4));

@@ -13,7 +13,9 @@ interface LineEntry {
   ends: number[];
   words: [first: number, last: number, start: number, end: number][];
   aside: number[];
+  unknown: number[];
   prompt: number | null;
+  unknown?: number[];
 }
 
 interface TraceEntry {

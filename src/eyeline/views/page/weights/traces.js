@@ -14,6 +14,9 @@ export class TokenizedText {
       const piece = entry.pieces[index];
       return { index, id, piece, special, start, end, text: special ? piece : entry.text.slice(start, end) };
     });
+    const unknown = (entry.unknown ?? []).map((index) => this.tokens[index]);
+    /** The texts that the vocabulary has no pieces for, each once, and the piece that they were read as. */
+    this.unknown = { piece: unknown[0]?.piece ?? "", texts: [...new Set(unknown.map((token) => token.text.trim()))] };
     const aside = new Set(entry.aside);
     /** @type {Unit[]} */
     this.words = entry.words.map(([first, last, start, end], index) => ({
