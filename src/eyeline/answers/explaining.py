@@ -96,7 +96,7 @@ def explain(
     >>> seen = explain("time flies like an arrow", "flies")
     >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
     {'time': 0.32, 'flies': 0.27, 'like': 0.1, 'an': 0.1, 'arrow': 0.21}
-    >>> explain("The capital of France is", generate=1, model="smollm2").tokens.text
+    >>> explain("The capital of France is", generate=1, model="smollm2").text
     'The capital of France is Paris'
     """
     asked_mask, mask_name = named_mask(mask)
