@@ -30,7 +30,8 @@ class Chart:
 
 
 def strongest(series: Sequence[Sequence[float]], most: int, always: Container[int] = ()) -> list[int]:
-    """The places with the largest numbers in any of several series, in order.
+    """The places with the largest numbers in any of several series, in order: all places where they aren't more than
+    `most`; else, of those with a number above 0, as many.
 
     Args:
         series: of the same length.
@@ -41,7 +42,10 @@ def strongest(series: Sequence[Sequence[float]], most: int, always: Container[in
     [1, 2, 4]
     """
     largest = [max(numbers) for numbers in zip(*series, strict=True)]
-    ordered = sorted(range(len(largest)), key=lambda place: (place not in always, -largest[place]))
+    if len(largest) <= most:
+        return list(range(len(largest)))
+    above_0 = [place for place, number in enumerate(largest) if number > 0 or place in always]
+    ordered = sorted(above_0, key=lambda place: (place not in always, -largest[place]))
     return sorted(ordered[:most])
 
 
