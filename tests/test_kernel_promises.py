@@ -244,6 +244,34 @@ loading.join()
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", code], check=True, timeout=120)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_while_another_thread_compiles_a_users_function_computes():
+    code = """
+import os, signal, threading, time
+import numpy as np
+import eyeline as el
+from numba.core.compiler_lock import global_compiler_lock
+inside = threading.Event()
+def slow():
+    with global_compiler_lock:
+        inside.set()
+        time.sleep(0.5)
+compiling = threading.Thread(target=slow)
+x = np.random.default_rng(0).standard_normal((2, 40, 8)).astype(np.float32)
+el.attention(x, x, x)
+compiling.start()
+inside.wait()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    el.attention(x, x, x, mask=el.Causal() | el.MaskFunction(lambda b, h, i, j: i + j < 9))
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+compiling.join()
+"""
+    subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", code], check=True, timeout=180)
+
+
 def test_a_wrong_number_of_threads_is_noticed_in_the_smallest_call(monkeypatch):
     monkeypatch.setenv("EYELINE_THREADS", "abc")
     x = draw(1, 2, 2)

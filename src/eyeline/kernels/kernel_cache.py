@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from eyeline.caches import cache_folder, write_whole
+from eyeline.forks import ForkSafeLock
 from eyeline.kernels.compiled.programs import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
@@ -35,9 +36,9 @@ _SOURCES = (*sorted((_HERE / "compiled").glob("*.py")), _HERE / "machine.py", _H
 _MAGIC = b"eyeline kernel "
 _loaded: dict[tuple[Program, DType], Kernel] = {}
 _keep: list[Any] = []  # engines own the memory that kernels lie in
-_lock = threading.Lock()
-#: Held while LLVM or Numba is at work in this process: a fork waits for it, since a child would find them half done,
-#: and their own locks held for ever.
+_lock = ForkSafeLock()
+#: Held while LLVM or Numba is at work here: a fork waits for it, since a child would find them half done, and their
+#: own locks held for ever.
 native_code = threading.RLock()
 
 
@@ -138,13 +139,22 @@ def _link(code: bytes) -> Kernel:
         return prototype(engine.get_function_address(ENTRY))
 
 
-def _forget() -> None:
-    """In a forked child nobody is left who would release what the parent's other threads held."""
-    global _lock, native_code
-    _lock, native_code = threading.Lock(), threading.RLock()
+def _wait_for_compilers() -> None:
+    """Before a fork: wait until no thread is at work in LLVM or Numba, a user's own compiling included."""
+    native_code.acquire()
+    if numba := sys.modules.get("numba.core.compiler_lock"):
+        numba.global_compiler_lock.acquire()
+        _held.append(numba.global_compiler_lock)
 
+
+def _go_on() -> None:
+    """After it, in the parent and the child alike: the thread that forked holds these."""
+    while _held:
+        _held.pop().release()
+    native_code.release()
+
+
+_held: list[Any] = []
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: native_code.acquire(), after_in_parent=lambda: native_code.release(), after_in_child=_forget
-    )
+    os.register_at_fork(before=_wait_for_compilers, after_in_parent=_go_on, after_in_child=_go_on)

@@ -6,17 +6,17 @@ import json
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from eyeline.forks import ForkSafeLock
 from eyeline.models.errors import ModelError
 from eyeline.models.tokens import Tokens
 from eyeline.words import worded
 
-_REDIRECTED = threading.Lock()
+_REDIRECTED = ForkSafeLock()
 
 
 def read_tokenizer(path: Path, vocabulary_size: int) -> Any:

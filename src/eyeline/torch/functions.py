@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
 
+from eyeline.forks import ForkSafeLock
 from eyeline.masks import function_key, snapshot
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _names: dict[Hashable, str] = {}
 _functions: dict[str, Any] = {}
 _count = itertools.count()

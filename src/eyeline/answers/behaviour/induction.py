@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from eyeline.answers.behaviour.head_measures import Array, induction
 from eyeline.answers.behaviour.token_groups import around
+from eyeline.forks import ForkSafeLock
 from eyeline.models import Tokens
 from eyeline.traces import Keep, ReadText, TextModel
 
@@ -29,7 +29,7 @@ class InductionTest:
 
 _Key = tuple[str | None, int, tuple[int, ...], tuple[int, ...], int]
 _remembered: weakref.WeakKeyDictionary[object, dict[_Key, InductionTest]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 def induction_of(model: TextModel, text: ReadText) -> InductionTest | None:
