@@ -104,8 +104,8 @@ class PartialResult:
     places: Any = None
 
     def map(self, change: Callable[[Any], Any]) -> PartialResult:
-        """The same with each array changed."""
-        return replace(self, arrays=tuple(change(x) for x in self.arrays))
+        """The same with each array changed, and no places: those are of the arrays as they were."""
+        return replace(self, arrays=tuple(change(x) for x in self.arrays), places=None)
 
     def followed(self, other: PartialResult, *arrays: Any, places: Any = None) -> PartialResult:
         """These arrays, of this one's queries and then the other's."""
@@ -269,7 +269,9 @@ NOT_SHARES = (
 
 
 def larger_places(a: PartialResult, b: PartialResult) -> Any:
-    """Where the larger of two maxima is attained, the first if they are equal; None where one doesn't know."""
+    """Where the larger of two maxima is attained, the first if they are equal; None where one doesn't know. A place of
+    -1 is nowhere: none of those rows counts for that maximum."""
     if a.places is None or b.places is None:
         return None
-    return namespace(a.places).where(b.arrays[-1] > a.arrays[-1], b.places, a.places)
+    later = (b.arrays[-1] > a.arrays[-1]) | (a.places < 0)
+    return namespace(a.places).where(later, b.places, a.places)
