@@ -104,8 +104,12 @@ class PartialResult:
     places: Any = None
 
     def map(self, change: Callable[[Any], Any]) -> PartialResult:
-        """The same with each array changed, and no places: those are of the arrays as they were."""
-        return replace(self, arrays=tuple(change(x) for x in self.arrays), places=None)
+        """The same with each array changed."""
+        return replace(self, arrays=tuple(change(x) for x in self.arrays))
+
+    def reshaped(self, lead: tuple[int, ...]) -> PartialResult:
+        """The same with these leading axes in place of (B, H), and without places, which are for gradients alone."""
+        return replace(self.map(lambda x: x.reshape(*lead, *x.shape[2:])), places=None)
 
     def followed(self, other: PartialResult, *arrays: Any, places: Any = None) -> PartialResult:
         """These arrays, of this one's queries and then the other's."""

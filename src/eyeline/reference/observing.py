@@ -48,6 +48,6 @@ def observe(
         lse=done.lse,
         sink=done.sink,
         read=asked,
-        results=tuple(one.read(rows).map(lambda x: x.reshape(*lead, *x.shape[2:])) for one in asked),
+        results=tuple(one.read(rows).reshaped(lead) for one in asked),
         relative_to_whole=lse is not None,
     )
