@@ -24,6 +24,7 @@ from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import checked_range, is_whole
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.tokenized_text import TokenizedText, of_words
+from eyeline.words import worded
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
@@ -211,7 +212,7 @@ class Trace:
         Raises:
             OSError: if it can't be written.
         """
-        check_plain(self, "saved")
+        check_plain(self, worded("saved"))
         arrays: dict[str, Array] = {}
         masks: dict[int, str] = {}
         layers: list[dict[str, Any]] = []
@@ -348,7 +349,11 @@ def check_plain(trace: Trace, what: str) -> None:
     """
     if any(layer.softcap is not None or layer.bias is not None for layer in trace.layers):
         raise TraceError(
-            f"scores must be q·k alone for a trace to be {what}, got {trace.model.name}, which caps them or adds biases"
+            worded(
+                "scores must be q·k alone for a trace to be {what}, got {model}, which caps them or adds biases",
+                what=what,
+                model=trace.model.name,
+            )
         )
 
 
