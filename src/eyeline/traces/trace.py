@@ -21,34 +21,13 @@ from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, lay
 from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import is_whole
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
+from eyeline.traces.sizes import SIZES, Sizes
 from eyeline.traces.stored_layers import stored_layers
 from eyeline.traces.tokenized_text import TokenizedText, of_words
 from eyeline.words import worded
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
-#: The sizes that a trace's file holds.
-SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """A model's name, and its sizes.
-
-    Attributes:
-        name: the name or folder that the user gave.
-        layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
-            were not kept.
-        positions: the most tokens that the model takes; None if it has no limit, or none is known.
-    """
-
-    name: str
-    layers: int
-    heads: int
-    key_heads: int
-    head_dim: int
-    value_dim: int
-    positions: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

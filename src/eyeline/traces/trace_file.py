@@ -8,9 +8,10 @@ from typing import Any
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
 from eyeline.traces.settings import StoredSettings
+from eyeline.traces.sizes import SIZES, Sizes
 from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
-from eyeline.traces.trace import SIZES, Sizes, Trace
+from eyeline.traces.trace import Trace
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
