@@ -194,3 +194,11 @@ def check_plain(layers: Sequence[LayerTrace], model: str, what: str) -> None:
                 model=model,
             )
         )
+    if any(layer.sinks is not None for layer in layers):
+        raise TraceError(
+            worded(
+                "weights must sum to 1 for a trace to be {what}, got {model}, whose attention sinks take a share",
+                what=what,
+                model=model,
+            )
+        )

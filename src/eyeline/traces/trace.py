@@ -113,6 +113,7 @@ class Trace:
         Raises:
             TraceError: if one of them has a wrong shape, type or number; a ValueError.
 
+        >>> import numpy as np
         >>> q, k = (np.eye(3)[None, None] for _ in range(2))
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
         array([[0.01, 0.99, 0.01]], dtype=float32)
@@ -188,6 +189,8 @@ class Trace:
         It is a safetensors file; docs/page-format.md says what it holds.
 
         Raises:
+            TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), which the file can't
+                hold.
             OSError: if it can't be written.
         """
         check_plain(self.layers, self.model.name, worded("saved"))

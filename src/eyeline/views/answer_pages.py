@@ -14,7 +14,8 @@ def explanation_page(found: Explanation) -> Page:
     """The page of an explanation; where something was changed, the second trace is of the run that it changed.
 
     Raises:
-        TraceError: if the model's scores are more than scaled products, which the page can't show.
+        TraceError: if the model's scores are more than scaled products (a cap, a bias,
+            sinks), which the page can't show.
     """
     for trace in found.traces:
         check_plain(trace.layers, trace.model.name, worded("shown on a page"))
