@@ -22,7 +22,6 @@ MOST, MOST_OF_TESTS = 300, 500
 LONG = {
     "docs/extending.md": "builds five things in one go, and runs from top to bottom",
     "docs/json.md": "a reference of every field",
-    "src/eyeline/traces/trace.py": "one class, mostly its docstrings",
     "tests/test_page_sentence.py": "to be split by view",
 }
 #: Of optional dependencies, where they may load with a module: in the rooms that nothing loads without them.

@@ -26,7 +26,8 @@ from transformers import (
 import eyeline as el
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.models import load
-from eyeline.traces import Cancelled, TraceError, record
+from eyeline.traces import Cancelled, Keep, TraceError, record, text_model
+from eyeline.views.answer_pages import explanation_page
 from eyeline.views.page import Page
 
 SEQ2SEQ = {
@@ -155,6 +156,33 @@ def test_scores_that_are_more_than_products_are_refused_by_name():
     oss = made(GptOssForCausalLM, GptOssConfig(**sizes, num_local_experts=2, num_experts_per_tok=1))
     with pytest.raises(HuggingFaceError, match=r"got sinks in model.layers.0.self_attn"):
         record({"input_ids": text(5, batch=1)}, model=oss)
+
+
+def test_sinks_take_their_share_of_weights_that_are_neither_saved_nor_shown(tokenizer, tmp_path):
+    sizes = {**SIZES, "vocab_size": len(tokenizer), "num_key_value_heads": 2, "head_dim": 8}
+    oss = made(GptOssForCausalLM, GptOssConfig(**sizes, num_local_experts=2, num_experts_per_tok=1))
+    for layer in oss.model.layers:
+        torch.nn.init.normal_(layer.self_attn.sinks)
+    asked = text_model(oss, tokenizer)
+    trace = asked.record(asked.read("time flies like an arrow"), Keep(changed_scores=True))
+    for number, layer in enumerate(trace.layers):
+        np.testing.assert_array_equal(layer.sinks, oss.model.layers[number].self_attn.sinks.detach().numpy())
+        shares = np.exp(layer.sinks[:, None] - layer.lse)
+        assert (shares > 0.01).all()
+        np.testing.assert_allclose(layer.weights.sum(axis=2), 1 - shares, atol=1e-6)
+        for head in range(4):
+            np.testing.assert_allclose(trace.weights(number, head), layer.weights[head], atol=1e-6)
+            np.testing.assert_allclose(trace.pooled(number, head, rows=1, columns=1), layer.weights[head].mean(), 1e-5)
+    # A file that held q, k and lse alone would give rows that sum to 1 when all heads are read at once.
+    says = "^weights must sum to 1 for a trace to be {}, got GptOssForCausalLM, whose attention sinks take a share"
+    with pytest.raises(TraceError, match=says.format("saved")):
+        trace.save(tmp_path / "oss.safetensors")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TraceError, match=says.format("shown on a page")):
+        el.view(trace)
+    found = el.explain("time flies", "flies", model=oss, tokenizer=tokenizer)
+    with pytest.raises(TraceError, match=says.format("shown on a page")):
+        explanation_page(found)
 
 
 @pytest.mark.parametrize(

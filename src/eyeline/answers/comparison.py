@@ -33,6 +33,7 @@ from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.readouts import Weights
 from eyeline.traces import Keep, TextModel, Trace, TraceError, record_text
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,12 @@ def compare(
         sides.append(_side(trace, name, read.tokens, units, found, place, special))
         own = mean_vectors(trace, queries)
         if own is None:
-            raise TraceError(f"model must give its tokens' vectors (hidden states) to be compared, got {runs_on.name}")
+            raise TraceError(
+                worded(
+                    "model must give its tokens' vectors (hidden states) to be compared, got {model}",
+                    model=runs_on.name,
+                )
+            )
         vectors.append(own)
     first, second = sides
     question = CompareQuestion(first.token, place.layer, place.head, special, positive("top", top))

@@ -16,6 +16,7 @@ from eyeline.models.generating import Choice
 from eyeline.models.units import Unit, units_of
 from eyeline.traces import TextModel
 from eyeline.traces.text_model import Continued
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,14 @@ def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     if not model.generates():
         what = "encoder" if model.kind is None else "encoder-decoder"
         raise QuestionError(
-            f"model must be a decoder to go on with a text, got {model.name}, an {what} ({model.family})",
-            'take one such as model="smollm2"',
-            "take one such as --model smollm2",
+            worded(
+                "model must be a decoder to go on with a text, got {model}, an {what} ({family})",
+                model=model.name,
+                what=what,
+                family=model.family,
+            ),
+            worded("take one such as {choice}", choice='model="smollm2"'),
+            worded("take one such as {choice}", choice="--model smollm2"),
         )
     if model.positions is None:
         return

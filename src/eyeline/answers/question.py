@@ -91,7 +91,7 @@ def counted(name: str, value: int, count: int, model: str) -> int:
 def positive(name: str, value: int | None) -> int | None:
     """A count of 1 or more, or None, checked."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
-        raise QuestionError(f"{name} must be a whole number, 1 or more, got {value!r}")
+        raise QuestionError(worded("{name} must be a whole number, 1 or more, got {value!r}", name=name, value=value))
     return None if value is None else int(value)
 
 

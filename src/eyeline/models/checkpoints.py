@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 Array = NDArray[np.float32]
 _HERE = "a model's folder holds config.json, model.safetensors and tokenizer.json"
@@ -162,14 +163,28 @@ def _shards(index: Path) -> list[Path]:
     except OSError as error:
         raise ModelError(f"{index} can't be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ModelError(f"{index} must hold a weight_map of names and files, got none; get the file again") from None
+        line = worded("{file} must hold a weight_map of names and files, got none; get the file again", file=index)
+        raise ModelError(line) from None
     for name in names:
         if not isinstance(name, str) or os.path.basename(name) != name or not name.endswith(".safetensors"):
-            raise ModelError(f"{index}: weight_map must name .safetensors files of its own folder, got {name!r:.60}")
+            raise ModelError(
+                worded(
+                    "{file}: weight_map must name .safetensors files of its own folder, got {name}",
+                    file=index,
+                    name=f"{name!r:.60}",
+                )
+            )
         if not (index.parent / name).is_file():
-            raise ModelError(f"{index.parent} has no {name}, which {index.name} names; get the model again")
+            raise ModelError(
+                worded(
+                    "{folder} has no {name}, which {index} names; get the model again",
+                    folder=index.parent,
+                    name=name,
+                    index=index.name,
+                )
+            )
     if not names:
-        raise ModelError(f"{index} must name one file at least, got none; get the file again")
+        raise ModelError(worded("{file} must name one file at least, got none; get the file again", file=index))
     return [index.parent / name for name in names]
 
 

@@ -15,9 +15,10 @@ from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.recording import record, record_text, record_tokens
+from eyeline.traces.sizes import Sizes
 from eyeline.traces.text_model import ReadText, TextModel
 from eyeline.traces.tokenized_text import TokenizedText
-from eyeline.traces.trace import Sizes, Trace
+from eyeline.traces.trace import Trace
 from eyeline.traces.trace_file import load_trace
 
 __all__ = [

@@ -17,6 +17,7 @@ from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias, Score, Softcap
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import TraceError
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -177,3 +178,27 @@ def checked(name: str, given: ArrayLike, where: str = "") -> Array:
             f"{name}{where} must be finite in float32, got {array[place]} at {place}; set what is masked out to 0"
         )
     return array
+
+
+def check_plain(layers: Sequence[LayerTrace], model: str, what: str) -> None:
+    """
+    Raises:
+        TraceError: if the scores of a model's layers are more than scaled products, or its weights leave a share to
+            sinks, so that their trace can't be `what`.
+    """
+    if any(layer.softcap is not None or layer.bias is not None for layer in layers):
+        raise TraceError(
+            worded(
+                "scores must be q·k alone for a trace to be {what}, got {model}, which caps them or adds biases",
+                what=what,
+                model=model,
+            )
+        )
+    if any(layer.sinks is not None for layer in layers):
+        raise TraceError(
+            worded(
+                "weights must sum to 1 for a trace to be {what}, got {model}, whose attention sinks take a share",
+                what=what,
+                model=model,
+            )
+        )

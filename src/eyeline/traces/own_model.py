@@ -19,9 +19,10 @@ from eyeline.traces.errors import Cancelled
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import asked, measures
+from eyeline.traces.sizes import Sizes
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.tokenized_text import of_tokens
-from eyeline.traces.trace import Sizes, Trace
+from eyeline.traces.trace import Trace
 
 
 class OwnModel:

@@ -9,46 +9,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eyeline.calls import observe
 from eyeline.masks import Mask
-from eyeline.readouts import Pooled, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
+from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
-from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
 from eyeline.traces.measures import Measures, asked, measures
-from eyeline.traces.positions import checked_range, is_whole
+from eyeline.traces.positions import is_whole
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
+from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_layers import stored_layers
 from eyeline.traces.tokenized_text import TokenizedText, of_words
+from eyeline.words import worded
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
-#: The sizes that a trace's file holds.
-SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """A model's name, and its sizes.
-
-    Attributes:
-        name: the name or folder that the user gave.
-        layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
-            were not kept.
-        positions: the most tokens that the model takes; None if it has no limit, or none is known.
-    """
-
-    name: str
-    layers: int
-    heads: int
-    key_heads: int
-    head_dim: int
-    value_dim: int
-    positions: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,6 +113,7 @@ class Trace:
         Raises:
             TraceError: if one of them has a wrong shape, type or number; a ValueError.
 
+        >>> import numpy as np
         >>> q, k = (np.eye(3)[None, None] for _ in range(2))
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
         array([[0.01, 0.99, 0.01]], dtype=float32)
@@ -209,21 +189,12 @@ class Trace:
         It is a safetensors file; docs/page-format.md says what it holds.
 
         Raises:
+            TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), which the file can't
+                hold.
             OSError: if it can't be written.
         """
-        check_plain(self, "saved")
-        arrays: dict[str, Array] = {}
-        masks: dict[int, str] = {}
-        layers: list[dict[str, Any]] = []
-        for number, layer in enumerate(self.layers):
-            named = {"q": layer.q, "k": layer.k, "v": layer.v, "lse": layer.lse}
-            arrays |= {f"layers.{number}.{part}": array for part, array in named.items() if array is not None}
-            array = layer.allowed.array
-            if array is not None and id(array) not in masks:
-                masks[id(array)] = f"masks.{len(masks)}"
-                arrays[masks[id(array)]] = array
-            entry = {"scale": layer.scale, "mask": layer.allowed.kind}
-            layers.append(entry if array is None else entry | {"mask_array": masks[id(array)]})
+        check_plain(self.layers, self.model.name, worded("saved"))
+        arrays, layers = stored_layers(self.layers)
         arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
         about = {
             "schema": SCHEMA,
@@ -255,26 +226,9 @@ class Trace:
         >>> trace.weights(5, 0, 2).round(2)
         array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
         """
-        part, group = self.layer(layer), self.key_head(head)
-        which = Weights(queries, keys)
-        try:
-            rows, columns = which.rows(len(self.queries)), which.columns(len(self.across))
-        except ValueError as error:
-            raise TraceError(str(error)) from None
-        if not rows.size or not columns.size:
-            return np.zeros((len(rows), len(columns)), np.float32)
-        first, last = int(columns.min()), int(columns.max()) + 1
-        seen = observe(
-            part.q[head][rows],
-            part.k[group, first:last],
-            _nothing(last - first),
-            mask=part.allowed.mask(head, rows, (first, last)),
-            scale=part.scale,
-            scores=part.scores(head, rows, (first, last)),
-            lse=part.lse[head][rows],
-            read=Weights(keys=columns - first),
-        )
-        return seen[Weights]
+        part = self.layer(layer)
+        self.key_head(head)
+        return regions.weights(part, head, queries, keys)
 
     def pooled(
         self,
@@ -301,24 +255,9 @@ class Trace:
         Raises:
             TraceError: if there is no such layer, head or region, or the picture is larger than it.
         """
-        part, group = self.layer(layer), self.key_head(head)
-        top, bottom = checked_range("queries", queries, len(self.queries))
-        first, last = checked_range("keys", keys, len(self.across))
-        for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
-            if not is_whole(value) or not 1 <= value <= most:
-                raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
-        rows_there = np.arange(top, bottom)
-        seen = observe(
-            part.q[head, top:bottom],
-            part.k[group, first:last],
-            _nothing(last - first),
-            mask=part.allowed.mask(head, rows_there, (first, last)),
-            scale=part.scale,
-            scores=part.scores(head, rows_there, (first, last)),
-            lse=part.lse[head, top:bottom],
-            read=Pooled(rows, columns),
-        )
-        return seen[Pooled]
+        part = self.layer(layer)
+        self.key_head(head)
+        return regions.pooled(part, head, queries, keys, rows, columns)
 
     def layer(self, layer: int) -> LayerTrace:
         """A layer, counted from 0.
@@ -339,19 +278,3 @@ class Trace:
         if not is_whole(head) or not 0 <= head < self.model.heads:
             raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
         return head // (self.model.heads // self.model.key_heads)
-
-
-def check_plain(trace: Trace, what: str) -> None:
-    """
-    Raises:
-        TraceError: if a trace's scores are more than scaled products, so that it can't be `what`.
-    """
-    if any(layer.softcap is not None or layer.bias is not None for layer in trace.layers):
-        raise TraceError(
-            f"scores must be q·k alone for a trace to be {what}, got {trace.model.name}, which caps them or adds biases"
-        )
-
-
-def _nothing(keys: int) -> Array:
-    """Values without width, since only the weights are needed."""
-    return np.zeros((keys, 0), np.float32)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from eyeline.traces.allowed import Allowed
-from eyeline.traces.errors import TraceError
-from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
 from eyeline.traces.settings import StoredSettings
+from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
-from eyeline.traces.trace import SIZES, Sizes, Trace
+from eyeline.traces.trace import Trace
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
@@ -47,19 +46,9 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     entries = about.items("layers")
     if len(entries) != L:
         about.wrong("layers", f"a list of {L}, one for each layer of the model")
-    layers = []
-    for number in range(L):
-        layer, name = about.object("layers", number), f"layers.{number}"
-        layers.append(
-            LayerTrace(
-                tensors.array(f"{name}.q", "F32", (H, N, D)),
-                tensors.array(f"{name}.k", "F32", (G, M, D)),
-                tensors.array(f"{name}.v", "F32", (G, M, E)) if E else None,
-                tensors.array(f"{name}.lse", "F32", (H, N)),
-                layer.number("scale"),
-                _allowed(tensors, layer, H, N, M),
-            )
-        )
+    layers = [
+        opened_layer(tensors, about.object("layers", number), number, (H, G), (N, M), (D, E)) for number in range(L)
+    ]
     cells = (min(N, PICTURE), min(M, PICTURE))
     measures = Measures(
         tensors.finite("measures.entropy", (L, H)),
@@ -69,25 +58,6 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         tensors.finite("measures.most", (L, H)),
     )
     return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures)
-
-
-def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: int) -> Allowed:
-    """Where a layer's queries may look."""
-    kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
-    if kind == "causal" and N != M:
-        layer.wrong("mask", "another where queries and keys differ in number")
-    if kind in ("all", "causal"):
-        return Allowed(kind)
-    name = layer.text("mask_array")
-    found = tensors.shape(name)
-    heads = found[0] if found[:1] == (1,) else H
-    if kind == "bits":
-        bits = tensors.array(name, "U8", (heads, N, M))
-        if bits.max(initial=0) > 1:
-            raise TraceError(f"{tensors.path}: {name} must be 0 and 1 alone, got {bits.max()}; save the trace again")
-        return Allowed("bits", bits)
-    rows, count = (found[1] if found[1:2] == (1,) else N), (found[2] if len(found) == 4 else 1)
-    return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))
 
 
 def _line(entry: StoredSettings) -> TokenizedText:

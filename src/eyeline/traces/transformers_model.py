@@ -26,6 +26,7 @@ from eyeline.traces.transformers_traces import (
     reread,
     trace_of_calls,
 )
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import Recording
@@ -139,7 +140,11 @@ class TransformersModel:
         mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
-            raise TraceError(f"model must have attention of one kind to be asked about a text, got {sorted(kinds)}")
+            raise TraceError(
+                worded(
+                    "model must have attention of one kind to be asked about a text, got {kinds}", kinds=sorted(kinds)
+                )
+            )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
         return trace_of_calls(
@@ -166,7 +171,9 @@ class TransformersModel:
 
         backend = getattr(self._tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise TraceError("tokenizer must be a fast one to go on with a text, got one without backend_tokenizer")
+            raise TraceError(
+                worded("tokenizer must be a fast one to go on with a text, got one without backend_tokenizer")
+            )
         continuation, drawer = Continuation(backend, text.tokens), choice.drawer()
         ends = self._ends()
         probabilities = []
@@ -234,7 +241,9 @@ def _size(config: Any, *names: str) -> int:
         value = getattr(config, name, None)
         if isinstance(value, int):
             return value
-    raise TraceError(f"model.config must say {names[-1]}, got none; read its weights with eyeline.watch")
+    raise TraceError(
+        worded("model.config must say {name}, got none; read its weights with eyeline.watch", name=names[-1])
+    )
 
 
 def _positions(config: Any, tokenizer: Any) -> int | None:

@@ -18,6 +18,7 @@ from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, checked
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import RecordedCall
@@ -177,7 +178,7 @@ def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
         with panics_caught():
             found = tokenized(text, tokenizer)
     except ModelError as error:
-        raise TraceError(f"tokenizer can't cut this text into tokens ({error})") from None
+        raise TraceError(worded("tokenizer can't cut this text into tokens ({reason})", reason=error)) from None
     if found.offsets is None:
         return reread(found.ids, tokenizer), found.inputs
     unknown = getattr(tokenizer, "unk_token_id", None)

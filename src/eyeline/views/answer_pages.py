@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from eyeline.answers import Comparison, Explanation
-from eyeline.traces.trace import check_plain
+from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page import Page
+from eyeline.words import worded
 
 
 def explanation_page(found: Explanation) -> Page:
     """The page of an explanation; where something was changed, the second trace is of the run that it changed.
 
     Raises:
-        TraceError: if the model's scores are more than scaled products, which the page can't show.
+        TraceError: if the model's scores are more than scaled products (a cap, a bias,
+            sinks), which the page can't show.
     """
     for trace in found.traces:
-        check_plain(trace, "shown on a page")
+        check_plain(trace.layers, trace.model.name, worded("shown on a page"))
     question = found.question
     token = found.units[question.units[0]].tokens[0] if question.units else None
     state = _state(question.layer, question.head, token, question.special)
@@ -36,7 +38,7 @@ def comparison_page(found: Comparison) -> Page:
     """
     first, second = found.sides
     for side in found.sides:
-        check_plain(side.trace, "shown on a page")
+        check_plain(side.trace.layers, side.trace.model.name, worded("shown on a page"))
     question = found.question
     state = _state(question.layer, question.head, first.units[first.token_units[0]].tokens[0], question.special)
     partner = second.units[second.token_units[0]].tokens[0]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
 from eyeline.traces import Trace, TraceError, record
+from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page.page import Page
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.models import Model
@@ -37,7 +39,8 @@ def view(
         progress: as for `eyeline.record`.
 
     Raises:
-        TraceError, ModelError: as `eyeline.record`; a ValueError.
+        TraceError, ModelError: as `eyeline.record`, or if the scores of a trace are more than scaled products (a cap, a
+            bias, sinks), which the page can't show; a ValueError.
 
     >>> page = view(["time flies like an arrow", "fruit flies like a banana"], state={"view": "compare"})
     >>> len(page.traces), page.header()["traces"][1]["queries"]["pieces"][1]
@@ -59,6 +62,7 @@ def view(
     traces: list[Trace] = []
     for one in several:
         if isinstance(one, Trace):
+            check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
         traces.append(record(one, model=model, values=values, progress=progress))
