@@ -15,7 +15,6 @@ interface LineEntry {
   aside: number[];
   unknown: number[];
   prompt: number | null;
-  unknown?: number[];
 }
 
 interface TraceEntry {
