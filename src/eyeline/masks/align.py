@@ -1,4 +1,4 @@
-"""Where queries stand among keys, where the two differ in number."""
+"""The alignment of queries with keys, where their numbers differ."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from eyeline.masks.shape import AttentionShape
 
-#: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
+#: "start": the first query stands at the first key; "end": the last at the last; a number: the first at that key.
 Align = Literal["start", "end"] | int
-#: Positions beside it are whole numbers of 64 bits too.
+#: The largest offset: positions up to it still fit in 64 bits.
 _FARTHEST = 1 << 62
 
 
 def standing(shape: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `name` stands in the error message."""
+    """The key position at which each query stands, (N, 1); `name` is the mask's name in the error message."""
     N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
@@ -29,7 +29,7 @@ def standing(shape: AttentionShape, align: Align | None, name: str) -> NDArray[n
 
 
 def check_align(align: Any) -> Align | None:
-    """An alignment, checked; a whole number of any kind becomes an int.
+    """Check an alignment; a whole number of any type becomes an int.
 
     Raises:
         ValueError: if it is neither "start", "end", a whole number nor None.

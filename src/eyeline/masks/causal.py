@@ -1,4 +1,4 @@
-"""The past and the present: a mask by position."""
+"""The causal mask."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ class Causal(Mask):
     """Query i may look at keys up to its own position, not at the future.
 
     Args:
-        align: where unequal numbers of queries and keys meet: "end" (the last query stands at the last key, as in
-            decoding with a cache), "start" (the first at the first), or a whole number: the key, counted from 0, at
-            which the first query stands (a chunk of queries before room that isn't filled yet). Libraries disagree, so
-            it must be said when they differ.
+        align: how queries are aligned with keys, required where their numbers differ, since libraries disagree: "end"
+            (the last query stands at the last key, as in decoding with a cache), "start" (the first at the first), or
+            the key, counted from 0, at which the first query stands (a chunk of queries in a cache that isn't full).
 
     >>> Causal(align="end").dense(2, 4).astype(int)
     array([[1, 1, 1, 0],
