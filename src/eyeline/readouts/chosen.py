@@ -1,4 +1,4 @@
-"""Several readouts, checked."""
+"""Checks of the argument `read=`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eyeline.readouts.readout import Readout
 
 
 def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
-    """What is to be read: one readout or several, each kind at most once.
+    """Check one readout or several against a matrix, each kind at most once; returns a tuple.
 
     Raises:
         TypeError: if one of them isn't a readout.
-        ValueError: if a kind is there twice, or one doesn't fit the matrix.
+        ValueError: if a kind occurs twice, or one doesn't fit the matrix.
     """
     given = several(read)
     for readout in given:
@@ -24,7 +24,7 @@ def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Re
 
 
 def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
-    """As `chosen`, before it is known of which matrix."""
+    """As `chosen`, without the checks that need the matrix's shape."""
     alone = isinstance(read, (Readout, type, str)) or not isinstance(read, Iterable)
     given: tuple[Any, ...] = (read,) if alone else tuple(read)  # type: ignore[arg-type]
     for readout in given:

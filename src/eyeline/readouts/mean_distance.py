@@ -1,4 +1,4 @@
-"""How far each query looks."""
+"""Each query's mean distance to the keys, by weight."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray,
 class MeanDistance(Readout[Array]):
     """How far each query looks, in tokens: Σ w·|i' - j|, where i' is the key position at which query i stands.
 
-    Reads `mean_distance` of an observation, (..., H, N); 0 for a query that may look at nothing.
+    Result `mean_distance`, (..., H, N); 0 for a query that may look at nothing.
 
     Args:
         align: as in `Causal`, needed where queries and keys differ in number.
 
     Raises:
-        ValueError: if `align` is needed and not given, or is something else.
+        ValueError: if `align` is needed and not given, or isn't an alignment.
 
     Source: Vig and Belinkov, "Analyzing the Structure of Attention in a Transformer Language Model" (2019), section 4.
 
@@ -63,7 +63,7 @@ class MeanDistance(Readout[Array]):
         return LoweredReadout(row_distances=self._stands(shape))
 
     def _stands(self, shape: AttentionShape) -> int:
-        """The key at which the first query stands."""
+        """The key position of query 0."""
         positions = self.positions(shape)
         return int(positions[0]) if len(positions) else 0
 
