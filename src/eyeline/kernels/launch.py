@@ -1,4 +1,4 @@
-"""Telling a kernel its params, laying out its threads' workspace, and running it on threads."""
+"""Filling a kernel's params, laying out its threads' workspaces, and running it on threads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Capped, Relative, Step
 
 Array = NDArray[Any]
-#: Multiply-adds that are worth a thread's waking.
+#: The number of multiply-adds for which waking a thread pays.
 WORTH_A_THREAD = 1 << 21
-#: Multiply-adds between two looks at whether the user wants to stop: some tenths of a second.
+#: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
@@ -39,33 +39,33 @@ def name_of(dtype: np.dtype[Any]) -> DType:
 
 
 def workers_for(cost: int) -> int:
-    """How many threads so many multiply-adds are worth."""
+    """The number of threads for this many multiply-adds."""
     allowed = threads.get_threads()
     return allowed if cost > WORTH_A_THREAD else 1
 
 
 def strided(array: Array, first: int = 0) -> tuple[int, ...]:
-    """Where an array of up to four axes lies, as params have it; its token number `first` is the first that is here."""
+    """Address and strides of an array of up to four axes, as in `STRIDED`; its first token has the position `first`."""
     address, strides = array.ctypes.data, array.strides
     if first:
-        # Keys have their numbers among all; the mask hides those that aren't here.
+        # Keys are addressed by their position in the whole; the mask hides those outside the array.
         address -= first * strides[2]
     return (address, *strides, 0, 0, 0, 0)[:5]
 
 
 class Params:
-    """The params of one call of a kernel, and what has to be kept alive meanwhile.
+    """The params of one call of a kernel, and the objects to keep alive during it.
 
     Attributes:
-        record: one of `PARAMS`, to be filled by field.
-        held: whatever the record's addresses point to.
+        record: one of `PARAMS`, filled field by field.
+        held: the owners of the memory that the record's addresses point to.
     """
 
     def __init__(
         self, program: Program, arrays: tuple[Array, Array, Array], spec: AttentionSpec, totals: tuple[Array, Array]
     ) -> None:
-        """What every kernel is told: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and rows'
-        maxima and sums, contiguous."""
+        """Fill the fields of every kernel: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and
+        the rows' maxima and sums, contiguous."""
         q, k, v = arrays
         self.program, self.dtype = program, name_of(q.dtype)
         # Ten times as fast as `np.zeros`.
@@ -91,7 +91,7 @@ class Params:
             record["dropout"] = threshold(spec.dropout), seed, 1 / (1 - spec.dropout)
 
     def copy(self) -> Params:
-        """The same once more, to be filled further."""
+        """A copy, whose record can be filled further."""
         other = object.__new__(Params)
         kind = PARAMS[self.program]
         record = np.ndarray((), kind, bytearray(self.record.tobytes()))
@@ -125,8 +125,8 @@ class Params:
             self.held.append(sinks)
 
     def lay_out(self, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None) -> None:
-        """Say where the parts of a thread's workspace begin, given their lengths in bytes, with room for so many panels
-        of these parts."""
+        """Set the offsets of a workspace's parts, given their sizes in bytes, with room for `panels` panels; the sizes
+        of a panel's parts are in `panel`."""
         if panel is not None:
             places = self.record["panel"]
             places["size"] = _follow(places, panel, _whole_lines(PANEL.itemsize))
@@ -135,7 +135,7 @@ class Params:
         self.record["workspace_size"] = _follow(places, sizes, _whole_lines(places.dtype.itemsize))
 
     def launch(self, workers: int, cost: int) -> None:
-        """Do all the tasks, each of some `cost` multiply-adds."""
+        """Run all tasks, each of about `cost` multiply-adds."""
         record = self.record
         kernel, address, size = (
             kernel_cache.kernel(self.program, self.dtype),
@@ -144,7 +144,7 @@ class Params:
         )
         at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
 
-        # Whatever the params point to lives as long as a thread may be at work on it.
+        # The default argument keeps the arrays alive as long as a thread may use them.
         def work(held: object = (record, self.held)) -> None:
             workspace = _workspace(size)
             while kernel(address, workspace, at_a_time):
@@ -157,8 +157,7 @@ class Params:
 
 
 def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
-    """Say in a `RECTANGLE` where a rectangle (B, H, R, C) of the weights lies: these queries and keys, each once and in
-    order."""
+    """Fill a `RECTANGLE` for an array (B, H, R, C) of the weights of these queries and keys, each once and in order."""
     rectangle = np.ascontiguousarray(rectangle)
     record["address"], record["rows"], record["columns"] = rectangle.ctypes.data, len(rows), len(columns)
     params.held.append(rectangle)
@@ -171,10 +170,10 @@ def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, c
 
 
 def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: AttentionSpec, dtype: DType) -> object:
-    """One step's record; returns what has to be kept alive."""
+    """Fill one step's record; returns the object to keep alive."""
     inside = np.dtype(dtype)
     if isinstance(step, Relative):
-        # A panel reads a whole line from its first query's place.
+        # A panel reads a whole line from its first query's entry on, so the table is padded.
         here = step.table[:, spec.first_query :]
         table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
         table[:, : here.shape[1]] = here * math.log2(math.e)
@@ -196,7 +195,7 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
 
 
 def _follow(places: Any, sizes: Mapping[str, int], begin: int) -> int:
-    """Say where each part begins, each on a cache line of its own; returns where the last one ends."""
+    """Set each part's offset, each on a cache line of its own; returns the end of the last one."""
     for name, size in sizes.items():
         places[name] = begin
         begin += _whole_lines(size)
@@ -204,12 +203,12 @@ def _follow(places: Any, sizes: Mapping[str, int], begin: int) -> int:
 
 
 def _whole_lines(size: int) -> int:
-    """So many bytes, rounded up to whole cache lines."""
+    """`size` bytes rounded up to whole cache lines."""
     return -(-size // 64) * 64
 
 
 def _workspace(size: int) -> int:
-    """The address of this thread's workspace, at the start of a cache line, kept from call to call."""
+    """The address of this thread's workspace, on a cache line, reused from call to call."""
     held: Array | None = getattr(_own, "workspace", None)
     if held is None or held.nbytes < size + 64:
         held = _own.workspace = np.empty(size + 64, np.uint8)

@@ -1,4 +1,4 @@
-"""The primitives that a pass can read of the weights: which are asked for, and what it found."""
+"""The primitives that a pass can compute from the weights: the request, and the results."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Primitives:
-    """What a pass is to read of the weights w = 2^(score - maximum) / sum, where a score is in base 2.
+    """The primitives requested of a pass, for the weights w = 2^(score - maximum) / sum, with scores in base 2.
 
-    Readouts are made of these few, which is all that kernels know of them (`readouts`).
+    Readouts are built on these few, which is all that kernels know of them (`readouts`).
 
     Attributes:
-        row_log_weights: whether to read Σ_j w_ij · (score_ij - maximum_i).
-        row_distances: the key at which the first query stands, to read Σ_j w_ij · |i + row_distances - j|.
-        row_bins: int32 (B or 1, M), each key's bin or -1, to read the weight on each of `bins` bins.
-        select: how many keys of the largest weights to read, with these.
-        column_sums: whether to read Σ_i w_ij; `column_maxima`: the largest w_ij of a key.
-        grid: rows and columns of cells, at most N and M, over which `grid_sums` and `grid_maxima` are read.
-        maxima, sums: (B, H, N), what weights are relative to, if not the pass's own.
-        queries, first_query: how many queries the whole has, and the number of this pass's first, for the grid.
-        row_total: what each row's weights sum to at most, from 1 to 2^40.
+        row_log_weights: whether to compute Σ_j w_ij · (score_ij - maximum_i).
+        row_distances: the key position of the pass's first query, to compute Σ_j w_ij · |i + row_distances - j|.
+        row_bins: int32 (B or 1, M), each key's bin or -1, to compute the weight on each of `bins` bins.
+        select: k, to find the keys of the k largest weights, and these weights.
+        column_sums: whether to compute Σ_i w_ij; `column_maxima`: the largest w_ij of each key.
+        grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
+        maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
+        queries, first_query: the number of queries in the whole, and the position of this pass's first, for the grid.
+        row_total: an upper bound on the sum of a row's weights, from 1 to 2^40.
     """
 
     row_log_weights: bool = False
@@ -53,12 +53,12 @@ class Primitives:
 
 
 class PrimitiveResults:
-    """What a pass read of the weights: an array for each primitive asked for, else None.
+    """The primitives that a pass computed: an array for each requested one, else None.
 
     Attributes:
         row_log_weights, row_distances: (B, H, N).
         row_bins: (B, H, N, bins).
-        selected_keys, selected_weights: (B, H, N, select), from the largest weight down; key -1 where there are fewer.
+        selected_keys, selected_weights: (B, H, N, select), in descending order of weight; key -1 where there are fewer.
         column_sums, column_maxima: (B, H, M).
         grid_sums, grid_maxima: (B, H, rows, columns).
     """
@@ -68,7 +68,7 @@ class PrimitiveResults:
         self._asked = asked
         cells = (B, H, *(asked.grid or (0, 0)))
         queries = N if asked.queries is None else asked.queries
-        # So many units make 1 that no sum over all queries overflows.
+        # Fixed point: 1 is this many units, so that no sum over all queries overflows.
         self._units = 2.0 ** (61 - queries.bit_length() - math.ceil(math.log2(asked.row_total)))
 
         def made(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
@@ -108,7 +108,7 @@ class PrimitiveResults:
         return self._floating(self._grid_sums, self._grid_spoiled)
 
     def tell(self, params: Params) -> None:
-        """Say where all of it goes."""
+        """Set the results' addresses in the params."""
         asked = self._asked
         record = params.record["primitives"]
         record["asked"], record["select"], record["bins"] = 1, asked.select, asked.bins
@@ -140,7 +140,7 @@ class PrimitiveResults:
         params.held.append(self)
 
     def panel_sizes(self, line: int, rows: int, keys: int) -> dict[str, int]:
-        """Bytes of the parts of a panel that are read later, with lines of so many bytes."""
+        """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes."""
         blocks = -(-max(keys, 1) // KEY_BLOCK)
         return {
             "scores": (keys + KEY_BLOCK + rows) * line,
@@ -149,7 +149,7 @@ class PrimitiveResults:
         }
 
     def workspace_sizes(self, line: int, keys: int) -> dict[str, int]:
-        """Bytes of the parts of a workspace in which primitives are read."""
+        """Sizes in bytes of a workspace's parts for reading primitives."""
         asked, size = self._asked, self._dtype.itemsize
         columns = asked.grid[1] if asked.grid else 0
         return {
@@ -167,5 +167,5 @@ class PrimitiveResults:
 
 
 def _bins(tokens: int, count: int) -> NDArray[np.int32]:
-    """The bin of each token, of `count` at most as many."""
+    """The bin of each token, for `count` bins, at most as many as tokens."""
     return np.repeat(np.arange(count, dtype=np.int32), np.diff(edges(tokens, count)))

@@ -1,4 +1,4 @@
-"""The forward pass: say what is wanted, lay out the workspace, hand the tasks to the threads."""
+"""The forward pass: fills the params, lays out the workspaces, and runs the tasks on threads."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 
 Array = NDArray[Any]
-#: Queries that share a block of keys while it is in the cache.
+#: The number of queries that use a block of keys while it is in the cache.
 _QUERIES_TOGETHER = 128
-#: Bytes of scores that a thread keeps at most for more than one panel: about what the nearer caches hold.
+#: The most bytes of scores that a thread keeps for several panels: about what the L1 and L2 caches hold.
 _KEPT_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What a forward pass gives.
+    """The results of a forward pass.
 
     Attributes:
         output: (B, H, N, E).
         maxima: (B, H, N), each row's largest score, in base 2.
         sums: (B, H, N), each row's sum of 2^(score - largest).
-        pairs: the number of query-key pairs that were computed for it.
-        found: the primitives read of the weights, if any were.
+        pairs: the number of query-key pairs that were computed.
+        found: the primitives, if any were requested.
     """
 
     output: Array
@@ -44,8 +44,8 @@ class Pass:
 def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primitives | None = None) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all of one type, of any strides.
 
-    Types are float32, float64, float16, or uint16 for the bits of bfloat16; these two are computed in float32, as
-    maxima and sums are.
+    Types are float32, float64, float16, or uint16 for the bits of bfloat16; the last two are computed in float32, and
+    have maxima and sums in float32.
     """
     B, H, N, _ = q.shape
     inside = computed(q.dtype)
@@ -65,8 +65,8 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primi
 
 
 def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array, rows: Array, columns: Array) -> Array:
-    """A rectangle of the weights of q (B, H, N, D) on k (B, G, M, D), (B, H, R, C): these queries and keys, each once
-    and in order, from all queries' maxima and sums."""
+    """A rectangle of the weights of q (B, H, N, D) on k (B, G, M, D), (B, H, R, C): the queries `rows` and the keys
+    `columns`, each once and in order, from all queries' maxima and sums."""
     B, H, _, _ = q.shape
     rectangle = np.zeros((B, H, len(rows), len(columns)), computed(q.dtype))
     if rectangle.size:
@@ -78,7 +78,7 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
 
 
 def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> int:
-    """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
+    """Run the kernel for all heads and queries; returns the number of query-key pairs computed."""
     B, H, N, M = params.shape
     if not B * H * N:
         return 0
@@ -86,7 +86,7 @@ def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> in
     panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
     cost = keys_here * int(record["D"] + record["E"])
     workers = workers_for(B * H * N * cost)
-    # Several panels to a task, as long as every thread has some tasks.
+    # Several panels per task, as long as every thread has some tasks.
     in_a_head = -(-N // panel)
     together = _QUERIES_TOGETHER // panel
     if found is not None:

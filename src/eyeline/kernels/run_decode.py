@@ -1,4 +1,4 @@
-"""Decoding: the pass for few queries against many keys, whose bits are those of the usual pass."""
+"""Decoding: the forward pass for few queries and many keys, with the same bits as the usual one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from eyeline.kernels.launch import Params, workers_for
 from eyeline.kernels.machine import target
 
 Array = NDArray[Any]
-#: The most queries that do better here, and the fewest keys that are worth a kernel of their own.
+#: The most queries, and the fewest keys, for which this kernel is faster.
 _MOST_QUERIES, _FEWEST_KEYS = 8, 64
-#: Key heads are cut into parts where their number would leave threads idle for more than this share of the time.
+#: Key heads are split into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
 
 def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
-    """Whether `forward` here can do it, and does better than the usual pass."""
+    """Whether this module's `forward` supports the call, and is faster than the usual pass."""
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
     mask, scores = spec.mask, spec.scores
@@ -41,11 +41,11 @@ def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
 
 
 def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, maxima: Array, sums: Array) -> int | None:
-    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, for what is `eligible`: to the bit as the
+    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, of an `eligible` call, bit for bit as the
     usual pass does.
 
-    Returns the number of query-key pairs computed, or None where a row isn't finite: that takes more care, and what
-    was filled counts for nothing.
+    Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are invalid
+    and the usual pass must be run.
     """
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
@@ -73,7 +73,7 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, ma
 
 
 def _parts(heads: int, workers: int) -> int:
-    """Into how many parts each key head is cut, so that no thread is idle for long."""
+    """The number of parts of each key head, so that no thread is idle for long."""
     rounds = -(-heads // workers)
     return 1 if rounds * workers * (1 - _IDLE) <= heads else -(-2 * workers // heads)
 
