@@ -1,5 +1,5 @@
 """Calls on NumPy arrays: `call` converts arrays, mask and scores to the kernels' form, `observed` requests the
-primitives that the readouts need and hands them the results, and `checks` validates the arguments.
+primitives that the readouts need and hands them the results, and `checks` checks the arguments.
 
 This room may import `kernels` and all below, not torch; both `calls` and `torch` use it.
 

@@ -61,7 +61,8 @@ class Pooled(Readout[Array]):
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         return (ResultArray("pooled", ("rows", "columns"), (self.rows, self.columns)),)
 
-    # A cell is a bin of queries by a bin of keys, each bin with at least one token. The picture repeats cells if needed.
+    # A cell is a bin of queries by a bin of keys, each bin with at least one token; the picture repeats cells if needed
+    # to reach its size.
 
     def _edges(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The edges of the bins of queries and of keys, (R + 1,) and (C + 1,)."""

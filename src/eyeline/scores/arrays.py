@@ -15,8 +15,7 @@ Parameter = Any
 
 
 def beside(s: Any, x: Any) -> Any:
-    """`x` as an array of `s`'s library, on its device: whole numbers as they are, others in its type (NumPy: float64).
-    """
+    """`x` as an array of s's library, on its device. Whole numbers keep their type; others get s's (NumPy: float64)."""
     if namespace(s) is np:
         array = array_of(x)
         return array if array.dtype.kind in "iu" else array.astype(np.float64)
