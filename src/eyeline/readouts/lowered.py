@@ -7,7 +7,7 @@ asks them for what several readouts need in as few passes as will do, and hands 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LoweredReadout:
+class LoweredReadout(NamedTuple):
     """The primitives that a readout needs.
 
     Attributes:
@@ -51,11 +50,11 @@ class LoweredReadout:
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
-        both = dict(vars(self))
-        for name, its in vars(other).items():
-            mine = both[name]
+        both = self._asdict()
+        for name, its in zip(self._fields, other, strict=True):
             if its is None or its is False:
                 continue
+            mine = both[name]
             if mine is None or mine is False:
                 both[name] = its
             elif name == "select":
@@ -67,8 +66,7 @@ class LoweredReadout:
         return LoweredReadout(**both)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundPrimitives:
+class FoundPrimitives(NamedTuple):
     """What a pass found: the primitives that were asked for, of weights in the type that they are computed in.
 
     Attributes:
