@@ -49,8 +49,9 @@ def workers_for(cost: int) -> int:
 def address_of(made: Array) -> int:
     """The address of an array that was made here: `ctypes.data`, in half of its time where the array may be written and
     isn't empty."""
+    buffer: Any = made
     if made.flags.carray and made.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(made))
+        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
     return int(made.ctypes.data)
 
 

@@ -50,20 +50,21 @@ class LoweredReadout(NamedTuple):
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
-        both = self._asdict()
-        for name, its in zip(self._fields, other, strict=True):
+        both: list[Any] = []
+        for name, mine, its in zip(self._fields, self, other, strict=True):
             if its is None or its is False:
-                continue
-            mine = both[name]
-            if mine is None or mine is False:
-                both[name] = its
+                both.append(mine)
+            elif mine is None or mine is False:
+                both.append(its)
             elif name == "select":
-                both[name] = max(mine, its)
+                both.append(max(mine, its))
             elif name == "bins":
-                both[name] = mine + its  # one of the two is 0
+                both.append(mine + its)  # one of the two is 0
             elif name in ("row_bins", "rectangle") or mine != its:
                 return None
-        return LoweredReadout(**both)
+            else:
+                both.append(mine)
+        return LoweredReadout(*both)
 
 
 class FoundPrimitives(NamedTuple):
