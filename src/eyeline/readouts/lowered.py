@@ -6,6 +6,7 @@ asks them for what several readouts need in as few passes as will do, and hands 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -51,7 +52,8 @@ class LoweredReadout(NamedTuple):
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
         both: list[Any] = []
-        for name, mine, its in zip(self._fields, self, other, strict=True):
+        asked: Iterable[tuple[str, Any, Any]] = zip(self._fields, self, other, strict=True)
+        for name, mine, its in asked:
             if its is None or its is False:
                 both.append(mine)
             elif mine is None or mine is False:
