@@ -64,16 +64,16 @@ def attention(
     array([[0.73, 0.27],
            [0.27, 0.73]])
     """
-    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
         from eyeline.torch import attention as on_tensors
 
         tensors: Any = (q, k, v)
-        result: Any = on_tensors(*tensors, **asked)
+        result: Any = on_tensors(*tensors, **options)
         return result  # type: ignore[no-any-return]
     from eyeline.attention.call import Call
 
-    return Call(q, k, v, **asked).output()
+    return Call(q, k, v, **options).output()
 
 
 def observe(
@@ -116,16 +116,16 @@ def observe(
     >>> seen.lse.round(2)
     array([1.31, 1.31])
     """
-    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
         from eyeline.torch import observe as on_tensors
 
         tensors: Any = (q, k, v)
-        return on_tensors(*tensors, **asked, read=read, shard=shard, lse=lse)
+        return on_tensors(*tensors, **options, read=read, shard=shard, lse=lse)
     from eyeline.attention.call import Call
     from eyeline.attention.observed import observed
 
-    return observed(Call(q, k, v, **asked, shard=shard, lse=lse), read)[0]
+    return observed(Call(q, k, v, **options, shard=shard, lse=lse), read)[0]
 
 
 def _are_tensors(*arrays: object) -> bool:

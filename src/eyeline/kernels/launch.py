@@ -47,8 +47,8 @@ def workers_for(cost: int) -> int:
 
 
 def address_of(made: Array) -> int:
-    """The address of an array that was made here: `ctypes.data`, in half of its time where the array may be written and
-    isn't empty."""
+    """The address of an array that this package made: as `ctypes.data`, but twice as fast for arrays that are writable
+    and not empty."""
     buffer: Any = made
     if made.flags.carray and made.size:
         return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
@@ -138,7 +138,7 @@ class Params:
             self.held.append(sinks)
 
     def lay_out(self, layout: Layout) -> None:
-        """Say where the parts of a thread's workspace lie."""
+        """Set the offsets of a workspace's parts."""
         for place, told in layout.told:
             self._memory[place : place + len(told)] = told
         self.record["workspace_size"] = layout.size
@@ -202,11 +202,11 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of a thread's workspace lie, as a program's params say it.
+    """The layout of a thread's workspace, as the bytes of its fields in a program's params.
 
     Attributes:
         size: bytes of the workspace.
-        told: bytes of the params, each with its place among them.
+        told: pieces of the params' bytes, each with its offset.
     """
 
     size: int
@@ -216,9 +216,9 @@ class Layout:
 def laid_out(
     program: Program, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None
 ) -> Layout:
-    """Lay out a workspace of parts of these lengths in bytes, with room for so many panels of these parts.
+    """Lay out a workspace with parts of these sizes in bytes, and room for `panels` panels.
 
-    It takes long beside a small call: keep the layout for the next one of the same lengths.
+    This is slow compared with a small call, so reuse the layout for calls with the same sizes.
     """
     told = []
     if panel is not None:
@@ -232,7 +232,7 @@ def laid_out(
 
 
 def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
-    """A record of where each part begins, each on a cache line of its own; and where the last one ends."""
+    """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
     places = np.zeros((), kind)
     begin = _whole_lines(begin)
     for name, size in sizes.items():
@@ -242,7 +242,7 @@ def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[
 
 
 def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
-    """A field of a program's params as bytes, and its place among the bytes of all."""
+    """A field of a program's params: its offset, and its bytes."""
     fields = PARAMS[program].fields
     assert fields is not None
     return fields[name][1], value.tobytes()

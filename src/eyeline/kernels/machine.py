@@ -64,10 +64,10 @@ def target() -> Target:
         if flags.get("avx2") and flags.get("fma")
         else 128
     )
-    asked = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
-    if asked not in ("128", "256", "512") or int(asked) > widest:
+    setting = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
+    if setting not in ("128", "256", "512") or int(setting) > widest:
         raise SettingError(
-            f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {asked!r}"
+            f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {setting!r}"
         )
-    bits = int(asked)
+    bits = int(setting)
     return Target(llvm.get_host_cpu_name(), flags.flatten(), llvm.get_process_triple(), bits, *TILES[bits])

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class Primitives(NamedTuple):
-    """What a pass is to read of the weights w = 2^(score - maximum) / sum, where a score is in base 2.
+    """The primitives requested of a pass, for the weights w = 2^(score - maximum) / sum, with scores in base 2.
 
     Readouts are built on these few, which is all that kernels know of them (`readouts`).
 
@@ -147,7 +147,7 @@ class PrimitiveResults:
 
 
 class PrimitiveRoom(NamedTuple):
-    """What decides how much room primitives take in a workspace; the names are those of `Primitives`."""
+    """The numbers that determine the size of the primitives' parts of a workspace; names as in `Primitives`."""
 
     keys: int
     select: int
@@ -168,7 +168,7 @@ class PrimitiveRoom(NamedTuple):
         }
 
     def in_workspace(self, line: int, size: int) -> dict[str, int]:
-        """Bytes of the parts of a workspace in which primitives are read, of numbers of `size` bytes."""
+        """Sizes in bytes of a workspace's parts for reading primitives, with numbers of `size` bytes."""
         return {
             "threshold": line,
             "best": self.select * line,

@@ -16,7 +16,7 @@ _FARTHEST = 1 << 62
 
 
 def first_standing(shape: AttentionShape, align: Align | None, asked: object) -> int:
-    """The key position at which the first query stands; `asked` is what the error message is about."""
+    """The key position at which the first query stands; `asked` is the mask or readout named in errors."""
     N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
@@ -28,7 +28,7 @@ def first_standing(shape: AttentionShape, align: Align | None, asked: object) ->
 
 
 def standing(shape: AttentionShape, align: Align | None, asked: object) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `asked` is what the error message is about."""
+    """The key position at which each query stands, (N, 1); `asked` is the mask or readout named in errors."""
     return np.arange(shape.queries)[:, None] + first_standing(shape, align, asked)
 
 

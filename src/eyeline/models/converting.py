@@ -64,7 +64,7 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
     if known != _KNOWN:
         raise ModelError(f"{source.name} must be a GGUF file of {_KNOWN} to be converted, got {known}")
     config = _config(field, {tensor.name for tensor in reader.tensors})
-    total, done, told = sum(math.prod(tensor.shape.tolist()) for tensor in reader.tensors), 0, 0
+    total, done, reported = sum(math.prod(tensor.shape.tolist()) for tensor in reader.tensors), 0, 0
     tensors = {}
     for tensor in reader.tensors:
         name, _, kind = tensor.name.rpartition(".")
@@ -75,8 +75,8 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
         # Vectors stay float32: they are small, and were never quantised.
         tensors[f"{_theirs(name)}.{kind}"] = np.ascontiguousarray(values, np.float16 if values.ndim > 1 else np.float32)
         done += values.size
-        if (tenths := 10 * done // total) > told:
-            told = tenths
+        if (tenths := 10 * done // total) > reported:
+            reported = tenths
             say(f"converting {entry.name}: {10 * tenths}%")
     (folder / "model.safetensors").write_bytes(save(tensors, {"format": "pt"}))
     _write(folder / "config.json", config)

@@ -132,15 +132,15 @@ def run_pip(arguments: list[str], say: Progress) -> tuple[int, list[str]]:
     except OSError as error:
         return 1, [f"ERROR: {error}"]
     assert process.stdout is not None
-    lines, told = [], 0
+    lines, reported = [], 0
     with process.stdout:
         try:
             for raw in process.stdout:
                 line = raw.decode("utf-8", "replace").strip()
                 if not (grown := re.fullmatch(r"Progress (\d+) of (\d+)", line)):
                     lines.append(line)
-                elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > told:
-                    told = tenths
+                elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > reported:
+                    reported = tenths
                     say(f"{int(grown[1]) / 1e6:.0f} of {int(grown[2]) / 1e6:.0f} MB")
             return process.wait(), lines
         finally:

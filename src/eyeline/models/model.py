@@ -147,8 +147,8 @@ class Model:
         [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
-        asked: Any = read if isinstance(read, Sequence) else [read]
-        return self._network.layers(self._network.embed(array), mask, scale, asked)
+        readouts: Any = read if isinstance(read, Sequence) else [read]
+        return self._network.layers(self._network.embed(array), mask, scale, readouts)
 
     def logits(self, state: ArrayLike) -> NDArray[np.float32]:
         """A decoder's logits of the next token, from the tokens' vectors after the last layer.
@@ -205,8 +205,8 @@ class Model:
         >>> model.text([step.id for step in steps]), round(steps[0].probability, 2)
         (' Paris.', 0.77)
         """
-        asked: Any = read if isinstance(read, Sequence) else [read]
-        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=asked)
+        readouts: Any = read if isinstance(read, Sequence) else [read]
+        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=readouts)
         return (Step(one.chosen, one.probability, one.layers) for one in running if one.chosen is not None)
 
     def generation_passes(

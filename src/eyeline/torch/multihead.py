@@ -82,17 +82,17 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         mask, scores = _mask(q, k, key_padding_mask, attn_mask, is_causal, extra)
         dropout = self.dropout if self.training else 0.0
         seed = drawn_seed() if dropout else None
-        asked: Any = {"mask": mask, "scores": scores, "dropout": dropout, "seed": seed}
+        options: Any = {"mask": mask, "scores": scores, "dropout": dropout, "seed": seed}
         second: Any = None
         if read is not None:
-            second = observe(q, k, v, **asked, read=read)
+            second = observe(q, k, v, **options, read=read)
             heads = second.output
         elif need_weights:
-            found: Any = observe(q, k, v, **asked, read=Weights())
+            found: Any = observe(q, k, v, **options, read=Weights())
             heads, second = found.output, found.weights.to(q.dtype)
             second = second.mean(dim=1) if average_attn_weights else second
         else:
-            heads = attention(q, k, v, **asked)
+            heads = attention(q, k, v, **options)
         tokens = heads.transpose(1, 2).flatten(2)
         output = self.out_proj(tokens if self.batch_first else tokens.transpose(0, 1))
         if not single:

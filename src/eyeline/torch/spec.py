@@ -59,10 +59,10 @@ class Telling:
     def value(self, value: Any) -> str:
         """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters."""
         learns = isinstance(value, Score)
-        told = [f'"{type(value).__qualname__}"']
+        items = [f'"{type(value).__qualname__}"']
         for field in fields(value):
-            told.append(self._part(field.name, getattr(value, field.name), learns))
-        return "[" + ", ".join(told) + "]"
+            items.append(self._part(field.name, getattr(value, field.name), learns))
+        return "[" + ", ".join(items) + "]"
 
     def _part(self, name: str, part: Any, learns: bool) -> str:
         if isinstance(part, Mask):
@@ -121,7 +121,7 @@ def spec(
     portable: bool | int,
 ) -> str:
     """The text of a whole call; `seed` is the index of a fact, or null; `portable` may be `Request.at_a_time`."""
-    told = [
+    items = [
         '"lead": ' + (_json(lead) if len(lead) != 1 else "null"),
         '"scale": ' + _json(scale),
         '"mask": ' + mask,
@@ -131,7 +131,7 @@ def spec(
         '"read": [' + ", ".join(read) + "]",
         '"portable": ' + _json(portable),
     ]
-    return "{" + ", ".join(told) + "}"
+    return "{" + ", ".join(items) + "}"
 
 
 def decode(
@@ -141,39 +141,39 @@ def decode(
 
     With `sizes_only`, the tensors' contents aren't read: the mask is left out, and numbers are zeros.
     """
-    told = _parsed(text)
+    call = _parsed(text)
     B, H, N, D = q.shape
-    shape = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
+    shape = AttentionShape((B,) if call["lead"] is None else tuple(call["lead"]), H, N, k.shape[2])
     arrays = [np.zeros(tuple(x.shape), np.int64) if sizes_only else x.cpu().numpy() for x in facts]
     return Request(
         shape=shape,
-        scale=default_scale(D) if told["scale"] is None else told["scale"],
-        mask=None if told["mask"] is None or sizes_only else _value(told["mask"], parameters, arrays),
-        scores=tuple(_value(score, parameters, arrays) for score in told["scores"]),
-        dropout=told["dropout"],
-        seed=0 if told["seed"] is None else int(arrays[told["seed"]]),
-        read=tuple(_value(readout, parameters, arrays) for readout in told["read"]),
-        portable=told["portable"] is not False,
-        at_a_time=None if isinstance(told["portable"], bool) else told["portable"],
+        scale=default_scale(D) if call["scale"] is None else call["scale"],
+        mask=None if call["mask"] is None or sizes_only else _value(call["mask"], parameters, arrays),
+        scores=tuple(_value(score, parameters, arrays) for score in call["scores"]),
+        dropout=call["dropout"],
+        seed=0 if call["seed"] is None else int(arrays[call["seed"]]),
+        read=tuple(_value(readout, parameters, arrays) for readout in call["read"]),
+        portable=call["portable"] is not False,
+        at_a_time=None if isinstance(call["portable"], bool) else call["portable"],
     )
 
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(text)
-    return told
+    call: dict[str, Any] = json.loads(text)
+    return call
 
 
-def _value(told: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
+def _value(encoded: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
     """The mask, score modifier or readout given by a list of its class's name and its parts."""
-    name, *told_parts = told
+    name, *encoded_parts = encoded
     kind = _kind(name)
     names = [field.name for field in fields(kind)]
-    return kind(**{name: _part(part, parameters, arrays) for name, part in zip(names, told_parts, strict=True)})
+    return kind(**{name: _part(part, parameters, arrays) for name, part in zip(names, encoded_parts, strict=True)})
 
 
-def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
-    match told:
+def _part(encoded: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
+    match encoded:
         case ["fact", number]:
             return arrays[number]
         case ["parameter", number]:
@@ -185,8 +185,8 @@ def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any
         case ["slice", start, stop, step]:
             return slice(start, stop, step)
         case [str(), *_]:
-            return _value(told, parameters, arrays)
-    return told
+            return _value(encoded, parameters, arrays)
+    return encoded
 
 
 def _kind(name: str) -> Any:

@@ -91,8 +91,8 @@ class _Attend(torch.autograd.Function):
         facts = ctx.inputs - 3 - ctx.count
         if not given:
             return tuple([None] * (2 + ctx.inputs))
-        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
-        found = applied(_AttendBackward, *told, *tensors, *results, *(d for _, d in given))
+        settings = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
+        found = applied(_AttendBackward, *settings, *tensors, *results, *(d for _, d in given))
         own = [d if need else None for d, need in zip(found, needs, strict=True)]
         return None, None, *own, *[None] * facts
 
@@ -103,8 +103,8 @@ class _Attend(torch.autograd.Function):
         if not _are_wrapped((*tensors, *(t for _, t in given))):
             found = _tangents(ctx.spec, _split(tensors, ctx.count), given)
             return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
-        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
-        found = applied(_AttendTangent, *told, *tensors, *(t for _, t in given))
+        settings = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
+        found = applied(_AttendTangent, *settings, *tensors, *(t for _, t in given))
         return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
 
     @staticmethod
