@@ -82,10 +82,13 @@ class Call:
         first, here, N = self.shard.first_key, self.k.shape[2], self.q.shape[2]
         if mask is None and here == self.shape.keys:
             return None
-        lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
             lowered = _lowered_mask(mask, self.shape)
+        else:
+            lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         bounds, allowed = lowered.bounds, lowered.allowed
+        if self.shape.queries == N and self.shape.keys == here and bounds.flags.c_contiguous:
+            return lowered
         rows = slice(self.shard.first_query, self.shard.first_query + N)
         if self.shape.queries != N:
             bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -101,19 +100,16 @@ def _primitives(
     )
 
 
-@dataclass
 class _Weighed:
     """The weights of a pass: what they are relative to, and what is made of it."""
 
-    call: Call
-    done: Pass
-    totals: tuple[Array, Array] | None
-
-    @cached_property
-    def _lse(self) -> Array:
-        """The log of each row's sum over the keys that are here, (B, H, N), in base 2."""
+    def __init__(self, call: Call, done: Pass, totals: tuple[Array, Array] | None) -> None:
+        self.call, self.done, self.totals = call, done, totals
+        self._inside = computed(call.q.dtype)
         with np.errstate(divide="ignore"):
-            return np.asarray(self.done.maxima + np.log2(self.done.sums))
+            self._log_sums = np.log2(done.sums)
+        # The log of each row's sum over the keys that are here, (B, H, N), in base 2.
+        self._lse = done.maxima + self._log_sums
 
     @property
     def lse(self) -> Array:
@@ -142,7 +138,7 @@ class _Weighed:
 
     def led(self, x: Array) -> Array:
         """(B, H, ...) in the type that weights are computed in, or another than floating, with the call's own axes."""
-        x = x.astype(computed(self.call.q.dtype), copy=False) if x.dtype.kind == "f" else x
+        x = x.astype(self._inside, copy=False) if x.dtype.kind == "f" else x
         return x.reshape(*self.call.rows[:-1], *x.shape[2:])
 
     def output(self) -> Array:
@@ -172,14 +168,23 @@ class _Weighed:
 
     def found(self, wanted: LoweredReadout, read: PrimitiveResults | None) -> FoundPrimitives:
         """What was found, of the weights themselves."""
-        fields: dict[str, Any] = {} if read is None else {name: getattr(read, name) for name in _AS_THEY_ARE}
-        if read is not None and wanted.row_log_weights:
-            fields["row_log_weights"] = self._log_weights(read)
-        if wanted.looking:
-            fields["looking"] = self._looking()
-        if wanted.rectangle is not None:
-            fields["rectangle"] = self._rectangle(*wanted.rectangle)
-        return FoundPrimitives(**fields)
+        looking = self._looking() if wanted.looking else None
+        rectangle = None if wanted.rectangle is None else self._rectangle(*wanted.rectangle)
+        if read is None:
+            return FoundPrimitives(looking=looking, rectangle=rectangle)
+        return FoundPrimitives(
+            row_log_weights=self._log_weights(read) if wanted.row_log_weights else None,
+            row_distances=read.row_distances,
+            row_bins=read.row_bins,
+            selected_keys=read.selected_keys,
+            selected_weights=read.selected_weights,
+            column_sums=read.column_sums,
+            column_maxima=read.column_maxima,
+            grid_sums=read.grid_sums,
+            grid_maxima=read.grid_maxima,
+            looking=looking,
+            rectangle=rectangle,
+        )
 
     def _log_weights(self, read: PrimitiveResults) -> Array:
         """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
@@ -187,11 +192,12 @@ class _Weighed:
         if self.totals is not None:
             return np.asarray(read.row_log_weights * math.log(2))
         sums, sinks = self.done.sums, self.call.spec.scores.sinks
-        looked = np.asarray(sums > 0, sums.dtype)
-        if sinks is not None:
+        if sinks is None:
+            rest = np.where(sums > 0, self._log_sums, 0)
+        else:
             looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rest = np.where(looked > 0, np.log2(sums) * looked, 0)
+            with np.errstate(invalid="ignore"):
+                rest = np.where(looked > 0, self._log_sums * looked, 0)
         return np.asarray((read.row_log_weights - rest) * math.log(2))
 
     def _looking(self) -> Array:
@@ -219,17 +225,6 @@ class _Weighed:
 
 #: A given total may be less than the keys' own by rounding, or up to a factor of 2^39, in natural logs.
 _ROUNDING, _LARGEST_TOTAL = math.log(3), 39 * math.log(2)
-#: Primitives that the kernels give as readouts take them.
-_AS_THEY_ARE = (
-    "row_distances",
-    "row_bins",
-    "selected_keys",
-    "selected_weights",
-    "column_sums",
-    "column_maxima",
-    "grid_sums",
-    "grid_maxima",
-)
 
 
 def _ratio(part: Array, whole: Array) -> Array:

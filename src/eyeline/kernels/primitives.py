@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params
+from eyeline.kernels.launch import Params, address_of
 from eyeline.masks import edges
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Primitives:
+class Primitives(NamedTuple):
     """What a pass is to read of the weights w = 2^(score - maximum) / sum, where a score is in base 2.
 
     Readouts are made of these few, which is all that kernels know of them (`readouts`).
@@ -86,11 +84,19 @@ class PrimitiveResults:
         self._grid_spoiled = made(asked.grid_sums, cells, np.bool_)
         self.grid_maxima = made(asked.grid_maxima, cells)
         rows, columns = cells[2:]
-        self._places = [np.zeros(0, np.int32)] * 2
-        if asked.grid:
-            self._places = [_bins(n, count) for n, count in ((queries, rows), (M, columns))]
-            self._places[0] = self._places[0][asked.first_query :]
+        self._row_places = _bins(queries, rows)[asked.first_query :] if asked.grid else None
+        self._column_places = _bins(M, columns) if asked.grid else None
         self._dtype = dtype
+        self.room = PrimitiveRoom(
+            M,
+            asked.select,
+            asked.bins,
+            columns,
+            asked.grid_sums,
+            asked.grid_maxima,
+            asked.column_sums,
+            asked.column_maxima,
+        )
 
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:
         if sums is None or spoiled is None:
@@ -117,52 +123,63 @@ class PrimitiveResults:
             record["grid_rows"], record["grid_columns"] = asked.grid
         if asked.row_bins is not None:
             record["labels_batch"] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
+            record["labels"] = asked.row_bins.ctypes.data
+        if asked.maxima is not None and asked.sums is not None:
+            record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
         for name, array in (
-            ("m", asked.maxima),
-            ("l", asked.sums),
             ("row_log_weights", self.row_log_weights),
             ("row_distances", self.row_distances),
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
-            ("labels", asked.row_bins),
             ("row_bins", self.row_bins),
             ("column_sums", self._column_sums),
             ("column_spoiled", self._columns_spoiled),
             ("column_maxima", self.column_maxima),
-            ("grid_row_places", self._places[0]),
-            ("grid_column_places", self._places[1]),
+            ("grid_row_places", self._row_places),
+            ("grid_column_places", self._column_places),
             ("grid_sums", self._grid_sums),
             ("grid_spoiled", self._grid_spoiled),
             ("grid_maxima", self.grid_maxima),
         ):
             if array is not None:
-                record[name] = array.ctypes.data
+                record[name] = address_of(array)
         params.held.append(self)
 
-    def panel_sizes(self, line: int, rows: int, keys: int) -> dict[str, int]:
+
+class PrimitiveRoom(NamedTuple):
+    """What decides how much room primitives take in a workspace; the names are those of `Primitives`."""
+
+    keys: int
+    select: int
+    bins: int
+    grid_columns: int
+    grid_sums: bool
+    grid_maxima: bool
+    column_sums: bool
+    column_maxima: bool
+
+    def in_panel(self, line: int, rows: int) -> dict[str, int]:
         """Bytes of the parts of a panel that are read later, with lines of so many bytes."""
-        blocks = -(-max(keys, 1) // KEY_BLOCK)
+        blocks = -(-max(self.keys, 1) // KEY_BLOCK)
         return {
-            "scores": (keys + KEY_BLOCK + rows) * line,
+            "scores": (self.keys + KEY_BLOCK + rows) * line,
             "visits": blocks * VISIT.itemsize,
-            "peaks": blocks * line if self._asked.select else 0,
+            "peaks": blocks * line if self.select else 0,
         }
 
-    def workspace_sizes(self, line: int, keys: int) -> dict[str, int]:
-        """Bytes of the parts of a workspace in which primitives are read."""
-        asked, size = self._asked, self._dtype.itemsize
-        columns = asked.grid[1] if asked.grid else 0
+    def in_workspace(self, line: int, size: int) -> dict[str, int]:
+        """Bytes of the parts of a workspace in which primitives are read, of numbers of `size` bytes."""
         return {
             "threshold": line,
-            "best": asked.select * line,
-            "best_keys": asked.select * line // size * 8,
+            "best": self.select * line,
+            "best_keys": self.select * line // size * 8,
             "row_log_weights": line,
             "row_distances": line,
-            "row_bins": asked.bins * line,
-            "grid_sums": columns * line if asked.grid_sums else 0,
-            "grid_maxima": columns * line if asked.grid_maxima else 0,
-            "column_sums": keys * 8 if asked.column_sums else 0,
-            "column_maxima": keys * size if asked.column_maxima else 0,
+            "row_bins": self.bins * line,
+            "grid_sums": self.grid_columns * line if self.grid_sums else 0,
+            "grid_maxima": self.grid_columns * line if self.grid_maxima else 0,
+            "column_sums": self.keys * 8 if self.column_sums else 0,
+            "column_maxima": self.keys * size if self.column_maxima else 0,
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, computed, tell_rectangle, workers_for
+from eyeline.kernels.launch import Layout, Params, address_of, computed, laid_out, tell_rectangle, workers_for
 from eyeline.kernels.machine import target
-from eyeline.kernels.primitives import PrimitiveResults, Primitives
+from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 
 Array = NDArray[Any]
 #: Queries that share a block of keys while it is in the cache.
@@ -57,7 +58,7 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primi
             return Pass(output, maxima, sums, decoded)
     params = Params("forward", (q, k, v), spec, (maxima, sums))
     found = None if primitives is None else PrimitiveResults(primitives, params.shape, inside)
-    params.record["output"] = output.ctypes.data
+    params.record["output"] = address_of(output)
     params.held.append(output)
     if found is not None:
         found.tell(params)
@@ -84,7 +85,8 @@ def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> in
         return 0
     record, here = params.record, target()
     panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
-    cost = keys_here * int(record["D"] + record["E"])
+    D, E = params.widths
+    cost = keys_here * (D + E)
     workers = workers_for(B * H * N * cost)
     # Several panels to a task, as long as every thread has some tasks.
     in_a_head = -(-N // panel)
@@ -95,27 +97,40 @@ def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> in
     blocks = -(-in_a_head // panels)
     tasks = record["tasks"] = B * H * blocks
     record["blocks"], record["panels"] = blocks, panels
-    _lay_out(params, panel, panels, size, found)
+    room = None if found is None else found.room
+    half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
+    params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
     params.launch(min(workers, tasks), panels * panel * cost)
     return int(record["work"])
 
 
-def _lay_out(params: Params, panel: int, panels: int, size: int, found: PrimitiveResults | None) -> None:
-    record, rows, line = params.record, target().rows, panel * size
-    D, E, M = int(record["D"]), int(record["E"]), int(record["M"])
-    half = record["half"] != 0
+@lru_cache(maxsize=64)
+def _layout(
+    D: int,
+    E: int,
+    size: int,
+    panel: int,
+    panels: int,
+    rows: int,
+    half: bool,
+    intervals: int,
+    stepped: bool,
+    room: PrimitiveRoom | None,
+) -> Layout:
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, and tiles of so many `rows`."""
+    line = panel * size
     parts = {
         "q": D * line,
         "acc": E * line,
         "m": line,
         "l": line,
-        "bounds": int(record["mask"]["intervals"]) * 2 * panel * 4,
+        "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
     }
     shared = {
         "P": (KEY_BLOCK + rows) * line,
         "flags": KEY_BLOCK * panel,
-        "biases": KEY_BLOCK * line if record["step_count"] else 0,
+        "biases": KEY_BLOCK * line if stepped else 0,
         "block_m": line,
         "block_l": line,
         "shift": line,
@@ -125,7 +140,7 @@ def _lay_out(params: Params, panel: int, panels: int, size: int, found: Primitiv
         "values": half * KEY_BLOCK * E * size,
         "rows": (1 + half) * panel * max(D, E) * size,
     }
-    if found is not None:
-        parts |= found.panel_sizes(line, rows, M)
-        shared |= found.workspace_sizes(line, M)
-    params.lay_out(shared, panels, parts)
+    if room is not None:
+        parts |= room.in_panel(line, rows)
+        shared |= room.in_workspace(line, size)
+    return laid_out("forward", shared, panels, parts)

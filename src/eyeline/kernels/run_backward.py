@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
-from eyeline.kernels.launch import Params, strided, workers_for
+from eyeline.kernels.launch import Layout, Params, laid_out, strided, workers_for
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
@@ -226,20 +227,31 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
     """Lay out the workspace, and say how many keys a stripe has; returns that."""
     record, here = params.record, target()
     panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
-    panels, line = QUERY_BLOCK // panel, panel * size
-    D, E = int(record["D"]), int(record["E"])
+    D, E = params.widths
     line_d, line_e = padded(D, size), padded(E, size)
     keys = _STRIPE_BYTES // (2 * (line_d + line_e)) // KEY_BLOCK * KEY_BLOCK
     stripe = min(max(keys, KEY_BLOCK), _MOST_KEYS)
     record["line_d"], record["line_e"], record["stripe"] = line_d, line_e, stripe
-    block, elaborate = (KEY_BLOCK + here.rows) * line, int(record["elaborate"])
     curved = sum(not isinstance(step, (Relative, Added)) for step in steps)
+    intervals, elaborate = int(record["mask"]["intervals"]), bool(record["elaborate"])
+    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved))
+    return stripe
+
+
+@lru_cache(maxsize=64)
+def _layout(
+    D: int, E: int, size: int, panel: int, rows: int, stripe: int, intervals: int, elaborate: bool, curved: int
+) -> Layout:
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, tiles of so many `rows`, and so
+    many steps that aren't sums."""
+    line, line_d, line_e = panel * size, padded(D, size), padded(E, size)
+    block = (KEY_BLOCK + rows) * line
     parts = {
         "q": D * line,
         "acc": E * line,
         "m": line,
         "l": line,
-        "bounds": int(record["mask"]["intervals"]) * 2 * panel * 4,
+        "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
     }
     shared = {
@@ -264,5 +276,4 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
         "block_P": KEY_BLOCK * wide(size),
         "block_dS": KEY_BLOCK * wide(size),
     }
-    params.lay_out(shared, panels, parts)
-    return stripe
+    return laid_out("backward", shared, QUERY_BLOCK // panel, parts)

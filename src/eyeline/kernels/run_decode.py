@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
-from eyeline.kernels.launch import Params, workers_for
+from eyeline.kernels.launch import Layout, Params, address_of, laid_out, workers_for
 from eyeline.kernels.machine import target
 
 Array = NDArray[Any]
@@ -54,7 +55,7 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, ma
     workers = workers_for(B * G * cost)
     params = Params("decode", (q, k, v), spec, (maxima, sums))
     record = params.record
-    record["output"] = output.ctypes.data
+    record["output"] = address_of(output)
     params.held.append(output)
     scores_block = _lay_out(params, rows)
     parts = _parts(B * G, workers)
@@ -80,27 +81,32 @@ def _parts(heads: int, workers: int) -> int:
 
 def _lay_out(params: Params, rows: int) -> int:
     """Lay out the workspace; returns the bytes of a block of scores."""
-    record, lanes = params.record, target().lanes(params.dtype)
-    number = np.float32 if params.dtype == "float32" else np.float64
-    size = np.dtype(params.dtype).itemsize
-    widths = widths_across(number, lanes)
-    few = record["rows_across"] = next((few for few in widths if few >= rows), widths[-1])
-    padded = -(-rows // few) * few
-    scores_block = record["scores_block"] = padded * SCORES_APART * size
-    D, E, half = int(record["D"]), int(record["E"]), record["half"] != 0
-    params.lay_out(
-        {
-            "q": padded * (D + 1) * size,
-            "acc": rows * -(-E // lanes) * lanes * size,
-            "m": padded * size,
-            "l": padded * size,
-            "P": scores_block,
-            "alpha": padded * size,
-            "spread": lanes * size,
-            "keys": half * KEY_BLOCK * D * size,
-            "values": half * KEY_BLOCK * E * size,
-            "rows": half * max(D, E) * size,
-            "tail": KEY_BLOCK * lanes * size,
-        }
-    )
+    record, size = params.record, np.dtype(params.dtype).itemsize
+    layout, few, scores_block = _layout(*params.widths, size, target().lanes(params.dtype), rows, bool(record["half"]))
+    record["rows_across"], record["scores_block"] = few, scores_block
+    params.lay_out(layout)
     return scores_block
+
+
+@lru_cache(maxsize=64)
+def _layout(D: int, E: int, size: int, lanes: int, rows: int, half: bool) -> tuple[Layout, int, int]:
+    """A thread's workspace, for numbers of `size` bytes; how many rows a vector holds; and the bytes of a block of
+    scores."""
+    widths = widths_across(np.float32 if size == 4 else np.float64, lanes)
+    few = next((few for few in widths if few >= rows), widths[-1])
+    padded = -(-rows // few) * few
+    scores_block = padded * SCORES_APART * size
+    sizes = {
+        "q": padded * (D + 1) * size,
+        "acc": rows * -(-E // lanes) * lanes * size,
+        "m": padded * size,
+        "l": padded * size,
+        "P": scores_block,
+        "alpha": padded * size,
+        "spread": lanes * size,
+        "keys": half * KEY_BLOCK * D * size,
+        "values": half * KEY_BLOCK * E * size,
+        "rows": half * max(D, E) * size,
+        "tail": KEY_BLOCK * lanes * size,
+    }
+    return laid_out("decode", sizes), few, scores_block

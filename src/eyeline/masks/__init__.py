@@ -6,7 +6,7 @@ positions (the specification), and `lower`, the same as intervals of keys per qu
 imports NumPy alone; Numba, when a function of the user's is to be asked.
 """
 
-from eyeline.masks.align import Align, check_align, standing
+from eyeline.masks.align import Align, check_align, first_standing, standing
 from eyeline.masks.arrays import namespace
 from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
@@ -44,6 +44,7 @@ __all__ = [
     "check_align",
     "check_function",
     "edges",
+    "first_standing",
     "function_key",
     "is_plain",
     "namespace",

@@ -15,17 +15,21 @@ Align = Literal["start", "end"] | int
 _FARTHEST = 1 << 62
 
 
-def standing(shape: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `name` stands in the error message."""
+def first_standing(shape: AttentionShape, align: Align | None, asked: object) -> int:
+    """The key position at which the first query stands; `asked` is what the error message is about."""
     N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
-            f"align must be given where queries and keys differ in number, got {name} for {N} queries and {M} keys; "
+            f"align must be given where queries and keys differ in number, got {asked} for {N} queries and {M} keys; "
             f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
             f"the first query stands at the first key"
         )
-    first = M - N if align == "end" else 0 if align is None or align == "start" else align
-    return np.arange(N)[:, None] + first
+    return M - N if align == "end" else 0 if align is None or align == "start" else align
+
+
+def standing(shape: AttentionShape, align: Align | None, asked: object) -> NDArray[np.int64]:
+    """The key position at which each query stands, (N, 1); `asked` is what the error message is about."""
+    return np.arange(shape.queries)[:, None] + first_standing(shape, align, asked)
 
 
 def check_align(align: Any) -> Align | None:

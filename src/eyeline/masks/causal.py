@@ -37,9 +37,9 @@ class Causal(Mask):
         return f"Causal(align={self.align!r})" if self.align is not None else "Causal()"
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = np.arange(shape.keys) <= standing(shape, self.align, repr(self))
+        result: NDArray[np.bool_] = np.arange(shape.keys) <= standing(shape, self.align, self)
         return result
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        i = standing(shape, self.align, repr(self))[:, 0]
+        i = standing(shape, self.align, self)[:, 0]
         return one_interval(np.zeros_like(i), i + 1, shape.keys)

@@ -93,7 +93,7 @@ class Documents(Mask):
         """The position, among the documents as queries have them, at which each query stands, (N,)."""
         if self.keys is not None:
             return np.arange(shape.queries)
-        return standing(shape, self.align, repr(self))[:, 0]
+        return standing(shape, self.align, self)[:, 0]
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
         self._check(shape)

@@ -44,7 +44,7 @@ class PrefixLM(Mask):
         """The first key that each query may not see, (B or 1, 1, N)."""
         if len(self.n) not in (1, shape.batch):
             raise ValueError(f"n must be one number per batch element ({shape.batch}), got {len(self.n)}: {self!r}")
-        i = standing(shape, self.align, repr(self))[:, 0]
+        i = standing(shape, self.align, self)[:, 0]
         most = [min(n, shape.keys) for n in self.n]
         return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)
 

@@ -48,13 +48,13 @@ class Window(Mask):
         )
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
-        distance = np.arange(shape.keys) - standing(shape, self.align, repr(self))
+        distance = np.arange(shape.keys) - standing(shape, self.align, self)
         assert self.after is not None
         result: NDArray[np.bool_] = (-self.before <= distance) & (distance <= self.after)
         return result
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        i = standing(shape, self.align, repr(self))[:, 0]
+        i = standing(shape, self.align, self)[:, 0]
         # From any query's position a count of `far` reaches all keys; larger ones might overflow.
         far = shape.keys + int(np.abs(i).max(initial=0)) + 1
         assert self.after is not None

@@ -28,15 +28,20 @@ def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
     alone = isinstance(read, (Readout, type, str)) or not isinstance(read, Iterable)
     given: tuple[Any, ...] = (read,) if alone else tuple(read)  # type: ignore[arg-type]
     for readout in given:
-        if isinstance(readout, type) and issubclass(readout, Readout):
-            raise TypeError(
-                f"read must hold readouts, got the class {readout.__name__}; make one, as in eyeline.TopK(8) or "
-                f"eyeline.Entropy()"
-            )
         if not isinstance(readout, Readout):
-            raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {readout!r}")
-    for name, times in Counter(readout.name for readout in given).items():
-        if times > 1:
-            kind = next(type(readout).__name__ for readout in given if readout.name == name)
-            raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
+            raise TypeError(_hint(readout))
+    if len({readout.name for readout in given}) < len(given):
+        counts = Counter(readout.name for readout in given)
+        name, times = next((name, times) for name, times in counts.items() if times > 1)
+        kind = next(type(readout).__name__ for readout in given if readout.name == name)
+        raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
     return given
+
+
+def _hint(given: Any) -> str:
+    if isinstance(given, type) and issubclass(given, Readout):
+        return (
+            f"read must hold readouts, got the class {given.__name__}; make one, as in eyeline.TopK(8) or "
+            f"eyeline.Entropy()"
+        )
+    return f"read must hold readouts, such as eyeline.Weights(), got {given!r}"

@@ -6,8 +6,9 @@ asks them for what several readouts need in as few passes as will do, and hands 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LoweredReadout:
+class LoweredReadout(NamedTuple):
     """The primitives that a readout needs.
 
     Attributes:
@@ -51,24 +51,25 @@ class LoweredReadout:
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
-        both = dict(vars(self))
-        for name, its in vars(other).items():
-            mine = both[name]
+        both: list[Any] = []
+        asked: Iterable[tuple[str, Any, Any]] = zip(self._fields, self, other, strict=True)
+        for name, mine, its in asked:
             if its is None or its is False:
-                continue
-            if mine is None or mine is False:
-                both[name] = its
+                both.append(mine)
+            elif mine is None or mine is False:
+                both.append(its)
             elif name == "select":
-                both[name] = max(mine, its)
+                both.append(max(mine, its))
             elif name == "bins":
-                both[name] = mine + its  # one of the two is 0
+                both.append(mine + its)  # one of the two is 0
             elif name in ("row_bins", "rectangle") or mine != its:
                 return None
-        return LoweredReadout(**both)
+            else:
+                both.append(mine)
+        return LoweredReadout(*both)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundPrimitives:
+class FoundPrimitives(NamedTuple):
     """What a pass found: the primitives that were asked for, of weights in the type that they are computed in.
 
     Attributes:

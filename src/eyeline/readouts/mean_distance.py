@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Align, AttentionShape, check_align, standing
+from eyeline.masks import Align, AttentionShape, check_align, first_standing, standing
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray, Rows
 
@@ -40,10 +40,10 @@ class MeanDistance(Readout[Array]):
 
     def positions(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The key position at which each query stands, (N,)."""
-        return standing(shape, self.align, repr(self))[:, 0]
+        return standing(shape, self.align, self)[:, 0]
 
     def check(self, shape: AttentionShape) -> None:
-        self.positions(shape)
+        first_standing(shape, self.align, self)
 
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         return (ResultArray("mean_distance", ("queries",), (shape.queries,)),)
@@ -64,8 +64,7 @@ class MeanDistance(Readout[Array]):
 
     def _stands(self, shape: AttentionShape) -> int:
         """The key at which the first query stands."""
-        positions = self.positions(shape)
-        return int(positions[0]) if len(positions) else 0
+        return int(first_standing(shape, self.align, self)) if shape.queries else 0
 
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
         return (found.row_distances,)
