@@ -125,7 +125,7 @@ class KeyShares:
     b: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Readout(ABC, Generic[Value]):
     """Something read of the weights, without keeping them.
 
