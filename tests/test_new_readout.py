@@ -144,6 +144,5 @@ def test_an_observation_is_asked_by_a_class(asked):
 def test_readouts_that_hold_arrays_equal_themselves_alone():
     one, other = el.GroupMass([0, 1, 1]), el.GroupMass([0, 1], count=4)
     assert one != other
-    assert one == one  # noqa: PLR0124
+    assert one == one
     assert len({one, other, el.Entropy(), el.Entropy(), el.TopK(2), el.TopK(3)}) == 5
-
