@@ -12,6 +12,7 @@ from hugging import eager, made
 
 import eyeline as el
 from eyeline.answers import QuestionError
+from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.models import ModelError, load
 from eyeline.traces import TraceError, folders, record, text_model
 
@@ -305,6 +306,21 @@ def test_a_models_own_code_is_never_run(folder, tmp_path, file):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("file", ["../elsewhere.safetensors", "/etc/hostname", "pytorch_model.bin"])
+def test_an_index_names_files_of_its_own_folder(folder, tmp_path, file):
+    copied(folder, tmp_path)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": {"a": file}}))
+    with pytest.raises(ModelError, match=r"weight_map must name \.safetensors files of its own folder, got "):
+        el.explain(FLIES, model=tmp_path)
+
+
+def test_a_file_that_was_cut_short_is_one_line(folder, tmp_path):
+    file = min(copied(folder, tmp_path).glob("*.safetensors"))
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ModelError, match=r"can't be loaded by transformers \(.*header"):
+        el.explain(FLIES, model=tmp_path)
+
+
 def test_a_family_that_nobody_has_is_said(folder, tmp_path, monkeypatch):
     copied(folder, tmp_path, config={"model_type": "unheard-of"})
     with pytest.raises(ModelError, match="can't be loaded by transformers"):
@@ -340,15 +356,37 @@ def test_a_folder_without_a_tokenizer_says_how_to_make_one(tmp_path, tokenizer):
         ({"text": "word " * 1100}, QuestionError, "^text must fit the 1024 positions of GPT2LMHeadModel, got 1102"),
         ({"family": "t5", "kind": "cross"}, TraceError, r"^kind must be 'encoder' or 'decoder', got 'cross', .*view"),
         ({"family": "bart", "generate": 2}, QuestionError, r"^model must be a decoder .* an encoder-decoder \(bart\)"),
+        ({"tokenizer": "gpt2"}, HuggingFaceError, "^tokenizer must be called with a text, got 'gpt2'"),
+        ({"family": "small"}, TraceError, "^tokens must be below 20, the size of the model's vocabulary, got"),
+        ({"family": "meta"}, TraceError, "^model must hold its weights, got one on the meta device"),
+        ({"model": json}, TraceError, "^model must be a model's name, a folder, or a loaded model, got module"),
         ({"model": "minilm"}, TraceError, "^tokenizer must be left out with a model that isn't of transformers"),
     ],
 )
 def test_wrong_questions_say_what_to_do(tokenizer, asked, error, says):
     asked = {"tokenizer": tokenizer, "text": FLIES, **asked}
     if "model" not in asked:
-        asked["model"] = of_family(asked.pop("family", "gpt2"), tokenizer)
+        family = asked.pop("family", "gpt2")
+        asked["model"] = of_family("gpt2" if family in ("small", "meta") else family, tokenizer)
+        if family == "small":
+            asked["model"].resize_token_embeddings(20)
+        if family == "meta":
+            asked["model"].to("meta")
     with pytest.raises(error, match=says):
         el.explain(asked.pop("text"), **asked)
+
+
+def test_numpys_whole_numbers_are_numbers(tokenizer):
+    model = of_family("gpt2", tokenizer)
+    asked = {"model": model, "tokenizer": tokenizer}
+    want = el.explain(FLIES, "flies", layer=1, head=1, nth=1, **asked).json()
+    assert el.explain(FLIES, "flies", layer=np.int64(1), head=np.int32(1), nth=np.uint8(1), **asked).json() == want
+    ids = torch.tensor([tokenizer(FLIES)["input_ids"]])
+    for layers, heads in ((np.int64(1), np.int64(2)), (np.arange(1, 2), np.arange(2, 3))):
+        with el.watch(model, el.Entropy(), layers=layers, heads=heads) as seen:
+            model(ids)
+        assert [call.layer for call in seen] == [1]
+        assert seen[0].seen.entropy.shape[1] == 1
 
 
 def test_a_model_whose_attention_is_out_of_reach_is_one_line(tokenizer):

@@ -139,3 +139,9 @@ def test_a_saved_model_loads_elsewhere(tmp_path):
 def test_configuration_by_name():
     model = AutoModel.from_config(BertConfig(**SIZES), attn_implementation="eyeline")
     assert model.config._attn_implementation == "eyeline"
+
+
+def test_shapes_alone_on_the_meta_device():
+    with torch.device("meta"):
+        model, ids = attach(bert()), text()
+    assert model(ids).last_hidden_state.shape == (2, 12, 32)

@@ -95,6 +95,14 @@ def test_a_closed_pipe_is_no_traceback():
     assert child.returncode in (0, 1)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("words", [["models"], ["explain", "ab", "--json"]])
+def test_an_output_that_was_closed_before_the_start_is_no_traceback(words):
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh"]
+    done = subprocess.run([*shell, *COMMAND, *words], stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_an_interrupt_is_quiet(say, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

@@ -131,3 +131,18 @@ def test_what_was_not_read_is_said():
     assert seen.get(el.Entropy) is seen.entropy
     with pytest.raises(TypeError, match="one answer at a time"):
         list(seen)
+
+
+@pytest.mark.parametrize("asked", ["entropy", 0, el.Entropy(), el.Causal])
+def test_an_observation_is_asked_by_a_class(asked):
+    seen = el.observe(*[np.eye(3)] * 3, read=el.Entropy())
+    for ask in (lambda: seen[asked], lambda: seen.get(asked), lambda: asked in seen):
+        with pytest.raises(TypeError, match=r"must be asked by a readout's class, as in seen\[eyeline.Entropy\]"):
+            ask()
+
+
+def test_readouts_that_hold_arrays_equal_themselves_alone():
+    one, other = el.GroupMass([0, 1, 1]), el.GroupMass([0, 1], count=4)
+    assert one != other
+    assert one == one
+    assert len({one, other, el.Entropy(), el.Entropy(), el.TopK(2), el.TopK(3)}) == 5

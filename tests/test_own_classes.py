@@ -99,3 +99,38 @@ def test_a_class_that_is_defined_again_is_the_new_one():
         mask = defined(more)
         want = reference.steps(*(x.detach().numpy() for x in (q, k, v)), mask=mask).output
         np.testing.assert_allclose(el.attention(q, k, v, mask=mask).detach().numpy(), want, rtol=1e-9, atol=1e-12)
+
+
+def factor_of_entropy(factor: float, label: str = "") -> el.Entropy:
+    """A readout of a class that has Eyeline's name for its base, a new one with each call."""
+
+    @dataclass(frozen=True)
+    class Entropy(el.Entropy):
+        label: str = ""
+        several: tuple[Any, ...] = ("mean", ("max", float("inf")), 1.5)
+
+        def result(self, *found: Any) -> tuple[Any, ...]:
+            assert self.label == label
+            assert [self.several[0], list(self.several[1])] == ["mean", ["max", float("inf")]]
+            return (factor * super().result(*found)[0],)
+
+    Entropy.__qualname__ = "Entropy"
+    return Entropy(label)
+
+
+def test_classes_of_one_name_are_told_apart():
+    """A user's subclass may have the name of Eyeline's own, or of another of the user's."""
+    q, k, v = inputs()
+    once, twice, thrice = (el.observe(q, k, v, read=factor_of_entropy(factor)) for factor in (1, 2, 3))
+    two = factor_of_entropy(2)
+    factor_of_entropy(5)  # made, and never used
+    for seen, factor in ((once, 1), (twice, 2), (thrice, 3), (el.observe(q, k, v, read=two), 2)):
+        want = factor * el.observe(q, k, v, read=el.Entropy()).entropy
+        torch.testing.assert_close(seen.entropy, want)
+
+
+@pytest.mark.parametrize("label", ['a "word"', "back\\slash\\", "two\nlines"])
+def test_parts_may_be_any_text(label):
+    q, k, v = inputs()
+    seen = el.observe(q, k, v, read=factor_of_entropy(1, label))
+    torch.testing.assert_close(seen.entropy, el.observe(q, k, v, read=el.Entropy()).entropy)

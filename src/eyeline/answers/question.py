@@ -79,13 +79,13 @@ def where(model: Sized, layer: int | None, head: int | None) -> Selection:
 
 def counted(name: str, value: int, count: int, model: str) -> int:
     """A layer or a head of a model, counted from 0, checked."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < count:
         last = count - 1
         line = worded(
             "{name} must be from 0 to {last} in {model}, got {value!r}", name=name, last=last, model=model, value=value
         )
         raise QuestionError(line, worded("the last is {last}", last=last) if value == count else "")
-    return value
+    return int(value)
 
 
 def positive(name: str, value: int | None) -> int | None:

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from eyeline.answers.question import QuestionError
 from eyeline.models.units import Unit
 
@@ -72,11 +74,11 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
         option = f"--{name.replace('_', '-')}"
         raise QuestionError(message + more, f"say which with {name}={choice}", f"say which with {option} {choice}")
     number = 1 if nth is None else nth
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(spans):
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= len(spans):
         times = "once" if len(spans) == 1 else f"{len(spans)} times"
         raise QuestionError(f"{name} must be from 1 to {len(spans)}, got {number!r}: {asked!r} is there {times}")
     chosen = spans[number - 1]
-    return FoundWord(_text(units, chosen, text), number, chosen)
+    return FoundWord(_text(units, chosen, text), int(number), chosen)
 
 
 def _text(units: Sequence[Unit], run: Sequence[int], text: str) -> str:

@@ -84,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     warnings.showwarning = _warn
+    _open_what_is_closed()
     try:
         code = app(given or ["--help"], prog_name="eyeline", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -102,6 +103,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         words.choose(None)
     return int(code)
+
+
+def _open_what_is_closed() -> None:
+    """Python has None in place of a stream that was closed before the start (`eyeline … >&-`): write to nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

@@ -92,7 +92,9 @@ def attend(
 def _autocast(x: Tensor) -> Tensor:
     """A tensor in autocast's type, where it is on. Rotary models give q and k in float32 then, and v in bfloat16."""
     kind = x.device.type
-    if not torch.is_autocast_enabled(kind) or not x.is_floating_point() or x.dtype == torch.float64:
+    if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):  # "meta" has none
+        return x
+    if not x.is_floating_point() or x.dtype == torch.float64:
         return x
     return x.to(torch.get_autocast_dtype(kind))
 

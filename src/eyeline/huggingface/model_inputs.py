@@ -48,6 +48,10 @@ def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
     Raises:
         HuggingFaceError: if it gives no `input_ids`, or those of several texts.
     """
+    if not callable(tokenizer):
+        raise HuggingFaceError(
+            f"tokenizer must be called with a text, got {tokenizer!r:.80}; AutoTokenizer.from_pretrained(...) loads one"
+        )
     fast = bool(getattr(tokenizer, "is_fast", False))
     try:
         made = tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True)
@@ -113,7 +117,25 @@ def as_tensors(model: nn.Module, inputs: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, (list, np.ndarray)):
             value = torch.as_tensor(np.asarray(value))
         tensors[name] = value.to(device) if isinstance(value, Tensor) else value
+    _check_ids(model, tensors.get("input_ids"))
     return tensors
+
+
+def _check_ids(model: Any, ids: Any) -> None:
+    """Whether a model has a vector for each of these tokens: the tokenizer of another model may give more."""
+    if not isinstance(ids, Tensor) or ids.is_meta or not ids.numel():
+        return
+    try:
+        vectors = model.get_input_embeddings()
+    except NotImplementedError:  # such a model keeps its vectors elsewhere
+        return
+    if isinstance(vectors, nn.Embedding):
+        largest, count = int(ids.max()), vectors.num_embeddings
+        if largest >= count:
+            raise HuggingFaceError(
+                f"tokens must be below {count}, the size of the model's vocabulary, got {largest}; the tokenizer "
+                "must be the model's own"
+            )
 
 
 def answer_ids(model: Any, inputs: Mapping[str, Any]) -> list[int]:

@@ -171,6 +171,8 @@ def record_pass(
     """
     if model.training:
         raise HuggingFaceError("model must be in evaluation mode, where nothing is dropped; call model.eval() first")
+    if any(weights.is_meta for weights in model.parameters()):
+        raise HuggingFaceError("model must hold its weights, got one on the meta device; load it with from_pretrained")
     recorder = CallRecorder(model, before, changed_scores)
     with observed(model, recorder), torch.no_grad(), ExitStack() as undo:
         if hidden_states:

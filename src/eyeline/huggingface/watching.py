@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -86,20 +87,22 @@ def observed(model: nn.Module, observer: CallObserver) -> Iterator[None]:
 def _checked_layers(layers: Layers) -> tuple[int | str, ...] | None:
     if layers is None:
         return None
-    given = (layers,) if isinstance(layers, (int, str)) else tuple(layers)
+    given = (layers,) if isinstance(layers, (int, np.integer, str)) else tuple(layers)
     for layer in given:
-        if not isinstance(layer, str) and (isinstance(layer, bool) or not isinstance(layer, int) or layer < 0):
+        if not isinstance(layer, str) and (
+            isinstance(layer, bool) or not isinstance(layer, (int, np.integer)) or layer < 0
+        ):
             raise HuggingFaceError(f"layers must be numbers from 0, or paths of modules, got {layer!r}")
-    return given
+    return tuple(layer if isinstance(layer, str) else int(layer) for layer in given)
 
 
 def _checked_heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if heads is None:
         return None
-    given = (heads,) if isinstance(heads, int) else tuple(heads)
+    given = (heads,) if isinstance(heads, (int, np.integer)) else tuple(heads)
     for head in given:
-        if isinstance(head, bool) or not isinstance(head, int) or head < 0:
+        if isinstance(head, bool) or not isinstance(head, (int, np.integer)) or head < 0:
             raise HuggingFaceError(f"heads must be whole numbers from 0, got {head!r}")
     if not given or len(set(given)) < len(given):
         raise HuggingFaceError(f"heads must be one or several, each once, got {heads!r}")
-    return given
+    return tuple(map(int, given))

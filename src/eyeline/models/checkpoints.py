@@ -116,7 +116,7 @@ class StoredTensors:
     def __init__(self, path: Path, prefix: str = "") -> None:
         self.path = path
         self._entries: dict[str, tuple[NDArray[np.uint8], dict[str, Any]]] = {}
-        for file in _shards(path) if path.suffix == ".json" else [path]:
+        for file in shards_of(path) if path.suffix == ".json" else [path]:
             data, header = _mapped(file)
             for name, entry in header.items():
                 # In old files a norm's weights are named gamma and beta.
@@ -155,7 +155,7 @@ class StoredTensors:
         return (shape[0], shape[1]) if len(shape) == 2 else otherwise
 
 
-def _shards(index: Path) -> list[Path]:
+def shards_of(index: Path) -> list[Path]:
     """The files of a sharded checkpoint, from its index."""
     try:
         mapped = json.loads(index.read_bytes())["weight_map"]

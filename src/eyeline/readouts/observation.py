@@ -58,7 +58,9 @@ class Observation:
 
         Raises:
             KeyError: if it wasn't read; the message says what to add to `read=`.
+            TypeError: if `kind` isn't a readout's class.
         """
+        _check_kind(kind)
         for readout, found in zip(self.read, self.results, strict=True):
             if type(readout) is kind:
                 value: Value = readout.value(found)
@@ -79,6 +81,7 @@ class Observation:
 
     def __contains__(self, kind: type[Readout]) -> bool:
         """Whether a readout of this class was read."""
+        _check_kind(kind)
         return any(type(readout) is kind for readout in self.read)
 
     def __iter__(self) -> Any:
@@ -137,6 +140,14 @@ class Observation:
         """Each readout with its result here and in the other observation."""
         theirs = {readout.name: found for readout, found in zip(other.read, other.results, strict=True)}
         return [(one, found, theirs[one.name]) for one, found in zip(self.read, self.results, strict=True)]
+
+
+def _check_kind(kind: object) -> None:
+    if not (isinstance(kind, type) and issubclass(kind, Readout)):
+        raise TypeError(
+            "an observation must be asked by a readout's class, as in seen[eyeline.Entropy], or by its name, as in "
+            f"seen.entropy, got {kind!r}"
+        )
 
 
 def _asked(seen: Observation) -> set[tuple[Any, ...]]:

@@ -125,7 +125,7 @@ class KeyShares:
     b: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Readout(ABC, Generic[Value]):
     """A quantity computed from the weights, without keeping them.
 

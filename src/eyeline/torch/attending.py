@@ -175,7 +175,7 @@ def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tenso
     if not all(isinstance(x, Tensor) for x in given) or q.dtype == k.dtype == v.dtype:
         return given
     device = q.device.type
-    if not torch.is_autocast_enabled(device):
+    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):  # "meta" has none
         return given
     narrow = torch.get_autocast_dtype(device)
     q, k, v = (x.to(narrow) if x.is_floating_point() and x.dtype != torch.float64 else x for x in given)

@@ -4,7 +4,8 @@
 hand. `decode` turns it into a `Request`. The text is JSON. Each mask, score modifier and readout is a list of its
 class's name and its parts, which are
 
-- numbers, strings, true, false and null as they are, and tuples of them as lists;
+- numbers, strings, true, false and null as they are;
+- `["list", ...]`: a tuple or a list of parts;
 - `["fact", n]` and `["parameter", n]`: a tensor by its index; a parameter may have a gradient;
 - `["at", n]`: a whole number stored as a fact, because it changes from one step of decoding to the next;
 - `["function", name]`: a user's function, by its name in this process;
@@ -25,6 +26,7 @@ import torch
 from torch import Tensor
 
 from eyeline.dropout import check_dropout
+from eyeline.forks import ForkSafeLock
 from eyeline.masks import AttentionShape, Mask
 from eyeline.masks.counts import whole
 from eyeline.masks.documents import lists
@@ -59,7 +61,7 @@ class Telling:
     def value(self, value: Any) -> str:
         """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters."""
         learns = isinstance(value, Score)
-        items = [f'"{type(value).__qualname__}"']
+        items = [f'"{class_name(type(value))}"']
         for field in fields(value):
             items.append(self._part(field.name, getattr(value, field.name), learns))
         return "[" + ", ".join(items) + "]"
@@ -69,7 +71,9 @@ class Telling:
             return self.value(part)
         if isinstance(part, (Tensor, np.ndarray)):
             return f'["parameter", {self._parameter(part)}]' if learns else f'["fact", {self._fact(part)}]'
-        if part is None or isinstance(part, (bool, str, int, float, tuple, list, np.integer)):
+        if isinstance(part, (tuple, list)):
+            return '["list"' + "".join([", " + self._part("", one, learns) for one in part]) + "]"
+        if part is None or isinstance(part, (bool, str, int, float, np.integer)):
             if name == "align" and part is not None and not isinstance(part, str):
                 return f'["at", {self._fact(torch.tensor(part))}]'
             return _json(part)
@@ -102,11 +106,16 @@ def _json(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"'
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join([_json(part) for part in value]) + "]"
     # Not repr, which torch.compile can't trace for symbolic numbers.
-    return f"{value}"
+    text = f"{value}"
+    return _NOT_FINITE.get(text, text)
+
+
+#: How JSON in Python's dialect has what Python itself writes otherwise.
+_NOT_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 
 
 def spec(
@@ -160,7 +169,7 @@ def decode(
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> dict[str, Any]:
-    call: dict[str, Any] = json.loads(text)
+    call: dict[str, Any] = json.loads(text, strict=False)
     return call
 
 
@@ -184,24 +193,44 @@ def _part(encoded: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> 
             return named(name)
         case ["slice", start, stop, step]:
             return slice(start, stop, step)
+        case ["list", *several]:
+            return [_part(one, parameters, arrays) for one in several]
         case [str(), *_]:
             return _value(encoded, parameters, arrays)
     return encoded
 
 
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def class_name(kind: type) -> str:
+    """A name for the class of a mask, a score modifier or a readout: that of Eyeline's own, or that of a user's with
+    its module; of two classes of one such name (made by a function, or in a cell that ran again), each its own."""
+    if _is_own(kind):
+        return kind.__qualname__
+    with _lock:
+        if kind not in _names:
+            name = f"{kind.__module__}:{kind.__qualname__}"
+            _names[kind] = name if name not in _classes else f"{name}#{len(_names)}"
+            _classes[_names[kind]] = kind
+        return _names[kind]
+
+
 def _kind(name: str) -> Any:
-    """The mask, score modifier or readout class of this name, including the user's; the last one defined."""
-    if name not in _OWN:
-        kinds = {kind.__qualname__: kind for root in (Mask, Score, Readout) for kind in (root, *_descendants(root))}
-        _OWN.update({name: kind for name, kind in kinds.items() if kind.__module__.startswith("eyeline.")})
-        return kinds[name]
-    return _OWN[name]
+    """The class of this name, also in a process that hasn't named it yet."""
+    if name not in _classes:
+        for kind in [kind for root in (Mask, Score, Readout) for kind in _descendants(root)]:
+            _classes.setdefault(class_name(kind), kind)
+    return _classes[name]
 
 
-#: Eyeline's own classes by name. A user's aren't cached: they may be redefined.
-_OWN: dict[str, Any] = {}
+def _is_own(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "eyeline"
 
 
-def _descendants(kind: type) -> list[type]:
-    below: list[type] = kind.__subclasses__()
+_lock = ForkSafeLock()
+_names: dict[type, str] = {}
+_classes: dict[str, Any] = {}
+
+
+def _descendants(root: type) -> list[type]:
+    below: list[type] = root.__subclasses__()
     return [*below, *(one for each in below for one in _descendants(each))]

@@ -12,6 +12,7 @@ from typing import Any
 
 from eyeline.models import Model, ModelError, load
 from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.checkpoints import shards_of
 from eyeline.models.config import ConfigSettings
 from eyeline.models.network import READERS
 from eyeline.words import worded
@@ -62,6 +63,9 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
         )
     for file in ("config.json", "tokenizer_config.json"):
         _refuse_code(folder / file)
+    index = folder / "model.safetensors.index.json"
+    if index.is_file() and not (folder / "model.safetensors").is_file():
+        shards_of(index)  # transformers opens whatever file an index names
     if progress is not None:
         progress(worded("{name}: {family} runs through transformers", name=folder.name, family=family))
     import transformers
@@ -79,7 +83,7 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
             model = kind.from_pretrained(folder, use_safetensors=True, **silent)
     except ModelError:
         raise
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except Exception as error:  # transformers and what it calls raise all sorts where a file is wrong
         line = worded("{folder} can't be loaded by transformers ({reason})", folder=folder, reason=_short(error))
         raise ModelError(line) from None
     return model.eval(), tokenizer

@@ -44,6 +44,11 @@ def text_model(
         return TransformersModel(opened[0], opened[1] if tokenizer is None else tokenizer, kind, target, str(model))
     if hasattr(model, "named_modules"):  # torch's
         return TransformersModel(model, tokenizer, kind, target)
+    if not isinstance(model, Model):
+        raise TraceError(
+            f"model must be a model's name, a folder, or a loaded model, got {type(model).__name__}; of a pipeline of "
+            "transformers, give pipeline.model and tokenizer=pipeline.tokenizer"
+        )
     _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
     return OwnModel(model)
 

@@ -222,6 +222,6 @@ def _beginning(model: TextModel, whole: ReadText, first: int | None) -> ReadText
             )
         return whole
     least, most = sum(around(tokens)) + 1, len(tokens) if positions is None else positions
-    if isinstance(first, bool) or not isinstance(first, int) or not least <= first <= most:
+    if isinstance(first, bool) or not isinstance(first, (int, np.integer)) or not least <= first <= most:
         raise QuestionError(f"first must be from {least} to {most} tokens in {model.name}, got {first!r}")
-    return whole if first >= len(tokens) else model.with_tokens(cut(tokens, first), whole)
+    return whole if first >= len(tokens) else model.with_tokens(cut(tokens, int(first)), whole)
