@@ -118,7 +118,7 @@ def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
     read = model.read(text)
     if not read.tokens.has_words:
-        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, of which the tokenizer makes none")
+        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, which has none")
     return read
 
 

@@ -46,6 +46,6 @@ def text_or_file(given: str) -> str:
     if _LOOKS_LIKE_A_FILE.fullmatch(given):
         raise QuestionError(
             f"text must be a sentence or a file that exists, got {given!r}, where there is no file; check the path, or "
-            "give what is meant as a sentence through stdin: echo ... | eyeline heads -"
+            "pass a sentence that looks like a path through stdin: echo ... | eyeline heads -"
         )
     return text_or_stdin(given)

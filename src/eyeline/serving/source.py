@@ -57,9 +57,7 @@ class InputFile:
     def check(self) -> None:
         """Raise QuestionError if the file is no longer in its folder (a link may have replaced it)."""
         if self.folder is not None and not _lies_in(self.path, self.folder):
-            raise QuestionError(
-                f"{self.path} must be a file of {self.folder}, got none; start again to see what is there"
-            )
+            raise QuestionError(f"{self.path} must be a file of {self.folder}, got none; start again to see its files")
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def source_of(given: str | None) -> Source:
     if _LOOKS_LIKE_A_PATH.fullmatch(given):
         raise QuestionError(
             f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the "
-            f"path, or give what is meant as a sentence through stdin: echo ... | eyeline view -"
+            f"path, or pass a sentence that looks like a path through stdin: echo ... | eyeline view -"
         )
     return Source(text=given)
 

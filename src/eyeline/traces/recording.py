@@ -153,9 +153,7 @@ def record_text(
     """Run any model over a read text and record its trace: the only way from a text to a trace."""
     tokens = text.tokens
     if not tokens.has_words:
-        raise TraceError(
-            f"text must have at least one word, got {tokens.text[:20]!r}, of which the tokenizer makes none"
-        )
+        raise TraceError(f"text must have at least one word, got {tokens.text[:20]!r}, which has none")
     if scale is not None and not np.isfinite(scale):
         raise TraceError(f"scale must be a finite number, got {scale!r}")
     if isinstance(mask, str):

@@ -35,18 +35,18 @@ class Measure:
     source: str
 
 
-_OVER = f"{CLARK}: a mean over all n tokens that look"
+_OVER = f"{CLARK}: a mean over all n query tokens"
 _ON = f"{CLARK}: a sum over the tokens that have one, divided by n"
 MEASURES = (
     Measure("entropy", "nats", "how broadly it looks, -Σ w ln w", f"{_OVER}; here without their smoothing"),
     Measure("distance", "tokens", "how far it looks, Σ w·|i - j|", "as the entropy"),
-    Measure("previous", "share", "what goes to the token before", _ON),
-    Measure("next", "share", "what goes to the token after; 0 where tokens look only back", _ON),
-    Measure("same", "share", "what goes to the token itself", _OVER),
-    Measure("first", "share", "what goes to the text's first token", _OVER),
-    Measure("special", "share", "what goes to the tokens that the tokenizer added", _OVER),
-    Measure("separator", "share", "what goes to those of them after the first token", f"{CLARK}, for [SEP]"),
-    Measure("punctuation", "share", "what goes to punctuation after the first token", f"{CLARK}, for . and ,"),
+    Measure("previous", "share", "the weight on the previous token", _ON),
+    Measure("next", "share", "the weight on the next token; 0 in causal models", _ON),
+    Measure("same", "share", "the weight on the token itself", _OVER),
+    Measure("first", "share", "the weight on the text's first token", _OVER),
+    Measure("special", "share", "the weight on special tokens", _OVER),
+    Measure("separator", "share", "the weight on special tokens after the first token", f"{CLARK}, for [SEP]"),
+    Measure("punctuation", "share", "the weight on punctuation after the first token", f"{CLARK}, for . and ,"),
     Measure("sink", "share", f"what the first {SINK_TOKENS} tokens, or as many as there are, give to the first", GU),
     Measure("induction", "share", "what goes one past the earlier copy of random tokens, repeated", OLSSON),
 )
