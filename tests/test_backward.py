@@ -116,7 +116,7 @@ def test_equals_the_textbook(drawn):
 @pytest.mark.parametrize("widths", [(512, 128), (20, 600), (129, 1), (1, 65)])
 def test_wide_heads_and_many_blocks(widths, dtype):
     D, E = widths
-    q, k, v, d_output = draw(0, (1, 2, 290, D), (1, 1, 700, D), (1, 1, 700, E), (1, 2, 290, E), dtype=dtype)
+    q, k, v, d_output = draw(0, (2, 4, 290, D), (2, 2, 700, D), (2, 2, 700, E), (2, 4, 290, E), dtype=dtype)
     for mask in (None, el.Causal("end"), el.Window(9, align="end") | el.Padding(keys=[200])):
         call = Call.of(Case(q, k, v, mask, None))
         check(call, d_output, call.differentiate(d_output))

@@ -15,6 +15,7 @@ from tiny import save_decoder
 
 import eyeline
 from eyeline import cli
+from eyeline.answers import Comparison, Explanation, Heads, Rollout
 from eyeline.traces.own_model import OwnModel
 
 FLIES = "time flies like an arrow"
@@ -107,6 +108,12 @@ def keys_of(value):
     if isinstance(value, dict):
         return set(value).union(*map(keys_of, value.values()))
     return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def test_docs_describe_the_documents_that_there_are():
+    """Under the names that they say of themselves."""
+    schemas = {answer.schema for answer in (Comparison, Explanation, Heads, Rollout)}
+    assert set(re.findall(r"^## `(eyeline\.\w+/\d+)`", DOCS.read_text("utf-8"), re.MULTILINE)) == schemas
 
 
 def test_docs_name_every_key_and_no_other(say, tmp_path):

@@ -91,6 +91,31 @@ def test_vectors_are_kept_of_the_tokens_that_were_asked_for(tiny):
     assert not trace.has_values
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: el.explain(TEXT, "cat", layer=0, steps=True, model=model),
+        lambda model: el.explain(TEXT, mask=el.Window(1), model=model),
+        lambda model: el.compare(TEXT, "a cat fly", "cat", model=model),
+        lambda model: el.rollout(TEXT, model=model),
+        lambda model: el.heads(TEXT, model=model),
+    ],
+    ids=["a token", "all", "compare", "rollout", "heads"],
+)
+def test_no_layer_is_asked_for_its_weights(tiny, monkeypatch, ask):
+    """A model keeps queries, keys and lse; of a head's weights, only what is shown is computed from them."""
+    asked, layers = [], tiny.layers
+
+    def watched(*given, read=(), **options):
+        asked.append([type(one) for one in read])
+        return layers(*given, read=read, **options)
+
+    monkeypatch.setattr(tiny, "layers", watched)
+    ask(tiny)
+    assert asked
+    assert not any(el.Weights in read for read in asked)
+
+
 def test_the_first_word_is_set_aside_and_said(tiny):
     found = el.explain(TEXT, "owl", model=tiny)
     assert found.words == ["cat", "and", "an", "owl", "fly"]

@@ -123,6 +123,21 @@ def test_the_picture_is_of_all_and_new_words_may_be_asked_about(tiny_model):
     np.testing.assert_allclose(asked.runs[0].matrix.weights, found.runs[0].matrix.weights)
 
 
+@pytest.mark.parametrize("new", [False, True])
+def test_vectors_and_steps_of_a_word_are_those_of_the_whole_run(tiny_model, new):
+    """Its layers were computed in several passes, of which the last have one token each."""
+    units = el.explain(TEXT, generate=6, model=tiny_model).units
+    word = next(unit for unit in units if unit.start >= len(TEXT) and unit.text.strip()).text if new else "cat"
+    found = el.explain(TEXT, word, nth=1, generate=6, layer=1, head=1, steps=True, special=True, model=tiny_model)
+    run = tiny_model.run([[token.id for token in found.tokens]])
+    own = [place for unit in found.question.units for place in found.units[unit].tokens]
+    vectors = np.stack([state[0, own].mean(axis=0, dtype=float) for state in run.hidden_states])
+    want = vectors @ vectors[0] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[0])
+    np.testing.assert_allclose(found.moved, want, atol=1e-5)
+    steps = found.document()["runs"][0]["steps"]
+    np.testing.assert_allclose(steps["output"], run.layers[1].output[0, 1, steps["token"]], atol=1e-5)
+
+
 def test_new_text_is_said_as_it_comes(tiny_model):
     bits = []
     found = el.explain(TEXT, generate=6, said=bits.append, model=tiny_model)

@@ -89,6 +89,21 @@ def test_a_diagonal_is_that_of_the_dense_weights(seed, offset, mask):
     np.testing.assert_allclose(head_measures.shifted(layer, offset), want, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_padding_never_counts(causal):
+    """Whatever stands in it: the means over all queries are those over the queries that see something."""
+    rng = np.random.default_rng(3)
+    q, k = rng.standard_normal((4, 9, 4), np.float32), rng.standard_normal((2, 9, 4), np.float32)
+    k[:, 6:] = 1e30
+    special, punctuation = np.arange(9) == 0, np.arange(9) == 3
+    more = el.Causal() if causal else el.Window(9)
+    alone, _ = a_layer(q[:, :6], k[:, :6], more)
+    padded, _ = a_layer(q, k, more & el.Dense((np.arange(9) < 6) & (np.arange(9) < 6)[:, None]))
+    want = measured(alone, TokenGroups(special[:6], punctuation[:6]))
+    for name, values in measured(padded, TokenGroups(special, punctuation)).items():
+        np.testing.assert_allclose(values * 9 / 6, want[name], rtol=1e-5, atol=1e-7, err_msg=name)
+
+
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 200])
 def test_attention_that_is_alike_on_all(n):
     q = np.zeros((1, n, 4), np.float32)

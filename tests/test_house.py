@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import tokenize
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 import eyeline as el
+from eyeline.readouts import Readout
 from eyeline.version import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -95,6 +97,17 @@ def test_optional_dependencies_load_inside_functions():
         for name in loaded_with(ast.parse(path.read_text())) & set(OPTIONAL)
         if not named(path).startswith(OPTIONAL[name])
     ] == []
+
+
+def test_kernels_know_no_readout_by_name():
+    """They know what readouts are lowered to: a sum over a row with a coefficient, a selection, bins."""
+    kinds = [kind for kind in vars(el).values() if isinstance(kind, type) and issubclass(kind, Readout)]
+    names = {kind.__name__ for kind in kinds} | {kind.name for kind in kinds} - {"weights"}
+    assert {"TopK", "group_mass"} < names
+    for path in (PACKAGE / "kernels").rglob("*.py"):
+        with path.open("rb") as file:
+            words = {token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME}
+        assert not words & names, named(path)
 
 
 def test_every_room_says_what_it_is_for():

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from eyeline.kernels import kernel_cache, machine
+from eyeline.kernels.launch import address_of
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
 DIGEST = """
@@ -231,6 +233,21 @@ def test_vector_bits_choose_the_target(monkeypatch):
     here = machine.target()
     files = [kernel_cache.path("forward", "float32", on) for on in (narrow, here)]
     assert files[0] != files[1] or here.bits == 128
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((2, 3), np.float16),
+        np.zeros((2, 0, 3)),
+        np.ones((4, 6))[1:, ::2],
+        np.broadcast_to(np.ones(3), (2, 3)),
+        np.frombuffer(b"12345678", np.int64),
+    ],
+    ids=["made", "empty", "strided", "spread", "read-only"],
+)
+def test_an_arrays_address_is_found_of_whatever_kind_it_is(array):
+    assert address_of(array) == array.ctypes.data
 
 
 def test_importing_and_calling_load_neither_numba_nor_torch():

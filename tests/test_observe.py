@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -65,6 +65,7 @@ def check(question: Question, seen: el.Observation) -> None:
     reach = max(sum(case.sizes), 1)
     sizes = {"output": np.abs(whole.v).max(initial=0) * 10, "lse": 10, "entropy": 10}
     sizes |= {"mean_distance": reach, "received": reach}
+    assert {one.name for one in question.read} <= {"top_k", *ROWS, *WHOLE}  # none is left out below
     for name in ("output", *ROWS, *WHOLE):
         got, exact = getattr(seen, name, None), getattr(want, name, None)
         assert (got is None) == (exact is None), name
@@ -160,11 +161,12 @@ def test_readouts_leave_the_bits_alone(question):
     same_bits(seen.output, bare.output)
     same_bits(seen.lse, bare.lse)
     same_bits(el.attention(question.case.q, question.case.k, question.case.v, **question.told), bare.output)
-    for one in question.read:
+    for one, among_others in zip(question.read, seen.results, strict=True):
         alone = question.look(read=[one])
-        for name in (*ROWS, *WHOLE):
-            if getattr(alone, name, None) is not None:
-                same_bits(getattr(alone, name), getattr(seen, name))
+        if seen.sink is not None:
+            same_bits(alone.sink, seen.sink)
+        for got, want in zip(alone.results[0].arrays, among_others.arrays, strict=True):
+            same_bits(got, want)
 
 
 @given(questions())
@@ -196,6 +198,26 @@ def test_parts_of_the_keys_merge_to_the_whole(question, data):
         parts.append(el.observe(case.q, k, v, **told, shard=shard, lse=whole.lse))
     merged = parts[0].merge(parts[1])
     no_worse_than_plain(question, merged)
+
+
+@given(questions(), st.data())
+def test_parts_of_the_keys_merge_by_their_own_lse(question, data):
+    """Without the whole's lse: each part's weights are shares of that part."""
+    case, by_row = question.case, (el.TopK, el.Entropy, el.MeanDistance, el.GroupMass, el.Weights)
+    question = replace(
+        question,
+        scores=[one for one in question.scores if not isinstance(one, el.Sinks)],
+        read=[one for one in question.read if isinstance(one, by_row)],
+        dropout={},
+    )
+    cut = data.draw(st.integers(0, case.k.shape[-2]))
+    parts = []
+    for first, last in ((0, cut), (cut, case.k.shape[-2])):
+        shard = el.Shard(first_key=first, keys=case.k.shape[-2])
+        told = {**question.told, "read": question.read}
+        parts.append(el.observe(case.q, case.k[..., first:last, :], case.v[..., first:last, :], **told, shard=shard))
+    no_worse_than_plain(question, parts[0].merge(parts[1]))
+    no_worse_than_plain(question, parts[1].merge(parts[0]))
 
 
 @given(questions(), st.data())
@@ -231,9 +253,8 @@ def test_halves_are_computed_in_float32(question, half):
     want = el.observe(*wide, **question.told, read=question.read)
     assert seen.output.dtype == half
     same_bits(seen.output.view(np.uint16), want.output.astype(half).view(np.uint16))
-    for name in (*ROWS, *WHOLE):
-        if getattr(want, name, None) is not None:
-            same_bits(getattr(seen, name), getattr(want, name))
+    for got, wide_one in zip(arrays_of(seen)[1:], arrays_of(want)[1:], strict=True):
+        same_bits(got, wide_one)
 
 
 @pytest.mark.parametrize("half", HALVES)

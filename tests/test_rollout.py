@@ -114,7 +114,7 @@ def test_all_on_one_key():
     np.testing.assert_allclose(roll(traced(q, k, 3), [5]), [0, 0, 0.875, 0, 0, 0.125], atol=1e-6)
 
 
-def test_a_causal_token_is_made_of_nothing_after_it():
+def test_a_causal_token_is_made_of_nothing_after_it_and_needs_nothing_after_it():
     rng = np.random.default_rng(2)
     q, k = rng.standard_normal((4, 20, 1), np.float32), rng.standard_normal((2, 20, 1), np.float32)
     made = traced(q, k, 5, el.Causal())
@@ -122,6 +122,9 @@ def test_a_causal_token_is_made_of_nothing_after_it():
     assert not np.triu(whole, 1).any()
     for token in (0, 7, 19):
         np.testing.assert_allclose(roll(made, [token]), whole[token], rtol=1e-5, atol=1e-8)
+        until = slice(token + 1)
+        alone = roll(traced(q[:, until], k[:, until], 5, el.Causal()), [token])
+        np.testing.assert_allclose(alone, whole[token, until], rtol=1e-5, atol=1e-8)
 
 
 def test_words_are_sums_of_their_pieces(minilm):

@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import near, nearer, readouts, steeper, steepness, strided
-from tensors import numbers, parameters, seen
+from tensors import MASKS as KINDS_OF_MASKS
+from tensors import READOUTS, inputs, numbers, parameters, scores, seen
 from test_torch_forward import calls, numbers_of
 
 import eyeline as el
@@ -47,6 +48,36 @@ def test_gradients_over_small_blocks_are_those_of_one(call, at_a_time):
         if x is not None:
             assert not x.isnan().any()
             torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("changes", scores())
+@pytest.mark.parametrize("mask", KINDS_OF_MASKS)
+def test_each_mask_and_modifier_is_cut_to_blocks_of_one_query(mask, changes):
+    asked = {"mask": KINDS_OF_MASKS[mask], "scores": scores()[changes]}
+    asked["read"] = [READOUTS[name] for name in ("top-k", "entropy", "received max", "pooled max", "weights")]
+    q, k, v = (x.detach() for x in inputs())
+    with et.portable(1):
+        got = numbers_of(el.observe(q, k, v, **asked))
+    with et.portable():
+        want = numbers_of(el.observe(q, k, v, **asked))
+    for name, x in want.items():
+        np.testing.assert_allclose(got[name], x, rtol=1e-12, atol=1e-12, err_msg=name)
+    for x, y in zip(gradients(q, k, v, asked, 1), gradients(q, k, v, asked, None), strict=True):
+        torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-11)
+
+
+def test_hidden_weights_are_zero_even_in_a_row_that_is_nan():
+    q, k, v = (x.detach().clone() for x in inputs())
+    k[0, 0, 3] = torch.nan
+    allowed = el.Causal("end").dense(3, 5)
+    spoiled = allowed[:, 3]
+    for at_a_time in (None, 1):
+        with et.portable(at_a_time):
+            weights = el.observe(q, k, v, mask=el.Causal("end"), read=el.Weights()).weights.numpy()
+        assert (weights[..., ~allowed] == 0).all()
+        assert np.isnan(weights[0][:, spoiled][..., allowed[spoiled]]).all()
+        assert np.isfinite(weights[0][:, ~spoiled]).all()
+        assert np.isfinite(weights[1]).all()
 
 
 MASKS = {

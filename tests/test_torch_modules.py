@@ -93,7 +93,12 @@ def test_what_is_observed():
     layer = SelfAttention(16, 4, causal=True, dtype=torch.float64)
     x = sequence(2, 7, 16)
     output, seen = layer.observe(x, read=[el.Entropy(), el.TopK(3)], mask=el.Window(2), scores=el.Alibi())
-    assert torch.equal(output, layer(x, mask=el.Window(2), scores=el.Alibi()))
+    for training in (True, False):
+        layer.train(training)
+        assert torch.equal(output, layer(x, mask=el.Window(2), scores=el.Alibi()))
+        again, found = layer.observe(x, read=[el.Entropy(), el.TopK(3)], mask=el.Window(2), scores=el.Alibi())
+        assert torch.equal(again, output)
+        assert torch.equal(found.entropy, seen.entropy)
     assert seen.entropy.shape == (2, 4, 7)
     cross = CrossAttention(16, 4, dtype=torch.float64)
     output, seen = cross.observe(x, x[:, :3], read=el.Received())

@@ -1,5 +1,4 @@
-"""Where Eyeline keeps what it made or fetched once: compiled kernels and models, each in a folder of its own; and
-writing files so that others find them whole or not at all."""
+"""The cache folder, for compiled kernels and fetched models, each in a subfolder; and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-#: What the names of unfinished files and folders begin with.
+#: The prefix of the names of unfinished files and folders.
 TEMPORARY = ".new-"
 
 
 def cache_folder() -> Path:
-    """`EYELINE_CACHE` if that is set, else the user's cache folder for programs."""
+    """The folder in `EYELINE_CACHE` if that is set, else the user's cache folder of this platform."""
     if chosen := os.environ.get("EYELINE_CACHE"):
         return Path(os.path.abspath(os.path.expanduser(chosen)))
     from platformdirs import user_cache_path
@@ -24,9 +23,9 @@ def cache_folder() -> Path:
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """A name beside `file` to write to, which becomes `file` when the block ends, and is gone if it ends by an error.
+    """A temporary path beside `file` to write to: renamed to `file` when the block ends, deleted if the block raises.
 
-    So others find the file whole or not at all.
+    Other processes therefore find the whole file or none.
 
     Raises:
         OSError: if it can't be written; it names `file`.
@@ -43,7 +42,7 @@ def whole(file: Path) -> Iterator[Path]:
 
 
 def write_whole(file: Path, data: bytes) -> None:
-    """Write a file whole or not at all, and its folder if that isn't there.
+    """Write a file atomically, and create its folder if it doesn't exist.
 
     Raises:
         OSError: if its folder can't be made or written.

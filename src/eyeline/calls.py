@@ -29,32 +29,31 @@ def attention(
 ) -> Array:
     """Scaled dot-product attention, exact, in memory that grows with N + M: softmax(q·kᵀ · scale)·v.
 
-    A query that may look at nothing gets a row of zeros. What is masked out never reaches the result, NaN or not. A
+    A query that may look at nothing gets a row of zeros. Masked keys and values never reach the result, NaN or not. A
     row's bits depend on that row alone: not on the batch it is in, on padding after it, on the number of threads, on
-    the vector width, or on the run. (Keys are taken in blocks of 128 at fixed positions, so padding before a row moves
-    its last bits, unless it is a multiple of 128 keys.)
+    the vector width, or on the run. (Keys are processed in blocks of 128 at fixed positions, so padding before a row
+    changes its last bits, unless it is a multiple of 128 keys.)
 
     Args:
         q: queries, (..., H, N, D) or (N, D), float16, bfloat16, float32 or float64, of any strides: NumPy arrays, or
-            torch tensors, which then come back, and are differentiable. Halves are computed in float32.
+            torch tensors, in which case the result is a differentiable tensor. 16-bit types are computed in float32.
         k: keys, (..., G, M, D), of the same type; H must be a multiple of G, and each key head serves H/G query heads
             in a row (grouped-query attention).
         v: values, (..., G, M, E), of the same type.
         mask: where a query may look at a key, for example `Causal() & Padding([37, 512])`; everywhere if not given.
-        scale: what scores are multiplied by; 1/√D if not given.
-        scores: what changes the scaled scores before the mask, in this order: one or several of `Alibi`,
+        scale: the factor of q·k; 1/√D if not given.
+        scores: score modifiers, applied to the scaled scores in this order, before the mask: one or several of `Alibi`,
             `RelativeBias`, `Bias`, `Softcap`, a function of your own (score, b, h, i, j) that Numba can compile, and
             last, `Sinks`.
-        dropout: the share of the weights that is dropped, from 0 to below 1; those kept are divided by what is left.
-        seed: which ones: a whole number, needed with dropout. The same seed drops the same weights.
+        dropout: the share p of the weights that is dropped, 0 ≤ p < 1; the others are divided by 1 - p.
+        seed: of dropout: a whole number, needed with dropout. The same seed drops the same weights.
 
     Returns:
         (..., H, N, E), of the same type, contiguous.
 
     Raises:
         TypeError: if q, k or v isn't an array, or mask isn't a mask.
-        ValueError: if shapes, types, the mask or the scores don't fit together; it says which argument, and what it
-            should be.
+        ValueError: if shapes, types, the mask or the scores don't fit together; it names the argument and the rule.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1; computed by blocks with an online softmax
     (Milakov and Gimelshein 2018; Dao et al. 2022).
@@ -65,16 +64,16 @@ def attention(
     array([[0.73, 0.27],
            [0.27, 0.73]])
     """
-    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
         from eyeline.torch import attention as on_tensors
 
         tensors: Any = (q, k, v)
-        result: Any = on_tensors(*tensors, **asked)
+        result: Any = on_tensors(*tensors, **options)
         return result  # type: ignore[no-any-return]
     from eyeline.attention.call import Call
 
-    return Call(q, k, v, **asked).output()
+    return Call(q, k, v, **options).output()
 
 
 def observe(
@@ -91,19 +90,19 @@ def observe(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
-    """Attention as `attention` computes it, to the bit, and readouts of its weights, without the N × M matrix.
+    """Attention, bit for bit as `attention` computes it, and readouts of its weights, without the N × M matrix.
 
     Args:
-        q, k, v, mask, scale, scores, dropout, seed: as for `attention`. What is read is of the weights before dropout.
-        read: what to read of the weights, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`,
-            `GroupMass`, `Pooled`, `Weights`.
-        shard: which part of a larger attention these queries and keys are, if they aren't all of it; observations of
+        q, k, v, mask, scale, scores, dropout, seed: as for `attention`. Readouts are of the weights before dropout.
+        read: the readouts, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`, `GroupMass`,
+            `Pooled`, `Weights`.
+        shard: where these queries and keys lie in a larger attention, if they are only a part of it; observations of
             several shards merge (`Observation.merge`).
-        lse: (..., H, N), the natural log of the total that weights are shares of, where keys are split over calls: the
-            whole's; that of these keys if not given.
+        lse: (..., H, N), the log-sum-exp (natural log) that normalises each row's weights. Where keys are split over
+            several calls, pass the lse over all keys; by default it is computed over the keys of this call.
 
     Returns:
-        An `Observation`: the output, `lse`, and the answer of each readout, `seen[Weights]` or `seen.weights`.
+        An `Observation`: the output, `lse`, and the result of each readout, `seen[Weights]` or `seen.weights`.
 
     Raises:
         TypeError, ValueError: as `attention`, and if `read` holds something other than readouts, or one kind twice.
@@ -117,20 +116,20 @@ def observe(
     >>> seen.lse.round(2)
     array([1.31, 1.31])
     """
-    asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
         from eyeline.torch import observe as on_tensors
 
         tensors: Any = (q, k, v)
-        return on_tensors(*tensors, **asked, read=read, shard=shard, lse=lse)
+        return on_tensors(*tensors, **options, read=read, shard=shard, lse=lse)
     from eyeline.attention.call import Call
     from eyeline.attention.observed import observed
 
-    return observed(Call(q, k, v, **asked, shard=shard, lse=lse), read)[0]
+    return observed(Call(q, k, v, **options, shard=shard, lse=lse), read)[0]
 
 
 def _are_tensors(*arrays: object) -> bool:
-    """Whether one of them is torch's; without torch loaded, none is."""
+    """Whether any of the arrays is a torch tensor; torch isn't imported to find out."""
     torch = sys.modules.get("torch")
     kind = getattr(torch, "Tensor", None)
     return kind is not None and any(isinstance(x, kind) for x in arrays)

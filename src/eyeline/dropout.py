@@ -1,8 +1,8 @@
-"""Which weights dropout keeps: a function of the seed and of the weight's own place, the same however it is computed.
+"""The weights that dropout keeps: a counter-based function of the seed and of a weight's place (b, h, i, j).
 
-Nothing is drawn in an order, so blocks, threads, shards and the backward pass agree without keeping anything. A row has
-64 bits that are mixed of the seed, the batch element, the head and the query (by the last steps of splitmix64: Steele,
-Lea and Flood 2014); each key then mixes its own 32 bits of these.
+There is no order of drawing, so blocks, threads, shards and the backward pass agree without storing the choice. Each
+row has a 64-bit hash of the seed, the batch element, the head and the query (by the finaliser of splitmix64: Steele,
+Lea and Flood 2014); each weight has a 32-bit hash of its row's hash and its key.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
 
-#: The multipliers of splitmix64, which mix a row's 64 bits.
+#: The multipliers of splitmix64, for a row's 64-bit hash.
 ROW_MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-#: What a key's number is multiplied by, and the multipliers that mix its 32 bits.
+#: The multiplier of a key's number, and the multipliers of its 32-bit hash.
 KEY_STEP, KEY_MIXERS = 0x9E3779B9, (0x7FEB352D, 0x846CA68B)
 
 
 def check_dropout(share: object, seed: object) -> tuple[float, int]:
-    """The share of weights that is dropped, and the seed, 0 where nothing is dropped.
+    """Check dropout's share and seed; the seed is 0 where nothing is dropped.
 
     Raises:
         ValueError: if the share isn't a number from 0 to below 1, or the seed, where one is needed, isn't a whole
@@ -42,12 +42,12 @@ def check_dropout(share: object, seed: object) -> tuple[float, int]:
 
 
 def threshold(share: float) -> int:
-    """A weight is kept where its 32 bits are this or more."""
+    """The smallest 32-bit hash of a weight that is kept."""
     return math.floor(share * 2**32)
 
 
 def kept(seed: int, share: float, shape: AttentionShape) -> NDArray[np.bool_]:
-    """Which weights are kept where a `share` of them is dropped, (B, H, N, M). Those kept are divided by 1 - share."""
+    """Which weights are kept when a `share` of them is dropped, (B, H, N, M)."""
     B, H, N, M = shape.shape
     row = mix64(np.array(seed, np.uint64).reshape(1))
     for count in (B, H, N):
@@ -66,7 +66,7 @@ def kept(seed: int, share: float, shape: AttentionShape) -> NDArray[np.bool_]:
 
 
 def mix64(x: NDArray[Any]) -> NDArray[Any]:
-    """The last steps of splitmix64; x is an array of uint64, whose products wrap."""
+    """The finaliser of splitmix64; x is an array of uint64, whose products wrap."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(ROW_MIXERS[0])
     x = (x ^ (x >> np.uint64(27))) * np.uint64(ROW_MIXERS[1])
     x ^= x >> np.uint64(31)

@@ -1,4 +1,4 @@
-"""Locks that a forked child finds free, whoever held them in the parent."""
+"""Locks that are free in a forked child, even if another thread held them in the parent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import TracebackType
 
 
 class ForkSafeLock:
-    """A lock of a module's own; in a forked child it is a new one, since nobody is left there who would release it.
+    """A lock for a module. A forked child gets a new one: the thread that would release the old one isn't there.
 
     >>> lock = ForkSafeLock()
     >>> with lock:

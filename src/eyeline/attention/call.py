@@ -1,4 +1,4 @@
-"""A call's arrays as the kernels take them, with its mask and scores lowered."""
+"""A call's arrays, mask and scores, converted to the kernels' form."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Call:
     """A call on NumPy arrays, in the kernels' form.
 
     Attributes:
-        q, k, v: (B, H, N, D), (B, G, M, D) and (B, G, M, E), of any strides; bfloat16, which NumPy hasn't, as its bits.
-        rows, dtype: the axes (..., H, N), or (N,), and the type of the arrays that were given.
-        shard: which part of a larger attention the arrays are.
+        q, k, v: (B, H, N, D), (B, G, M, D) and (B, G, M, E), of any strides; bfloat16, which NumPy lacks, as uint16.
+        rows, dtype: the axes (..., H, N), or (N,), and the type of the user's arrays.
+        shard: the arrays' place in a larger attention.
         shape: the shape of the whole attention.
-        spec: how its scores become weights.
-        lse: (B, H, N), the log of the total that weights are shares of, if it was given.
+        spec: scale, mask, scores and dropout.
+        lse: (B, H, N), the log-sum-exp that normalises the weights; None if the user gave none.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Call:
         lse: ArrayLike | None = None,
         checked: bool = False,
     ) -> None:
-        """As `eyeline.attention` and `observe` are called; arrays that are `checked` already aren't again."""
+        """Arguments as for `eyeline.attention` and `observe`; with `checked`, the arrays aren't checked again."""
         if not checked:
             check_arrays(q, k, v)
         self.rows = q.shape[:-1]
@@ -78,14 +78,17 @@ class Call:
         self.lse = None if lse is None else self._given_lse(lse)
 
     def _lowered(self, mask: Mask | None) -> LoweredMask | None:
-        """The mask of these queries, with the keys that aren't here hidden; None if nothing is."""
+        """The lowered mask for these queries, with keys outside the shard hidden; None if nothing is hidden."""
         first, here, N = self.shard.first_key, self.k.shape[2], self.q.shape[2]
         if mask is None and here == self.shape.keys:
             return None
-        lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         if mask is not None:
             lowered = _lowered_mask(mask, self.shape)
+        else:
+            lowered = LoweredMask(np.array([0, self.shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         bounds, allowed = lowered.bounds, lowered.allowed
+        if self.shape.queries == N and self.shape.keys == here and bounds.flags.c_contiguous:
+            return lowered
         rows = slice(self.shard.first_query, self.shard.first_query + N)
         if self.shape.queries != N:
             bounds = bounds if bounds.shape[2] == 1 else bounds[:, :, rows]
@@ -101,33 +104,33 @@ class Call:
         return given.reshape(self.q.shape[:3])
 
     def forward(self, primitives: Primitives | None = None) -> Pass:
-        """The kernels' pass. Where weights are shares of a given total, sinks are in it already."""
+        """Run the kernels' forward pass. A given lse includes the sinks already, so they are then left out."""
         spec = self.spec
         if self.lse is not None and spec.scores.sinks is not None:
             spec = replace(spec, scores=replace(spec.scores, sinks=None))
         return forward(self.q, self.k, self.v, spec, primitives)
 
     def output(self) -> Array:
-        """What `attention` returns."""
+        """The result of `attention`."""
         return self.led(self.forward().output)
 
     def led(self, output: Array) -> Array:
-        """A result (B, H, N, E) with the leading axes, and in the type, of the arrays that were given."""
+        """An output (B, H, N, E) with the leading axes and the type of the user's arrays."""
         return output.view(self.dtype).reshape(*self.rows, output.shape[-1])
 
     def without_values(self) -> Call:
-        """The same call with values of no width: its weights alone."""
+        """The same call with values of width 0, for the weights alone."""
         bare = copy(self)
         bare.v = self.v[..., :0]
         return bare
 
 
-#: Lowered masks of more queries aren't cached: they are large, and cheap beside the call.
+#: Lowered masks with more queries aren't cached: they are large, and cheap compared with the call.
 _QUERIES_KEPT = 1 << 16
 
 
 def _lowered_mask(mask: Mask, shape: AttentionShape) -> LoweredMask:
-    """The mask as the kernels see it, from an earlier call if it is a plain value: an array may change meanwhile."""
+    """The lowered mask, cached if the mask is a plain value; an array could change between calls."""
     keeps = mask.is_plain and shape.batch * shape.queries <= _QUERIES_KEPT
     return _lowered_once(mask, shape) if keeps else mask.lower(shape)
 
@@ -138,7 +141,7 @@ def _lowered_once(mask: Mask, shape: AttentionShape) -> LoweredMask:
 
 
 def _bits(x: Array) -> Array:
-    """bfloat16, which NumPy hasn't of its own, as its bits."""
+    """bfloat16, which NumPy lacks, viewed as uint16; other types as they are."""
     return x.view(np.uint16) if x.itemsize == 2 and x.dtype != np.float16 else x
 
 

@@ -18,14 +18,14 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     """Check that queries, keys and values are arrays that fit together.
 
     Raises:
-        TypeError: if one of them isn't a NumPy array, or is a masked one.
+        TypeError: if one of them isn't a NumPy array, or is a masked array.
         ValueError: if their types or shapes don't fit.
     """
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, np.ndarray):
             raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
         _check_unmasked(name, x)
-        # NumPy has no bfloat16 of its own: it goes by its name, which takes long to ask for.
+        # NumPy has no bfloat16, so a library's type is recognised by its name; the lookup is slow, so it comes last.
         if x.dtype not in _OWN and x.dtype.name != "bfloat16":
             raise ValueError(
                 f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with "
@@ -49,7 +49,7 @@ def _check_unmasked(name: str, x: object) -> None:
 
 
 def check_lse(lse: object) -> NDArray[np.float64]:
-    """Given totals as float64."""
+    """Check a given lse; returns it as float64."""
     _check_unmasked("lse", lse)
     given = np.asarray(lse)
     if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
@@ -58,7 +58,7 @@ def check_lse(lse: object) -> NDArray[np.float64]:
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
-    """Check the shapes of queries, keys and values, which have equally many axes."""
+    """Check that the shapes of queries, keys and values, all with the same number of axes, fit together."""
     if k[-1] != q[-1]:
         raise ValueError(f"k must have q's width, {q[-1]}, in its last axis, got shape {k}")
     if v[:-1] != k[:-1]:
@@ -74,7 +74,7 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 
 def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
-    """The scale as a number that is finite in the type that scores are computed in."""
+    """Check that the scale is finite in the type in which scores are computed; returns it as a float."""
     try:
         value = math.nan if isinstance(scale, (str, bytes)) else float(scale)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -87,7 +87,7 @@ def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
 
 
 def check_mask(mask: object) -> Mask | None:
-    """The mask, which must be one of Eyeline's, or None."""
+    """Check that the mask is an Eyeline mask or None; returns it."""
     if mask is None or isinstance(mask, Mask):
         return mask
     if hasattr(mask, "dtype"):

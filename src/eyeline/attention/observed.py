@@ -1,11 +1,10 @@
-"""What readouts need of a call's weights, asked of the kernels in as few passes as will do, and their answers."""
+"""Readouts of a call: requests their primitives from the kernels in as few passes as possible."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ Array = NDArray[Any]
 
 
 def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
-    """What is observed of a call, and the pass that its output is of, which the backward pass needs."""
+    """The observation of a call, and the forward pass of its output, which the backward pass needs."""
     asked = chosen(read, call.shape)
     lowered = [readout.lower(call.shape) for readout in asked]
     groups = _grouped(lowered)
@@ -52,7 +51,7 @@ def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation
 
 
 def _grouped(lowered: Sequence[LoweredReadout]) -> list[tuple[LoweredReadout, list[int]]]:
-    """What one pass can read together, with the places of those that asked for it: almost always a single group."""
+    """Group lowered readouts that one pass can serve, with the indices of each group's members; usually one group."""
     groups: list[tuple[LoweredReadout, list[int]]] = []
     for place, wanted in enumerate(lowered):
         for number, (together, members) in enumerate(groups):
@@ -66,7 +65,7 @@ def _grouped(lowered: Sequence[LoweredReadout]) -> list[tuple[LoweredReadout, li
 
 
 def _given_totals(call: Call) -> tuple[Array, Array] | None:
-    """A given lse as the kernels take it: a maximum in base 2, and a sum of 1, or of 0 where it is -inf."""
+    """A given lse as row maxima in base 2 and row sums: 1, or 0 where lse is -inf."""
     if call.lse is None:
         return None
     with np.errstate(invalid="ignore"):
@@ -77,7 +76,7 @@ def _given_totals(call: Call) -> tuple[Array, Array] | None:
 def _primitives(
     call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] | None, row_total: float = 1.0
 ) -> Primitives | None:
-    """A readout's needs as the kernels' request; None where it needs nothing of a pass."""
+    """A lowered readout as the kernels' request; None if it needs no primitives of a pass."""
     if not wanted.of_a_pass:
         return None
     maxima, sums = totals or (None, None)
@@ -101,30 +100,27 @@ def _primitives(
     )
 
 
-@dataclass
 class _Weighed:
-    """The weights of a pass: what they are relative to, and what is made of it."""
+    """The weights of a pass: their normalisation, and the results computed from them."""
 
-    call: Call
-    done: Pass
-    totals: tuple[Array, Array] | None
-
-    @cached_property
-    def _lse(self) -> Array:
-        """The log of each row's sum over the keys that are here, (B, H, N), in base 2."""
+    def __init__(self, call: Call, done: Pass, totals: tuple[Array, Array] | None) -> None:
+        self.call, self.done, self.totals = call, done, totals
+        self._inside = computed(call.q.dtype)
         with np.errstate(divide="ignore"):
-            return np.asarray(self.done.maxima + np.log2(self.done.sums))
+            self._log_sums = np.log2(done.sums)
+        # The log of each row's sum over the keys that are here, (B, H, N), in base 2.
+        self._lse = done.maxima + self._log_sums
 
     @property
     def lse(self) -> Array:
-        """The natural log of the total that weights are shares of, (B, H, N)."""
+        """The log-sum-exp that normalises the weights, (B, H, N), in natural units."""
         return self._lse * math.log(2) if self.call.lse is None else self.call.lse
 
     def row_total(self) -> float:
-        """What each row's weights sum to at most: more than 1 only where a given total is less than these keys' own.
+        """The largest possible sum of a row's weights: above 1 only where a given lse is below these keys' own.
 
         Raises:
-            ValueError: if it is so much less that weights could not be summed.
+            ValueError: if it is so far below that the weights can't be summed.
         """
         if self.call.lse is None:
             return 1.0
@@ -141,12 +137,12 @@ class _Weighed:
         return max(math.exp(most), 1.0) if most > _ROUNDING else 1.0
 
     def led(self, x: Array) -> Array:
-        """(B, H, ...) in the type that weights are computed in, or another than floating, with the call's own axes."""
-        x = x.astype(computed(self.call.q.dtype), copy=False) if x.dtype.kind == "f" else x
+        """An array (B, H, ...) with the call's leading axes; floating types become the type of the computation."""
+        x = x.astype(self._inside, copy=False) if x.dtype.kind == "f" else x
         return x.reshape(*self.call.rows[:-1], *x.shape[2:])
 
     def output(self) -> Array:
-        """(B, H, N, E); its rows sum to what share of a given total they are."""
+        """The output, (B, H, N, E), normalised by a given lse if there is one."""
         output, call = self.done.output, self.call
         if call.lse is None:
             return output
@@ -165,21 +161,30 @@ class _Weighed:
         return self.led(np.broadcast_to(share, self.lse.shape))
 
     def further(self, primitives: Primitives | None) -> PrimitiveResults | None:
-        """What another pass over the same weights reads."""
+        """The primitives of another pass over the same weights; None if there are none to read."""
         if primitives is None:
             return None
         return self.call.without_values().forward(primitives).found
 
     def found(self, wanted: LoweredReadout, read: PrimitiveResults | None) -> FoundPrimitives:
-        """What was found, of the weights themselves."""
-        fields: dict[str, Any] = {} if read is None else {name: getattr(read, name) for name in _AS_THEY_ARE}
-        if read is not None and wanted.row_log_weights:
-            fields["row_log_weights"] = self._log_weights(read)
-        if wanted.looking:
-            fields["looking"] = self._looking()
-        if wanted.rectangle is not None:
-            fields["rectangle"] = self._rectangle(*wanted.rectangle)
-        return FoundPrimitives(**fields)
+        """The primitives in the readouts' form, with those that a pass doesn't read."""
+        looking = self._looking() if wanted.looking else None
+        rectangle = None if wanted.rectangle is None else self._rectangle(*wanted.rectangle)
+        if read is None:
+            return FoundPrimitives(looking=looking, rectangle=rectangle)
+        return FoundPrimitives(
+            row_log_weights=self._log_weights(read) if wanted.row_log_weights else None,
+            row_distances=read.row_distances,
+            row_bins=read.row_bins,
+            selected_keys=read.selected_keys,
+            selected_weights=read.selected_weights,
+            column_sums=read.column_sums,
+            column_maxima=read.column_maxima,
+            grid_sums=read.grid_sums,
+            grid_maxima=read.grid_maxima,
+            looking=looking,
+            rectangle=rectangle,
+        )
 
     def _log_weights(self, read: PrimitiveResults) -> Array:
         """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
@@ -187,15 +192,16 @@ class _Weighed:
         if self.totals is not None:
             return np.asarray(read.row_log_weights * math.log(2))
         sums, sinks = self.done.sums, self.call.spec.scores.sinks
-        looked = np.asarray(sums > 0, sums.dtype)
-        if sinks is not None:
+        if sinks is None:
+            rest = np.where(sums > 0, self._log_sums, 0)
+        else:
             looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rest = np.where(looked > 0, np.log2(sums) * looked, 0)
+            with np.errstate(invalid="ignore"):
+                rest = np.where(looked > 0, self._log_sums * looked, 0)
         return np.asarray((read.row_log_weights - rest) * math.log(2))
 
     def _looking(self) -> Array:
-        """Which queries may look at any key, (B, H, N): not those that a sink alone gives a total."""
+        """Whether each query may look at any key, (B, H, N); a sink alone doesn't count."""
         call = self.call
         if call.spec.scores.sinks is None or call.lse is not None:
             return np.asarray(self._lse > -np.inf)
@@ -204,11 +210,11 @@ class _Weighed:
         return np.asarray(bare.sums > 0)
 
     def _rectangle(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
-        """The weights of these queries, without those that aren't here, on these keys, all by their numbers."""
+        """The weights of queries `rows` (without those outside the shard) on keys `columns`, positions in the whole."""
         call = self.call
         here = rows - call.shard.first_query
         here = here[(here >= 0) & (here < call.q.shape[2])]
-        # Each row and column once, in order; then as often, and in the order, in which they were asked for.
+        # Compute each row and column once, in order; then repeat and reorder them as requested.
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)
         found = weights(call.q, call.k, call.spec, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
@@ -217,22 +223,11 @@ class _Weighed:
         return found[:, :, which_rows][..., which_columns]
 
 
-#: A given total may be less than the keys' own by rounding, or up to a factor of 2^39, in natural logs.
+#: In natural logs: a given total below the keys' own by up to a factor of 3 counts as rounding; 2^39 is the most.
 _ROUNDING, _LARGEST_TOTAL = math.log(3), 39 * math.log(2)
-#: Primitives that the kernels give as readouts take them.
-_AS_THEY_ARE = (
-    "row_distances",
-    "row_bins",
-    "selected_keys",
-    "selected_weights",
-    "column_sums",
-    "column_maxima",
-    "grid_sums",
-    "grid_maxima",
-)
 
 
 def _ratio(part: Array, whole: Array) -> Array:
-    """e^(part - whole); of nothing, nothing."""
+    """e^(part - whole); 0 where the part is -inf."""
     with np.errstate(invalid="ignore"):
         return np.where(part == -np.inf, 0.0, np.exp(part - whole))

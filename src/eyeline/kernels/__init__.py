@@ -1,20 +1,20 @@
-"""The same result as `reference`, fast and in memory that grows with n: the host's side of three kernels.
+"""The results of `reference`, fast and in memory that grows with N + M: the host's side of three kernels.
 
-`run.forward`, `run_decode.forward` and `run_backward.backward` are the ways in: each says what is wanted in one record
-(`launch.Params`), lays out the threads' workspace, and hands the tasks to `threads`, which run the code that
-`kernel_cache` keeps and loads, made once for the processor that `machine` finds. What is to be read of the weights,
-and its gradients, are `primitives` and `primitive_gradients`; of readouts this room knows nothing. `user_functions`
-compiles a user's own rules and score functions. What Numba compiles is `compiled/`, and README.md walks through it
-all.
+The entry points are `run.forward`, `run_decode.forward` and `run_backward.backward`. Each fills one record of
+parameters (`launch.Params`), lays out the threads' workspaces, and hands the tasks to `threads`, which run the machine
+code that `kernel_cache` compiles and stores for the processor that `machine` detects. `primitives` and
+`primitive_gradients` are the requests for sums of the weights, and their gradients; this room knows no readouts.
+`user_functions` compiles a user's rules and score functions. `compiled/` is the code that Numba compiles, and README.md
+walks through it all.
 
-This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, and not to run.
+This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, not to run.
 """
 
 from __future__ import annotations
 
 
 def report() -> dict[str, str]:
-    """What would be used on this machine, for people to read."""
+    """The kernels' configuration on this machine, as text by name."""
     from eyeline.kernels import kernel_cache, machine, threads
     from eyeline.kernels.compiled import programs
 

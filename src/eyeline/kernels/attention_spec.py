@@ -1,4 +1,4 @@
-"""What a pass over the matrix is told beside its arrays."""
+"""The specification of a pass over the matrix, apart from its arrays."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class AttentionSpec:
     """How scores become weights.
 
     Attributes:
-        scale: what q·k is multiplied by.
+        scale: the factor of q·k.
         mask: where a query may look at a key; everywhere if None.
         scores: the steps that change the scaled scores before the mask, and the sinks.
-        dropout: the share of weights that is dropped, those left being divided by what is left of 1.
-        seed: which ones.
-        first_query, first_key: the numbers of the first query and key that are here, among all.
-        queries, keys: how many there are in all; as many as are here if None. `mask` has the queries that are here, and
-            all keys, of which it hides those that aren't here; `scores` have all.
+        dropout: the share p of weights that is dropped; the others are divided by 1 - p.
+        seed: of dropout.
+        first_query, first_key: the positions of the arrays' first query and key in the whole attention.
+        queries, keys: their numbers in the whole attention; the arrays' own if None. `mask` covers the arrays' queries
+            and all keys, with keys outside the arrays hidden; `scores` cover the whole.
     """
 
     scale: float

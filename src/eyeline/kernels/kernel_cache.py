@@ -1,11 +1,11 @@
 """Machine code on disk and in memory: compiled once per machine, kept in the user's cache folder, loaded in every
 process.
 
-A file's name holds a hash of all that its code depends on (the processor, the vector width, the kernels' source, the
-compilers' versions), so code for another processor is never found, and its first line a hash of the code itself, so a
-damaged file is never run. Files are written beside their place and renamed into it: two processes may compile at
-once, and both find a whole file. Where no folder can be written, the code is compiled in every process, and a warning
-says so.
+A file's name contains a hash of everything that its code depends on (the processor, the vector width, the kernels'
+source, the compilers' versions), so code for another processor is never loaded. Its first line is a hash of the code
+itself, so a damaged file is never run. Files are written under a temporary name and renamed: two processes may compile
+at once, and both find a whole file. Where no folder can be written, the code is compiled in every process, with a
+warning.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from eyeline.kernels.compiled.programs import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
 Kernel = Callable[[int, int, int], int]
-#: What a kernel's code depends on: all that is compiled, the sizes of its tiles, and the constants of dropout.
+#: The source that a kernel's code depends on: everything compiled, the tiles' sizes, and dropout's constants.
 _HERE = Path(__file__).parent
 _SOURCES = (*sorted((_HERE / "compiled").glob("*.py")), _HERE / "machine.py", _HERE.parent / "dropout.py")
 _MAGIC = b"eyeline kernel "
 _loaded: dict[tuple[Program, DType], Kernel] = {}
-_keep: list[Any] = []  # engines own the memory that kernels lie in
+_keep: list[Any] = []  # engines own the memory of the kernels' code
 _lock = ForkSafeLock()
-#: Held while LLVM or Numba is at work here: a fork waits for it, since a child would find them half done, and their
-#: own locks held for ever.
+#: Held while LLVM or Numba is compiling or linking. A fork waits for it: the child would inherit their half-finished
+#: state, and locks that nobody releases.
 native_code = threading.RLock()
 
 
 def kernels_folder() -> Path:
-    """Where compiled kernels lie."""
+    """The folder of compiled kernels."""
     return cache_folder() / "kernels"
 
 
 def kernel(program: Program, dtype: DType) -> Kernel:
-    """A kernel: `kernel(params, workspace, most)`, addresses and a number of tasks, called without the GIL."""
+    """The function `kernel(params, workspace, most)`: two addresses and a number of tasks, called without the GIL."""
     found = _loaded.get((program, dtype))
     if found is None:
         with _lock:
@@ -108,15 +108,14 @@ def _write(file: Path, code: bytes) -> None:
 
 
 def _compile(program: Program, dtype: DType) -> bytes:
-    # The paths of this process, so that the child finds the same Eyeline; no optimising in Numba, which `compile`
-    # does itself.
+    # The child gets this process's paths, to find the same Eyeline. Numba doesn't optimise: `compile` does it.
     surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with contextlib.suppress(OSError, subprocess.CalledProcessError), tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel")
         command = [sys.executable, "-P", "-m", "eyeline.kernels.compiled.compile", program, dtype, str(file)]
         subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         return file.read_bytes()
-    # There is no Python to start, as in a program that embeds it, or it failed, and what it met is met here.
+    # No Python could be started, as in a program that embeds it, or the child failed: compile here, to see the error.
     from eyeline.kernels.compiled import compile as compiler
 
     here = target()
@@ -140,7 +139,7 @@ def _link(code: bytes) -> Kernel:
 
 
 def _wait_for_compilers() -> None:
-    """Before a fork: wait until no thread is at work in LLVM or Numba, a user's own compiling included."""
+    """Before a fork: wait until no thread is in LLVM or Numba, including the user's own use of Numba."""
     native_code.acquire()
     if numba := sys.modules.get("numba.core.compiler_lock"):
         numba.global_compiler_lock.acquire()
@@ -148,7 +147,7 @@ def _wait_for_compilers() -> None:
 
 
 def _go_on() -> None:
-    """After it, in the parent and the child alike: the thread that forked holds these."""
+    """After a fork, in the parent and the child: release the locks, which the forking thread holds."""
     while _held:
         _held.pop().release()
     native_code.release()

@@ -1,10 +1,12 @@
-"""Telling a kernel its params, laying out its threads' workspace, and running it on threads."""
+"""Filling a kernel's params, laying out its threads' workspaces, and running it on threads."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import PANEL, PARAMS, STEP, Half, StepKind
+from eyeline.kernels.compiled.params import PANEL, PANEL_LAYOUT, PARAMS, STEP, WORKSPACE, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
@@ -21,9 +23,9 @@ from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Capped, Relative, Step
 
 Array = NDArray[Any]
-#: Multiply-adds that are worth a thread's waking.
+#: The number of multiply-adds for which waking a thread pays.
 WORTH_A_THREAD = 1 << 21
-#: Multiply-adds between two looks at whether the user wants to stop: some tenths of a second.
+#: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
 
@@ -39,24 +41,34 @@ def name_of(dtype: np.dtype[Any]) -> DType:
 
 
 def workers_for(cost: int) -> int:
-    """How many threads so many multiply-adds are worth."""
+    """The number of threads for this many multiply-adds."""
     allowed = threads.get_threads()
     return allowed if cost > WORTH_A_THREAD else 1
 
 
+def address_of(made: Array) -> int:
+    """The address of an array that this package made: as `ctypes.data`, but twice as fast for arrays that are writable
+    and not empty."""
+    buffer: Any = made
+    if made.flags.carray and made.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+    return int(made.ctypes.data)
+
+
 def strided(array: Array, first: int = 0) -> tuple[int, ...]:
-    """Where an array of up to four axes lies, as params have it; its token number `first` is the first that is here."""
+    """Address and strides of an array of up to four axes, as in `STRIDED`; its first token has the position `first`."""
     address, strides = array.ctypes.data, array.strides
     if first:
-        # Keys have their numbers among all; the mask hides those that aren't here.
+        # Keys are addressed by their position in the whole; the mask hides those outside the array.
         address -= first * strides[2]
     return (address, *strides, 0, 0, 0, 0)[:5]
 
 
 class Params:
-    """The params of one call of a kernel, and what has to be kept alive meanwhile.
+    """The params of one call of a kernel, and the objects to keep alive during it.
 
     Attributes:
+        shape, widths: B, H, N and M, all keys; D and E.
         record: one of `PARAMS`, to be filled by field.
         held: whatever the record's addresses point to.
     """
@@ -64,22 +76,23 @@ class Params:
     def __init__(
         self, program: Program, arrays: tuple[Array, Array, Array], spec: AttentionSpec, totals: tuple[Array, Array]
     ) -> None:
-        """What every kernel is told: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and rows'
-        maxima and sums, contiguous."""
+        """Fill the fields of every kernel: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and
+        the rows' maxima and sums, contiguous."""
         q, k, v = arrays
         self.program, self.dtype = program, name_of(q.dtype)
         # Ten times as fast as `np.zeros`.
-        self.record = record = np.ndarray((), PARAMS[program], bytearray(PARAMS[program].itemsize))
+        self._memory = bytearray(PARAMS[program].itemsize)
+        self.record = record = np.ndarray((), PARAMS[program], self._memory)
         self.held: list[object] = [arrays, spec, totals]
         B, H, N, D = q.shape
         G, keys_here, E = v.shape[1:]
         M = spec.keys or keys_here
-        self.shape = B, H, N, M
+        self.shape, self.widths = (B, H, N, M), (D, E)
         record["H"], record["group"], record["N"], record["M"], record["D"], record["E"] = H, H // max(G, 1), N, M, D, E
         if q.itemsize == 2:
             record["half"] = Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16
         record["q"], record["k"], record["v"] = strided(q), strided(k, spec.first_key), strided(v, spec.first_key)
-        record["m"], record["l"] = totals[0].ctypes.data, totals[1].ctypes.data
+        record["m"], record["l"] = address_of(totals[0]), address_of(totals[1])
         record["q_factor"] = spec.scale * math.log2(math.e)
         record["first_query"] = spec.first_query
         if spec.mask is not None:
@@ -91,17 +104,17 @@ class Params:
             record["dropout"] = threshold(spec.dropout), seed, 1 / (1 - spec.dropout)
 
     def copy(self) -> Params:
-        """The same once more, to be filled further."""
+        """A copy, whose record can be filled further."""
         other = object.__new__(Params)
-        kind = PARAMS[self.program]
-        record = np.ndarray((), kind, bytearray(self.record.tobytes()))
-        other.__dict__.update(self.__dict__, record=record, held=[*self.held])
+        memory = self._memory[:]
+        record = np.ndarray((), PARAMS[self.program], memory)
+        other.__dict__.update(self.__dict__, _memory=memory, record=record, held=[*self.held])
         return other
 
     def _tell_mask(self, lowered: LoweredMask) -> None:
         mask, bounds = self.record["mask"], lowered.bounds
-        seen = np.broadcast_to(bounds, (*self.shape[:3], *bounds.shape[3:]))
-        mask["bounds"] = (bounds.ctypes.data, *seen.strides[:3], 0)
+        strides = [stride if count > 1 else 0 for count, stride in zip(bounds.shape, bounds.strides, strict=True)]
+        mask["bounds"] = (bounds.ctypes.data, *strides[:3], 0)
         mask["intervals"] = bounds.shape[3]
         if lowered.allowed is not None:
             mask["allowed"] = strided(np.broadcast_to(lowered.allowed, self.shape))
@@ -124,27 +137,20 @@ class Params:
             self.record["sinks"] = sinks.ctypes.data
             self.held.append(sinks)
 
-    def lay_out(self, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None) -> None:
-        """Say where the parts of a thread's workspace begin, given their lengths in bytes, with room for so many panels
-        of these parts."""
-        if panel is not None:
-            places = self.record["panel"]
-            places["size"] = _follow(places, panel, _whole_lines(PANEL.itemsize))
-            sizes = {"panels": panels * int(places["size"]), **sizes}
-        places = self.record["workspace"]
-        self.record["workspace_size"] = _follow(places, sizes, _whole_lines(places.dtype.itemsize))
+    def lay_out(self, layout: Layout) -> None:
+        """Set the offsets of a workspace's parts."""
+        for place, told in layout.told:
+            self._memory[place : place + len(told)] = told
+        self.record["workspace_size"] = layout.size
 
     def launch(self, workers: int, cost: int) -> None:
-        """Do all the tasks, each of some `cost` multiply-adds."""
+        """Run all tasks, each of about `cost` multiply-adds."""
         record = self.record
-        kernel, address, size = (
-            kernel_cache.kernel(self.program, self.dtype),
-            record.ctypes.data,
-            int(record["workspace_size"]),
-        )
+        kernel = kernel_cache.kernel(self.program, self.dtype)
+        address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), int(record["workspace_size"])
         at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
 
-        # Whatever the params point to lives as long as a thread may be at work on it.
+        # The default argument keeps the arrays alive as long as a thread may use them.
         def work(held: object = (record, self.held)) -> None:
             workspace = _workspace(size)
             while kernel(address, workspace, at_a_time):
@@ -157,8 +163,7 @@ class Params:
 
 
 def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
-    """Say in a `RECTANGLE` where a rectangle (B, H, R, C) of the weights lies: these queries and keys, each once and in
-    order."""
+    """Fill a `RECTANGLE` for an array (B, H, R, C) of the weights of these queries and keys, each once and in order."""
     rectangle = np.ascontiguousarray(rectangle)
     record["address"], record["rows"], record["columns"] = rectangle.ctypes.data, len(rows), len(columns)
     params.held.append(rectangle)
@@ -171,10 +176,10 @@ def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, c
 
 
 def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: AttentionSpec, dtype: DType) -> object:
-    """One step's record; returns what has to be kept alive."""
+    """Fill one step's record; returns the object to keep alive."""
     inside = np.dtype(dtype)
     if isinstance(step, Relative):
-        # A panel reads a whole line from its first query's place.
+        # A panel reads a whole line from its first query's entry on, so the table is padded.
         here = step.table[:, spec.first_query :]
         table = np.zeros((here.shape[0], here.shape[1] + PANEL_AT_MOST), inside)
         table[:, : here.shape[1]] = here * math.log2(math.e)
@@ -195,22 +200,65 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
     return loop
 
 
-def _follow(places: Any, sizes: Mapping[str, int], begin: int) -> int:
-    """Say where each part begins, each on a cache line of its own; returns where the last one ends."""
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a thread's workspace, as the bytes of its fields in a program's params.
+
+    Attributes:
+        size: bytes of the workspace.
+        told: pieces of the params' bytes, each with its offset.
+    """
+
+    size: int
+    told: tuple[tuple[int, bytes], ...]
+
+
+def laid_out(
+    program: Program, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None
+) -> Layout:
+    """Lay out a workspace with parts of these sizes in bytes, and room for `panels` panels.
+
+    This is slow compared with a small call, so reuse the layout for calls with the same sizes.
+    """
+    told = []
+    if panel is not None:
+        places, size = _follow(PANEL_LAYOUT, panel, PANEL.itemsize)
+        places["size"] = size
+        told.append(_field(program, "panel", places))
+        sizes = {"panels": panels * size, **sizes}
+    places, size = _follow(WORKSPACE[program], sizes, WORKSPACE[program].itemsize)
+    told.append(_field(program, "workspace", places))
+    return Layout(size, tuple(told))
+
+
+def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
+    """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
+    places = np.zeros((), kind)
+    begin = _whole_lines(begin)
     for name, size in sizes.items():
         places[name] = begin
         begin += _whole_lines(size)
-    return begin
+    return places, begin
+
+
+def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
+    """A field of a program's params: its offset, and its bytes."""
+    fields = PARAMS[program].fields
+    assert fields is not None
+    return fields[name][1], value.tobytes()
 
 
 def _whole_lines(size: int) -> int:
-    """So many bytes, rounded up to whole cache lines."""
+    """`size` bytes rounded up to whole cache lines."""
     return -(-size // 64) * 64
 
 
 def _workspace(size: int) -> int:
-    """The address of this thread's workspace, at the start of a cache line, kept from call to call."""
-    held: Array | None = getattr(_own, "workspace", None)
-    if held is None or held.nbytes < size + 64:
-        held = _own.workspace = np.empty(size + 64, np.uint8)
-    return -(-held.ctypes.data // 64) * 64
+    """The address of this thread's workspace, on a cache line, reused from call to call."""
+    address, room, _ = getattr(_own, "workspace", (0, -1, None))
+    if room < size:
+        memory = np.empty(size + 64, np.uint8)
+        address = -(-memory.ctypes.data // 64) * 64
+        # All three at once: Ctrl-C may come between any two lines.
+        _own.workspace = address, size, memory
+    return address

@@ -1,4 +1,4 @@
-"""The processor that is there: its vector width, and the tiles that suit it."""
+"""The processor of this machine: its vector width, and the sizes of tiles for it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ DType = Literal["float32", "float64"]
 
 
 class SettingError(ValueError):
-    """An environment variable of Eyeline's that can't be."""
+    """An invalid value of one of Eyeline's environment variables."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What kernels are compiled for.
+    """The processor and tile sizes that kernels are compiled for.
 
     Attributes:
         cpu, features, triple: LLVM's names.
         bits: the width of a vector.
-        vectors: how many vectors a panel of queries fills.
-        rows: how many keys a tile of scores takes.
-        value_rows: how many value columns the tiles of the weighted sum take.
+        vectors: the number of vectors in a panel of queries.
+        rows: the number of keys in a tile of scores.
+        value_rows: the numbers of value columns in the tiles of the weighted sum.
     """
 
     cpu: str
@@ -38,18 +38,18 @@ class Target:
         return self.bits // (32 if dtype == "float32" else 64)
 
     def panel(self, dtype: DType) -> int:
-        """How many queries lie side by side."""
+        """The number of queries in a panel."""
         return self.lanes(dtype) * self.vectors
 
 
-#: Each row of a tile takes two sums of so many vectors: 16 of 32 registers, 12 of 16; that also hides a
-#: multiply-add's latency.
+#: (vectors, rows, value_rows) by vector width. Each row of a tile has two sums per vector: 16 of 32 registers, or 12 of
+#: 16, which also hides the latency of a multiply-add.
 TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 
 
 @cache
 def target() -> Target:
-    """This machine's target. `EYELINE_VECTOR_BITS` (128, 256 or 512) narrows the vectors, to test what others run.
+    """This machine's target. `EYELINE_VECTOR_BITS` (128, 256 or 512) narrows the vectors, to test other machines' code.
 
     Raises:
         SettingError: if `EYELINE_VECTOR_BITS` isn't a width that this processor has.
@@ -64,10 +64,10 @@ def target() -> Target:
         if flags.get("avx2") and flags.get("fma")
         else 128
     )
-    asked = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
-    if asked not in ("128", "256", "512") or int(asked) > widest:
+    setting = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
+    if setting not in ("128", "256", "512") or int(setting) > widest:
         raise SettingError(
-            f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {asked!r}"
+            f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {setting!r}"
         )
-    bits = int(asked)
+    bits = int(setting)
     return Target(llvm.get_host_cpu_name(), flags.flatten(), llvm.get_process_triple(), bits, *TILES[bits])

@@ -1,4 +1,4 @@
-"""The gradients of a loss in the primitives that were read of the weights."""
+"""The gradients of a loss in the primitives, as the backward pass takes them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class PrimitiveGradients:
-    """The gradients of a loss in lse and in primitives, each None if the loss doesn't depend on it.
+    """The gradients of a loss in lse and in the primitives; None where the loss doesn't depend on one.
 
     Attributes:
         d_lse: (B, H, N).
-        d_row_log_weights: (B, H, N), in Σ_j w_ij · ln w_ij, which is minus an entropy; with `row_log_weights`
-            (B, H, N), the values of these sums, a pass over the matrix is saved if this is the only gradient beside
-            that in lse.
+        d_row_log_weights: (B, H, N), in Σ_j w_ij · ln w_ij, which is minus an entropy. If it is the only gradient but
+            for d_lse, the values of these sums, `row_log_weights` (B, H, N), save a pass over the matrix.
         d_row_distances: (B, H, N), in Σ_j w_ij · |i + row_distances - j|.
         d_row_bins: (B, H, N, C), in the weight on each bin; `row_bins` is int (B or 1, M), a key's bin or -1.
         d_selected: (B, H, N, K), in the weights of the keys `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M), in Σ_i w_ij.
-        d_rectangle: (B, H, R, C), in the weights of the queries `rows` on the keys `columns`, in any order, and as
-            often as they are named.
+        d_rectangle: (B, H, R, C), in the weights of the queries `rows` on the keys `columns`, in any order; repeated
+            ones add up.
     """
 
     d_lse: Array | None = None
@@ -46,7 +45,7 @@ class PrimitiveGradients:
     columns: Array | None = None
 
     def of_weights(self) -> bool:
-        """Whether any is a gradient in weights: all but that in lse are."""
+        """Whether there is a gradient in the weights, that is any but d_lse."""
         return self.d_row_log_weights is not None or self._others()
 
     def _others(self) -> bool:
@@ -54,13 +53,13 @@ class PrimitiveGradients:
         return any(x is not None for x in given)
 
     def known_delta(self, weight_sums: Array | float) -> Array | None:
-        """Each row's Σ_j w_ij · (gradient in w_ij), if log-weights alone say so, of rows whose weights sum to these."""
+        """Each row's Σ_j w_ij · (gradient in w_ij), given the sums of weights; None unless log-weights determine it."""
         if self.d_row_log_weights is None or self.row_log_weights is None or self._others():
             return None
         return np.asarray(self.d_row_log_weights * (self.row_log_weights + weight_sums))
 
     def tell(self, params: Params, sums: Array) -> None:
-        """Say where all of it lies, for rows with these sums."""
+        """Set the addresses in the params; `sums` are the rows' l."""
         inside, keys = sums.dtype, params.shape[3]
         record = params.record["primitives"]
 
@@ -92,7 +91,7 @@ class PrimitiveGradients:
     def _tell_rectangle(self, params: Params, d_rectangle: Array, rows: Array, columns: Array) -> None:
         rows, at_row = np.unique(rows, return_inverse=True)
         columns, at_column = np.unique(columns, return_inverse=True)
-        # One row after the other, so that what is named twice counts twice.
+        # Row by row, so that repeated rows and columns add up.
         by_row = np.zeros((len(rows), *d_rectangle.shape[:2], d_rectangle.shape[3]), d_rectangle.dtype)
         np.add.at(by_row, at_row, np.moveaxis(d_rectangle, 2, 0))
         summed = np.zeros((len(columns), *by_row.shape[:3]), d_rectangle.dtype)
@@ -101,7 +100,7 @@ class PrimitiveGradients:
 
 
 def weight_sums(maxima: Array, sums: Array, sinks: Array | None) -> Array | float:
-    """What each row's weights sum to: 1, or less where a sink took some."""
+    """The sum of each row's weights: 1, or less where a sink has a share."""
     if sinks is None:
         return 1.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -1,38 +1,36 @@
-"""The primitives that a pass can read of the weights: which are asked for, and what it found."""
+"""The primitives that a pass can compute from the weights: the request, and the results."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params
+from eyeline.kernels.launch import Params, address_of
 from eyeline.masks import edges
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Primitives:
-    """What a pass is to read of the weights w = 2^(score - maximum) / sum, where a score is in base 2.
+class Primitives(NamedTuple):
+    """The primitives requested of a pass, for the weights w = 2^(score - maximum) / sum, with scores in base 2.
 
-    Readouts are made of these few, which is all that kernels know of them (`readouts`).
+    Readouts are built on these few, which is all that kernels know of them (`readouts`).
 
     Attributes:
-        row_log_weights: whether to read Σ_j w_ij · (score_ij - maximum_i).
-        row_distances: the key at which the first query stands, to read Σ_j w_ij · |i + row_distances - j|.
-        row_bins: int32 (B or 1, M), each key's bin or -1, to read the weight on each of `bins` bins.
-        select: how many keys of the largest weights to read, with these.
-        column_sums: whether to read Σ_i w_ij; `column_maxima`: the largest w_ij of a key.
-        grid: rows and columns of cells, at most N and M, over which `grid_sums` and `grid_maxima` are read.
-        maxima, sums: (B, H, N), what weights are relative to, if not the pass's own.
-        queries, first_query: how many queries the whole has, and the number of this pass's first, for the grid.
-        row_total: what each row's weights sum to at most, from 1 to 2^40.
+        row_log_weights: whether to compute Σ_j w_ij · (score_ij - maximum_i).
+        row_distances: the key position of the pass's first query, to compute Σ_j w_ij · |i + row_distances - j|.
+        row_bins: int32 (B or 1, M), each key's bin or -1, to compute the weight on each of `bins` bins.
+        select: k, to find the keys of the k largest weights, and these weights.
+        column_sums: whether to compute Σ_i w_ij; `column_maxima`: the largest w_ij of each key.
+        grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
+        maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
+        queries, first_query: the number of queries in the whole, and the position of this pass's first, for the grid.
+        row_total: an upper bound on the sum of a row's weights, from 1 to 2^40.
     """
 
     row_log_weights: bool = False
@@ -53,12 +51,12 @@ class Primitives:
 
 
 class PrimitiveResults:
-    """What a pass read of the weights: an array for each primitive asked for, else None.
+    """The primitives that a pass computed: an array for each requested one, else None.
 
     Attributes:
         row_log_weights, row_distances: (B, H, N).
         row_bins: (B, H, N, bins).
-        selected_keys, selected_weights: (B, H, N, select), from the largest weight down; key -1 where there are fewer.
+        selected_keys, selected_weights: (B, H, N, select), in descending order of weight; key -1 where there are fewer.
         column_sums, column_maxima: (B, H, M).
         grid_sums, grid_maxima: (B, H, rows, columns).
     """
@@ -68,7 +66,7 @@ class PrimitiveResults:
         self._asked = asked
         cells = (B, H, *(asked.grid or (0, 0)))
         queries = N if asked.queries is None else asked.queries
-        # So many units make 1 that no sum over all queries overflows.
+        # Fixed point: 1 is this many units, so that no sum over all queries overflows.
         self._units = 2.0 ** (61 - queries.bit_length() - math.ceil(math.log2(asked.row_total)))
 
         def made(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
@@ -86,11 +84,19 @@ class PrimitiveResults:
         self._grid_spoiled = made(asked.grid_sums, cells, np.bool_)
         self.grid_maxima = made(asked.grid_maxima, cells)
         rows, columns = cells[2:]
-        self._places = [np.zeros(0, np.int32)] * 2
-        if asked.grid:
-            self._places = [_bins(n, count) for n, count in ((queries, rows), (M, columns))]
-            self._places[0] = self._places[0][asked.first_query :]
+        self._row_places = _bins(queries, rows)[asked.first_query :] if asked.grid else None
+        self._column_places = _bins(M, columns) if asked.grid else None
         self._dtype = dtype
+        self.room = PrimitiveRoom(
+            M,
+            asked.select,
+            asked.bins,
+            columns,
+            asked.grid_sums,
+            asked.grid_maxima,
+            asked.column_sums,
+            asked.column_maxima,
+        )
 
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:
         if sums is None or spoiled is None:
@@ -108,7 +114,7 @@ class PrimitiveResults:
         return self._floating(self._grid_sums, self._grid_spoiled)
 
     def tell(self, params: Params) -> None:
-        """Say where all of it goes."""
+        """Set the results' addresses in the params."""
         asked = self._asked
         record = params.record["primitives"]
         record["asked"], record["select"], record["bins"] = 1, asked.select, asked.bins
@@ -117,55 +123,66 @@ class PrimitiveResults:
             record["grid_rows"], record["grid_columns"] = asked.grid
         if asked.row_bins is not None:
             record["labels_batch"] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
+            record["labels"] = asked.row_bins.ctypes.data
+        if asked.maxima is not None and asked.sums is not None:
+            record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
         for name, array in (
-            ("m", asked.maxima),
-            ("l", asked.sums),
             ("row_log_weights", self.row_log_weights),
             ("row_distances", self.row_distances),
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
-            ("labels", asked.row_bins),
             ("row_bins", self.row_bins),
             ("column_sums", self._column_sums),
             ("column_spoiled", self._columns_spoiled),
             ("column_maxima", self.column_maxima),
-            ("grid_row_places", self._places[0]),
-            ("grid_column_places", self._places[1]),
+            ("grid_row_places", self._row_places),
+            ("grid_column_places", self._column_places),
             ("grid_sums", self._grid_sums),
             ("grid_spoiled", self._grid_spoiled),
             ("grid_maxima", self.grid_maxima),
         ):
             if array is not None:
-                record[name] = array.ctypes.data
+                record[name] = address_of(array)
         params.held.append(self)
 
-    def panel_sizes(self, line: int, rows: int, keys: int) -> dict[str, int]:
-        """Bytes of the parts of a panel that are read later, with lines of so many bytes."""
-        blocks = -(-max(keys, 1) // KEY_BLOCK)
+
+class PrimitiveRoom(NamedTuple):
+    """The numbers that determine the size of the primitives' parts of a workspace; names as in `Primitives`."""
+
+    keys: int
+    select: int
+    bins: int
+    grid_columns: int
+    grid_sums: bool
+    grid_maxima: bool
+    column_sums: bool
+    column_maxima: bool
+
+    def in_panel(self, line: int, rows: int) -> dict[str, int]:
+        """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes."""
+        blocks = -(-max(self.keys, 1) // KEY_BLOCK)
         return {
-            "scores": (keys + KEY_BLOCK + rows) * line,
+            "scores": (self.keys + KEY_BLOCK + rows) * line,
             "visits": blocks * VISIT.itemsize,
-            "peaks": blocks * line if self._asked.select else 0,
+            "peaks": blocks * line if self.select else 0,
         }
 
-    def workspace_sizes(self, line: int, keys: int) -> dict[str, int]:
-        """Bytes of the parts of a workspace in which primitives are read."""
-        asked, size = self._asked, self._dtype.itemsize
-        columns = asked.grid[1] if asked.grid else 0
+    def in_workspace(self, line: int, size: int) -> dict[str, int]:
+        """Sizes in bytes of a workspace's parts for reading primitives, with numbers of `size` bytes."""
         return {
             "threshold": line,
-            "best": asked.select * line,
-            "best_keys": asked.select * line // size * 8,
+            "best": self.select * line,
+            "best_keys": self.select * line // size * 8,
             "row_log_weights": line,
             "row_distances": line,
-            "row_bins": asked.bins * line,
-            "grid_sums": columns * line if asked.grid_sums else 0,
-            "grid_maxima": columns * line if asked.grid_maxima else 0,
-            "column_sums": keys * 8 if asked.column_sums else 0,
-            "column_maxima": keys * size if asked.column_maxima else 0,
+            "row_bins": self.bins * line,
+            "grid_sums": self.grid_columns * line if self.grid_sums else 0,
+            "grid_maxima": self.grid_columns * line if self.grid_maxima else 0,
+            "column_sums": self.keys * 8 if self.column_sums else 0,
+            "column_maxima": self.keys * size if self.column_maxima else 0,
         }
 
 
 def _bins(tokens: int, count: int) -> NDArray[np.int32]:
-    """The bin of each token, of `count` at most as many."""
+    """The bin of each token, for `count` bins, at most as many as tokens."""
     return np.repeat(np.arange(count, dtype=np.int32), np.diff(edges(tokens, count)))

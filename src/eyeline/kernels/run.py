@@ -1,8 +1,9 @@
-"""The forward pass: say what is wanted, lay out the workspace, hand the tasks to the threads."""
+"""The forward pass: fills the params, lays out the workspaces, and runs the tasks on threads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,27 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, computed, tell_rectangle, workers_for
+from eyeline.kernels.launch import Layout, Params, address_of, computed, laid_out, tell_rectangle, workers_for
 from eyeline.kernels.machine import target
-from eyeline.kernels.primitives import PrimitiveResults, Primitives
+from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 
 Array = NDArray[Any]
-#: Queries that share a block of keys while it is in the cache.
+#: The number of queries that use a block of keys while it is in the cache.
 _QUERIES_TOGETHER = 128
-#: Bytes of scores that a thread keeps at most for more than one panel: about what the nearer caches hold.
+#: The most bytes of scores that a thread keeps for several panels: about what the L1 and L2 caches hold.
 _KEPT_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What a forward pass gives.
+    """The results of a forward pass.
 
     Attributes:
         output: (B, H, N, E).
         maxima: (B, H, N), each row's largest score, in base 2.
         sums: (B, H, N), each row's sum of 2^(score - largest).
-        pairs: the number of query-key pairs that were computed for it.
-        found: the primitives read of the weights, if any were.
+        pairs: the number of query-key pairs that were computed.
+        found: the primitives, if any were requested.
     """
 
     output: Array
@@ -44,8 +45,8 @@ class Pass:
 def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primitives | None = None) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all of one type, of any strides.
 
-    Types are float32, float64, float16, or uint16 for the bits of bfloat16; these two are computed in float32, as
-    maxima and sums are.
+    Types are float32, float64, float16, or uint16 for the bits of bfloat16; the last two are computed in float32, and
+    have maxima and sums in float32.
     """
     B, H, N, _ = q.shape
     inside = computed(q.dtype)
@@ -57,7 +58,7 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primi
             return Pass(output, maxima, sums, decoded)
     params = Params("forward", (q, k, v), spec, (maxima, sums))
     found = None if primitives is None else PrimitiveResults(primitives, params.shape, inside)
-    params.record["output"] = output.ctypes.data
+    params.record["output"] = address_of(output)
     params.held.append(output)
     if found is not None:
         found.tell(params)
@@ -65,8 +66,8 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primi
 
 
 def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array, rows: Array, columns: Array) -> Array:
-    """A rectangle of the weights of q (B, H, N, D) on k (B, G, M, D), (B, H, R, C): these queries and keys, each once
-    and in order, from all queries' maxima and sums."""
+    """A rectangle of the weights of q (B, H, N, D) on k (B, G, M, D), (B, H, R, C): the queries `rows` and the keys
+    `columns`, each once and in order, from all queries' maxima and sums."""
     B, H, _, _ = q.shape
     rectangle = np.zeros((B, H, len(rows), len(columns)), computed(q.dtype))
     if rectangle.size:
@@ -78,15 +79,16 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
 
 
 def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> int:
-    """Run the kernel over all heads and queries; returns the number of query-key pairs computed."""
+    """Run the kernel for all heads and queries; returns the number of query-key pairs computed."""
     B, H, N, M = params.shape
     if not B * H * N:
         return 0
     record, here = params.record, target()
     panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
-    cost = keys_here * int(record["D"] + record["E"])
+    D, E = params.widths
+    cost = keys_here * (D + E)
     workers = workers_for(B * H * N * cost)
-    # Several panels to a task, as long as every thread has some tasks.
+    # Several panels per task, as long as every thread has some tasks.
     in_a_head = -(-N // panel)
     together = _QUERIES_TOGETHER // panel
     if found is not None:
@@ -95,27 +97,40 @@ def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> in
     blocks = -(-in_a_head // panels)
     tasks = record["tasks"] = B * H * blocks
     record["blocks"], record["panels"] = blocks, panels
-    _lay_out(params, panel, panels, size, found)
+    room = None if found is None else found.room
+    half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
+    params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
     params.launch(min(workers, tasks), panels * panel * cost)
     return int(record["work"])
 
 
-def _lay_out(params: Params, panel: int, panels: int, size: int, found: PrimitiveResults | None) -> None:
-    record, rows, line = params.record, target().rows, panel * size
-    D, E, M = int(record["D"]), int(record["E"]), int(record["M"])
-    half = record["half"] != 0
+@lru_cache(maxsize=64)
+def _layout(
+    D: int,
+    E: int,
+    size: int,
+    panel: int,
+    panels: int,
+    rows: int,
+    half: bool,
+    intervals: int,
+    stepped: bool,
+    room: PrimitiveRoom | None,
+) -> Layout:
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, and tiles of so many `rows`."""
+    line = panel * size
     parts = {
         "q": D * line,
         "acc": E * line,
         "m": line,
         "l": line,
-        "bounds": int(record["mask"]["intervals"]) * 2 * panel * 4,
+        "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
     }
     shared = {
         "P": (KEY_BLOCK + rows) * line,
         "flags": KEY_BLOCK * panel,
-        "biases": KEY_BLOCK * line if record["step_count"] else 0,
+        "biases": KEY_BLOCK * line if stepped else 0,
         "block_m": line,
         "block_l": line,
         "shift": line,
@@ -125,7 +140,7 @@ def _lay_out(params: Params, panel: int, panels: int, size: int, found: Primitiv
         "values": half * KEY_BLOCK * E * size,
         "rows": (1 + half) * panel * max(D, E) * size,
     }
-    if found is not None:
-        parts |= found.panel_sizes(line, rows, M)
-        shared |= found.workspace_sizes(line, M)
-    params.lay_out(shared, panels, parts)
+    if room is not None:
+        parts |= room.in_panel(line, rows)
+        shared |= room.in_workspace(line, size)
+    return laid_out("forward", shared, panels, parts)

@@ -1,9 +1,10 @@
-"""The backward pass: say what is wanted, lay out the workspace, hand the tasks to the threads."""
+"""The backward pass: fills the params, lays out the workspaces, and runs the tasks on threads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
-from eyeline.kernels.launch import Params, strided, workers_for
+from eyeline.kernels.launch import Layout, Params, laid_out, strided, workers_for
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
@@ -20,7 +21,7 @@ from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Called, Relative, Step
 
 Array = NDArray[Any]
-#: Bytes of a stripe of keys, values and their gradients, which should stay in the cache.
+#: The size in bytes of a stripe of keys, values and their gradients, which should stay in the cache.
 _STRIPE_BYTES = 3 << 18
 _MOST_KEYS = 512
 
@@ -30,11 +31,11 @@ class Gradients:
     """The gradients of a loss.
 
     Attributes:
-        dq, dk, dv: in queries, keys and values, of their shapes, contiguous.
-        delta: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i): times minus the share of a
-            sink, and summed over the rows, it is the gradient in the sink's logit. 0 where a row may look at nothing.
-        steps: for each step that changes scores, the gradient in its array, or None if it has none.
-        pairs: the number of query-key pairs that were computed for it.
+        dq, dk, dv: in the queries, keys and values, of their shapes, contiguous.
+        delta: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i); 0 where a row may look at
+            nothing. The gradient in a sink's logit is minus the sum over rows of delta times the sink's share.
+        steps: for each score step, the gradient in its array, or None if it has none.
+        pairs: the number of query-key pairs that were computed.
     """
 
     dq: Array
@@ -59,10 +60,10 @@ def backward(
 ) -> Gradients:
     """The gradients in q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E), of any strides, all float32 or all float64.
 
-    `output`, `maxima` and `sums` are what the forward pass gave for them; `d_output` (B, H, N, E), of any strides, is
-    the gradient in the output, `primitives` are those in what was read. `wanted` says of each step that changes scores
-    whether its array's gradient is to be found, all if not given: what is added to many scores at once has to be summed
-    in one order, which leaves less for threads to share.
+    `output`, `maxima` and `sums` are the forward pass's results; `d_output` (B, H, N, E), of any strides, is the
+    gradient in the output, and `primitives` are the gradients in lse and the primitives. `wanted` says for each score
+    step whether to compute its array's gradient; all if not given. Leave out those that aren't needed: numbers that are
+    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel.
     """
     call = _Call((q, k, v), spec, maxima, sums, primitives)
     extra: Array | None = None
@@ -76,7 +77,7 @@ def backward(
 
 
 class _Call:
-    """The params that both passes share: one for the primitives' part of delta, one for the gradients."""
+    """The params shared by two passes: one for the primitives' part of delta, one for the gradients."""
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class _Call:
         if not self.empty:
             params, output = self.params.copy(), np.ascontiguousarray(output)
             nowhere = self.reach[..., 0] >= self.reach[..., 1]
-            if nowhere.any():  # no one comes there
+            if nowhere.any():  # no task visits these
                 dq[np.repeat(nowhere, QUERY_BLOCK, axis=2)[:, :, :N]] = 0
             record = params.record
             record["d_output"] = strided(d_output)
@@ -156,7 +157,7 @@ class _Call:
         return Gradients(dq, dk, dv, delta, shown, pairs)
 
     def _tell_step_gradients(self, params: Params, found: list[Array | None]) -> None:
-        """Say where each step's array has its gradient, or how a user's function has its derivative."""
+        """Set each step's gradient in the params: its array's address, or the derivative of a user's function."""
         spec, (B, H, N, M) = self.spec, self.shape
         records = np.zeros(len(found), STRIDED)
         params.record["step_gradients"] = records.ctypes.data
@@ -175,14 +176,14 @@ class _Call:
                 record["batch"], record["head"], record["token"], record["column"] = whole.strides
 
     def _tasks(self, found: list[Array | None]) -> int | None:
-        """How many tasks there are if they aren't one for each stripe: those that add to the same numbers are one."""
+        """The number of tasks if stripes that add to the same numbers must share a task; None for a task per stripe."""
         batch, key_heads = self.shape[0], self.key_heads
         arrays = [array for array in found if array is not None]
         heads = [array.shape[0] if array.ndim == 2 else array.shape[1] for array in arrays]
         if key_heads > 1 and 1 in heads:
             return 1
-        # Batch elements share tables, and biases without an axis for them. So do stripes of a head tables and a number
-        # for all its queries and keys; where it is one for each query, they take turns.
+        # Batch elements share tables, and biases without a batch axis. The stripes of a head share tables, and biases
+        # that are one number for all its queries and keys; for a bias per query, they take turns.
         alike = [array.ndim == 2 or array.shape[0] == 1 for array in arrays]
         of_heads = [array.ndim == 2 or array.shape[2:] == (1, 1) for array in arrays]
         return key_heads if any(of_heads) or (batch > 1 and any(alike)) else None
@@ -216,30 +217,41 @@ def _reach(mask: LoweredMask | None, queries: int, keys: int) -> NDArray[np.int3
 
 
 def _empty(step: Step, dtype: np.dtype[Any]) -> Array | None:
-    """What a step's array has its gradient added up in; a table is longer, since panels add whole lines."""
+    """The array for a step's gradient, None if it has none; a table's is longer, since panels add whole lines."""
     if isinstance(step, Relative):
         return np.zeros((step.table.shape[0], step.table.shape[1] + PANEL_AT_MOST), dtype)
     return np.zeros(step.bias.shape, dtype) if isinstance(step, Added) else None
 
 
 def _lay_out(params: Params, steps: Sequence[Step]) -> int:
-    """Lay out the workspace, and say how many keys a stripe has; returns that."""
+    """Lay out the workspace, and choose the number of keys in a stripe; returns that number."""
     record, here = params.record, target()
     panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
-    panels, line = QUERY_BLOCK // panel, panel * size
-    D, E = int(record["D"]), int(record["E"])
+    D, E = params.widths
     line_d, line_e = padded(D, size), padded(E, size)
     keys = _STRIPE_BYTES // (2 * (line_d + line_e)) // KEY_BLOCK * KEY_BLOCK
     stripe = min(max(keys, KEY_BLOCK), _MOST_KEYS)
     record["line_d"], record["line_e"], record["stripe"] = line_d, line_e, stripe
-    block, elaborate = (KEY_BLOCK + here.rows) * line, int(record["elaborate"])
     curved = sum(not isinstance(step, (Relative, Added)) for step in steps)
+    intervals, elaborate = int(record["mask"]["intervals"]), bool(record["elaborate"])
+    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved))
+    return stripe
+
+
+@lru_cache(maxsize=64)
+def _layout(
+    D: int, E: int, size: int, panel: int, rows: int, stripe: int, intervals: int, elaborate: bool, curved: int
+) -> Layout:
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, tiles of so many `rows`, and so
+    many steps that aren't sums."""
+    line, line_d, line_e = panel * size, padded(D, size), padded(E, size)
+    block = (KEY_BLOCK + rows) * line
     parts = {
         "q": D * line,
         "acc": E * line,
         "m": line,
         "l": line,
-        "bounds": int(record["mask"]["intervals"]) * 2 * panel * 4,
+        "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
     }
     shared = {
@@ -264,5 +276,4 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
         "block_P": KEY_BLOCK * wide(size),
         "block_dS": KEY_BLOCK * wide(size),
     }
-    params.lay_out(shared, panels, parts)
-    return stripe
+    return laid_out("backward", shared, QUERY_BLOCK // panel, parts)

@@ -1,7 +1,8 @@
-"""Decoding: the pass for few queries against many keys, whose bits are those of the usual pass."""
+"""Decoding: the forward pass for few queries and many keys, with the same bits as the usual one."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,18 @@ from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
-from eyeline.kernels.launch import Params, workers_for
+from eyeline.kernels.launch import Layout, Params, address_of, laid_out, workers_for
 from eyeline.kernels.machine import target
 
 Array = NDArray[Any]
-#: The most queries that do better here, and the fewest keys that are worth a kernel of their own.
+#: The most queries, and the fewest keys, for which this kernel is faster.
 _MOST_QUERIES, _FEWEST_KEYS = 8, 64
-#: Key heads are cut into parts where their number would leave threads idle for more than this share of the time.
+#: Key heads are split into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
 
 def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
-    """Whether `forward` here can do it, and does better than the usual pass."""
+    """Whether this module's `forward` supports the call, and is faster than the usual pass."""
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
     mask, scores = spec.mask, spec.scores
@@ -41,11 +42,11 @@ def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
 
 
 def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, maxima: Array, sums: Array) -> int | None:
-    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, for what is `eligible`: to the bit as the
+    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, of an `eligible` call, bit for bit as the
     usual pass does.
 
-    Returns the number of query-key pairs computed, or None where a row isn't finite: that takes more care, and what
-    was filled counts for nothing.
+    Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are invalid
+    and the usual pass must be run.
     """
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
@@ -54,7 +55,7 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, ma
     workers = workers_for(B * G * cost)
     params = Params("decode", (q, k, v), spec, (maxima, sums))
     record = params.record
-    record["output"] = output.ctypes.data
+    record["output"] = address_of(output)
     params.held.append(output)
     scores_block = _lay_out(params, rows)
     parts = _parts(B * G, workers)
@@ -73,34 +74,39 @@ def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, ma
 
 
 def _parts(heads: int, workers: int) -> int:
-    """Into how many parts each key head is cut, so that no thread is idle for long."""
+    """The number of parts of each key head, so that no thread is idle for long."""
     rounds = -(-heads // workers)
     return 1 if rounds * workers * (1 - _IDLE) <= heads else -(-2 * workers // heads)
 
 
 def _lay_out(params: Params, rows: int) -> int:
     """Lay out the workspace; returns the bytes of a block of scores."""
-    record, lanes = params.record, target().lanes(params.dtype)
-    number = np.float32 if params.dtype == "float32" else np.float64
-    size = np.dtype(params.dtype).itemsize
-    widths = widths_across(number, lanes)
-    few = record["rows_across"] = next((few for few in widths if few >= rows), widths[-1])
-    padded = -(-rows // few) * few
-    scores_block = record["scores_block"] = padded * SCORES_APART * size
-    D, E, half = int(record["D"]), int(record["E"]), record["half"] != 0
-    params.lay_out(
-        {
-            "q": padded * (D + 1) * size,
-            "acc": rows * -(-E // lanes) * lanes * size,
-            "m": padded * size,
-            "l": padded * size,
-            "P": scores_block,
-            "alpha": padded * size,
-            "spread": lanes * size,
-            "keys": half * KEY_BLOCK * D * size,
-            "values": half * KEY_BLOCK * E * size,
-            "rows": half * max(D, E) * size,
-            "tail": KEY_BLOCK * lanes * size,
-        }
-    )
+    record, size = params.record, np.dtype(params.dtype).itemsize
+    layout, few, scores_block = _layout(*params.widths, size, target().lanes(params.dtype), rows, bool(record["half"]))
+    record["rows_across"], record["scores_block"] = few, scores_block
+    params.lay_out(layout)
     return scores_block
+
+
+@lru_cache(maxsize=64)
+def _layout(D: int, E: int, size: int, lanes: int, rows: int, half: bool) -> tuple[Layout, int, int]:
+    """A thread's workspace, for numbers of `size` bytes; how many rows a vector holds; and the bytes of a block of
+    scores."""
+    widths = widths_across(np.float32 if size == 4 else np.float64, lanes)
+    few = next((few for few in widths if few >= rows), widths[-1])
+    padded = -(-rows // few) * few
+    scores_block = padded * SCORES_APART * size
+    sizes = {
+        "q": padded * (D + 1) * size,
+        "acc": rows * -(-E // lanes) * lanes * size,
+        "m": padded * size,
+        "l": padded * size,
+        "P": scores_block,
+        "alpha": padded * size,
+        "spread": lanes * size,
+        "keys": half * KEY_BLOCK * D * size,
+        "values": half * KEY_BLOCK * E * size,
+        "rows": half * max(D, E) * size,
+        "tail": KEY_BLOCK * lanes * size,
+    }
+    return laid_out("decode", sizes), few, scores_block

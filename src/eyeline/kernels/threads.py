@@ -1,4 +1,4 @@
-"""A small pool of threads, which run machine code beside one another without the GIL."""
+"""A small thread pool, which runs machine code in parallel without the GIL."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _lock = threading.Lock()
 
 
 def get_threads() -> int:
-    """How many threads a call may use.
+    """The number of threads that a call may use.
 
-    What `set_threads` said, else `EYELINE_THREADS`, else what torch uses if it is loaded, else the processors that this
-    process may use.
+    In this order: the number given to `set_threads`, `EYELINE_THREADS`, torch's number of threads if torch is loaded,
+    the number of processors that this process may use.
     """
     if _chosen is not None:
         return _chosen
@@ -37,8 +37,8 @@ def get_threads() -> int:
 
 
 def set_threads(count: int | None) -> None:
-    """Choose how many threads a call may use; None leaves the choice to `get_threads`. Results don't depend on it, to
-    the bit.
+    """Set the number of threads that a call may use; None for the default (see `get_threads`). Results don't depend on
+    it, bit for bit.
 
     Raises:
         ValueError: if `count` isn't a whole number, 1 or more.
@@ -63,7 +63,7 @@ def _checked(name: str, value: object) -> int:
 
 
 class _Job:
-    """Work for one thread of the pool, unless whoever asked for it gets there first."""
+    """Work for one thread of the pool, unless the caller claims it first by waiting."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self.work = work
@@ -82,15 +82,15 @@ class _Job:
             self._ended.set()
 
     def wait(self) -> None:
-        """Return once the work has ended; work that no thread has begun won't be."""
+        """Return once the work has ended; cancels it if no thread has begun it."""
         if not self._claim.acquire(blocking=False):
             self._ended.wait()
 
 
 def run(work: Callable[[], None], threads: int, stop: Callable[[], None]) -> None:
-    """Run the same work here and on `threads` - 1 threads of the pool, at once; return when all have ended.
+    """Run the same work here and on `threads` - 1 threads of the pool, in parallel; return when all have ended.
 
-    Whatever one of them raises, Ctrl-C among it, is raised here once all have ended, which `stop` hurries.
+    An exception in any of them, or Ctrl-C, is raised here once all have ended; `stop` is called to end them early.
     """
     if threads == 1:
         work()
@@ -136,7 +136,7 @@ def _serve(queue: SimpleQueue[_Job]) -> None:
 
 
 def _forget() -> None:
-    """A forked child has none of its parent's threads."""
+    """In a forked child: forget the parent's threads, which don't exist there."""
     global _lock
     _lock = threading.Lock()
     _workers.clear()

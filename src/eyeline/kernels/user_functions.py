@@ -1,7 +1,8 @@
-"""A user's own rules and score functions, compiled into loops that kernels call for a block at a time.
+"""A user's rules and score functions, compiled into loops that kernels call for a block at a time.
 
-Numba compiles the function into the loop, and LLVM vectorises it where it can. What a kernel passes: the address of the
-block, how many numbers lie between two keys, the batch, the head, the first query and how many, and the keys [a, e).
+Numba compiles the function into the loop, and LLVM vectorises it where it can. A loop's arguments: the address of the
+block, the stride between keys (in numbers), the batch element, the head, the first query, the number of queries, and
+the keys [a, e).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from eyeline.kernels.machine import DType
 from eyeline.masks.function_key import function_key
 
 _LOG2_E = math.log2(math.e)
-#: What functions have to be.
+#: The signatures of functions, for error messages.
 _RULE, _SCORE = "(b, h, i, j) -> bool", "(score, b, h, i, j) -> float"
 
 
 class Loop:
-    """A compiled loop: its address, and whatever keeps it there."""
+    """A compiled loop: its address, and the object that owns its code."""
 
     def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
@@ -32,7 +33,7 @@ class Loop:
 
 
 def rule_loop(function: Callable[..., Any]) -> Loop:
-    """A loop that clears the flags of keys which `function(b, h, i, j)` doesn't allow.
+    """A loop that clears the flags of pairs that `function(b, h, i, j)` doesn't allow.
 
     Raises:
         ValueError: if Numba can't compile the function for whole numbers.
@@ -50,8 +51,8 @@ def score_loop(function: Callable[..., Any], dtype: DType) -> Loop:
 
 
 def slope_loop(function: Callable[..., Any], derivative: Callable[..., Any] | None, dtype: DType) -> Loop:
-    """A loop that replaces scores, in base 2, by the slope of `function(score, b, h, i, j)` in scores in natural units:
-    `derivative(score, b, h, i, j)`, or else a difference of the function's values beside the score.
+    """A loop that replaces scores, in base 2, by the derivative of `function(score, b, h, i, j)` in the score (natural
+    units): `derivative(score, b, h, i, j)`, or a central difference if None.
 
     Raises:
         ValueError: if Numba can't compile the function for a number and four whole numbers.
@@ -60,7 +61,7 @@ def slope_loop(function: Callable[..., Any], derivative: Callable[..., Any] | No
 
 
 class _Function:
-    """A function as a key: equal to any other that would return the same now (`masks.function_key`)."""
+    """A function as a cache key: equal to another with the same code and values (`masks.function_key`)."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -128,7 +129,7 @@ def _slope_loop(wrapped: _Function, slope: _Function | None, dtype: DType) -> Lo
         function = _jitted(wrapped.function, _SCORE)
 
         def difference(score, batch, head, i, j):  # type: ignore[no-untyped-def]
-            # The cube root of float64's precision: what rounding and curvature spoil is then about the same.
+            # The cube root of float64's precision balances the rounding and the truncation error.
             step = 6e-6 * max(1.0, abs(score))
             up, down = score + step, score - step
             return (function(up, batch, head, i, j) - function(down, batch, head, i, j)) / (up - down)
@@ -174,7 +175,7 @@ def _compiled(
         with kernel_cache.native_code:
             return Loop(cfunc(signature, error_model="numpy")(loop))
     except NumbaError as error:
-        # Its first lines only say at which of its stages Numba failed.
+        # The first lines of Numba's message only name the stage that failed.
         reasons = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
         raise ValueError(
             f"{name} must be one that Numba can compile, {wants}, on plain numbers, got "

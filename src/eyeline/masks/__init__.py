@@ -1,12 +1,12 @@
 """Masks: which keys a query may look at, as structure, not tensors.
 
 A mask says *True where query i may look at key j*, as `scaled_dot_product_attention` does. Masks are small values that
-print as what they mean and join with `&`, `|` and `~`. Each has two faces: `rule`, its definition as a formula on
-positions (the specification), and `lower`, the same as intervals of keys per query (what the kernels read). This room
-imports NumPy alone; Numba, when a function of the user's is to be asked.
+print as what they mean and join with `&`, `|` and `~`. Each has two methods: `rule`, its definition as a formula on
+positions (the specification), and `lower`, the same as intervals of keys per query (the kernels' input). This room
+imports NumPy alone, and Numba only to compile a user's function.
 """
 
-from eyeline.masks.align import Align, check_align, standing
+from eyeline.masks.align import Align, check_align, first_standing, standing
 from eyeline.masks.arrays import namespace
 from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
@@ -44,6 +44,7 @@ __all__ = [
     "check_align",
     "check_function",
     "edges",
+    "first_standing",
     "function_key",
     "is_plain",
     "namespace",

@@ -1,4 +1,4 @@
-"""Where queries stand among keys, where the two differ in number."""
+"""The alignment of queries with keys, where their numbers differ."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ from numpy.typing import NDArray
 
 from eyeline.masks.shape import AttentionShape
 
-#: Where queries stand among keys: the first at the first, the last at the last, or the first at the key of a number.
+#: "start": the first query stands at the first key; "end": the last at the last; a number: the first at that key.
 Align = Literal["start", "end"] | int
-#: Positions beside it are whole numbers of 64 bits too.
+#: The largest offset: positions up to it still fit in 64 bits.
 _FARTHEST = 1 << 62
 
 
-def standing(shape: AttentionShape, align: Align | None, name: str) -> NDArray[np.int64]:
-    """The key position at which each query stands, (N, 1); `name` stands in the error message."""
+def first_standing(shape: AttentionShape, align: Align | None, asked: object) -> int:
+    """The key position at which the first query stands; `asked` is the mask or readout named in errors."""
     N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
-            f"align must be given where queries and keys differ in number, got {name} for {N} queries and {M} keys; "
+            f"align must be given where queries and keys differ in number, got {asked} for {N} queries and {M} keys; "
             f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
             f"the first query stands at the first key"
         )
-    first = M - N if align == "end" else 0 if align is None or align == "start" else align
-    return np.arange(N)[:, None] + first
+    return M - N if align == "end" else 0 if align is None or align == "start" else align
+
+
+def standing(shape: AttentionShape, align: Align | None, asked: object) -> NDArray[np.int64]:
+    """The key position at which each query stands, (N, 1); `asked` is the mask or readout named in errors."""
+    return np.arange(shape.queries)[:, None] + first_standing(shape, align, asked)
 
 
 def check_align(align: Any) -> Align | None:
-    """An alignment, checked; a whole number of any kind becomes an int.
+    """Check an alignment; a whole number of any type becomes an int.
 
     Raises:
         ValueError: if it is neither "start", "end", a whole number nor None.

@@ -1,4 +1,4 @@
-"""Arrays of NumPy and tensors of torch, where a definition is written once for both."""
+"""The library of an array, NumPy or torch, for definitions that are written once for both."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 
 def namespace(x: Any) -> Any:
-    """The library of an array's functions, `numpy` or `torch`; a definition uses those that both have.
+    """The module of an array's functions, `numpy` or `torch`; definitions use the functions that both have.
 
-    torch is never imported: where there is a tensor, it has been.
+    torch is never imported here: if x is a tensor, it is loaded already.
     """
     return np if isinstance(x, (np.ndarray, np.generic)) else sys.modules["torch"]

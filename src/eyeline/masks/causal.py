@@ -1,4 +1,4 @@
-"""The past and the present: a mask by position."""
+"""The causal mask."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ class Causal(Mask):
     """Query i may look at keys up to its own position, not at the future.
 
     Args:
-        align: where unequal numbers of queries and keys meet: "end" (the last query stands at the last key, as in
-            decoding with a cache), "start" (the first at the first), or a whole number: the key, counted from 0, at
-            which the first query stands (a chunk of queries before room that isn't filled yet). Libraries disagree, so
-            it must be said when they differ.
+        align: how queries are aligned with keys, required where their numbers differ, since libraries disagree: "end"
+            (the last query stands at the last key, as in decoding with a cache), "start" (the first at the first), or
+            the key, counted from 0, at which the first query stands (a chunk of queries in a cache that isn't full).
 
     >>> Causal(align="end").dense(2, 4).astype(int)
     array([[1, 1, 1, 0],
@@ -37,9 +36,9 @@ class Causal(Mask):
         return f"Causal(align={self.align!r})" if self.align is not None else "Causal()"
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = np.arange(shape.keys) <= standing(shape, self.align, repr(self))
+        result: NDArray[np.bool_] = np.arange(shape.keys) <= standing(shape, self.align, self)
         return result
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        i = standing(shape, self.align, repr(self))[:, 0]
+        i = standing(shape, self.align, self)[:, 0]
         return one_interval(np.zeros_like(i), i + 1, shape.keys)

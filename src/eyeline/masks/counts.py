@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 
 def whole(name: str, value: ArrayLike, each: str = "batch element") -> tuple[int, ...]:
-    """`value` as whole numbers of 0 or more, one for each `each`."""
+    """`value` as a tuple of whole numbers, 0 or more; `each` says in errors what they count."""
     array = np.asarray(value)
     if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         what = f"{array.dtype} array of shape {array.shape}"
@@ -20,7 +20,7 @@ def whole(name: str, value: ArrayLike, each: str = "batch element") -> tuple[int
 
 
 def short(values: Sequence[int]) -> str:
-    """Numbers as a list that stays short."""
+    """Numbers as a list, abbreviated if it is long."""
     if len(values) <= 8:
         return str(list(values))
     return f"[{', '.join(map(str, values[:6]))}, ... {len(values)} in all]"

@@ -1,4 +1,4 @@
-"""A mask given as booleans."""
+"""A mask given as a boolean array."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Dense(Mask):
-    """A mask given as booleans, True where query i may look at key j.
+    """A mask given as a boolean array, True where query i may look at key j.
 
     Args:
         allowed: bool array, or torch tensor of any device, that broadcasts to (B, H, N, M): (N, M), (H, N, M),
             (B, 1, 1, M) and so on. It is not copied.
 
     Raises:
-        ValueError: if it isn't boolean (an additive mask of 0 and -inf, or one of 0 and 1 whose meaning libraries
-            disagree on, has to be turned into booleans by its owner), or has fewer than two axes.
+        ValueError: if it isn't boolean, or has fewer than two axes. (Convert an additive mask of 0 and -inf first, or
+            one of 0 and 1, on whose meaning libraries disagree.)
 
     >>> Dense(np.array([[True, False], [True, True]]))
     Dense(2 × 2, 75% allowed)

@@ -22,18 +22,18 @@ Counts = tuple[tuple[int, ...], ...]
 class Documents(Mask):
     """Several documents packed into one sequence, end to end: a query looks only inside its own document.
 
-    Tokens after the last document are padding, which sees nothing and is seen by nothing. A document may be empty. What
-    is computed is the documents' own squares, so ten of equal length cost a tenth.
+    Tokens after the last document are padding: they look at nothing, and nothing looks at them. A document may be
+    empty. Only the documents' own squares of the matrix are computed, so ten of equal length cost a tenth.
 
     Args:
         lengths: the lengths of the documents in order, whole numbers; or one such list per batch element.
         keys: the lengths of the documents' keys, where they differ from those of their queries (packed pairs in
             cross-attention): the queries of the d-th document look at the keys of the d-th.
-        align: as in `Causal`, where a part of the queries meets all the keys. Not with `keys`.
+        align: as in `Causal`, where only some of the queries are given, with all the keys. Not with `keys`.
 
     Raises:
-        ValueError: if these aren't lists of whole numbers, or together longer than the sequence; if `keys` has another
-            number of documents.
+        ValueError: if these aren't lists of whole numbers, if they add up to more than the sequence's length, or if
+            `keys` has another number of documents.
 
     >>> Documents([2, 1]).dense(4).astype(int)
     array([[1, 1, 0, 0],
@@ -90,10 +90,10 @@ class Documents(Mask):
                 )
 
     def _standing(self, shape: AttentionShape) -> NDArray[np.int64]:
-        """The position, among the documents as queries have them, at which each query stands, (N,)."""
+        """The position of each query in the sequence of documents, (N,)."""
         if self.keys is not None:
             return np.arange(shape.queries)
-        return standing(shape, self.align, repr(self))[:, 0]
+        return standing(shape, self.align, self)[:, 0]
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
         self._check(shape)
@@ -120,7 +120,7 @@ class Documents(Mask):
 
 
 def _labels(lengths: tuple[int, ...], size: int) -> NDArray[np.int64]:
-    """The number of the document in which each of `size` tokens lies, -1 for padding."""
+    """The document of each of `size` tokens, counted from 0, -1 for padding."""
     labels = np.full(size, -1)
     labels[: sum(lengths)] = np.repeat(np.arange(len(lengths)), lengths)
     return labels

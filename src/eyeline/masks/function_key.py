@@ -1,4 +1,4 @@
-"""The cache key of a user's function: its code, and the values that it reads now."""
+"""The cache key of a user's function: its code, and the current values that it reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-#: Modules whose attributes nobody changes, and which Numba knows by what they are.
+#: Modules whose attributes are taken as constant, and which Numba knows by identity.
 _FIXED = {*sys.stdlib_module_names, "numpy", "numba"}
 
 
 def function_key(function: Callable[..., Any]) -> Hashable:
     """A hashable key, equal for two functions exactly where they have the same code and read the same values.
 
-    Read are defaults, variables of enclosing functions, globals, and attributes of modules, in the function's own code,
-    in functions written inside it and in functions that it calls; their current values count. So a function that is
+    The values are those of defaults, variables of enclosing functions, globals and attributes of modules, read by the
+    function, by functions written inside it and by functions that it calls, as they are now. So a function that is
     defined again with the same values has the same key, and one that reads a global has another key once the global has
-    changed. 1, 1.0 and True count as different. Values that are neither plain numbers, text, arrays, tuples nor
-    functions are compared by identity.
+    changed. 1, 1.0 and True are different. Values other than numbers, text, arrays, tuples and functions are compared
+    by identity.
 
     >>> def within(reach):
     ...     return lambda b, h, i, j: abs(i - j) <= reach
@@ -38,7 +38,7 @@ def plain_function(function: Any) -> Any:
 
 
 def check_function(name: str, given: Any, takes: str) -> None:
-    """Whether this is a function that Numba can be asked to compile.
+    """Check that `given` is a function that Numba could compile.
 
     Raises:
         TypeError: if it isn't a Python function, or one that Numba has wrapped.
@@ -52,7 +52,7 @@ def check_function(name: str, given: Any, takes: str) -> None:
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes for ever what this one would compute now, with the same key."""
+    """A copy of a function that is bound to the current values of its variables; it has the same key."""
     function = plain_function(function)
     return (
         _copied(function, names_read(function.__code__), {}) if isinstance(function, types.FunctionType) else function
@@ -60,13 +60,13 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def names_read(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals and attributes in a function's code and in that of functions written inside it."""
+    """The names of globals and attributes in a function's code and in the code of functions inside it."""
     inside = [names_read(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return tuple(dict.fromkeys([*code.co_names, *itertools.chain.from_iterable(inside)]))
 
 
 class _Same:
-    """A value that is equal to itself alone; it is kept, so that its identity isn't used again."""
+    """A value compared by identity; it is kept alive, so that its id isn't reused."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -79,7 +79,7 @@ class _Same:
 
 
 def _function(function: Any, inside: tuple[Any, ...]) -> Hashable:
-    """`inside` are the functions and modules whose keys are being made, outermost first: a function may call itself."""
+    """A function's key; `inside` are the functions and modules around it, outermost first, for recursive functions."""
     function = plain_function(function)
     if not isinstance(function, types.FunctionType):
         return _Same(function)
@@ -106,7 +106,7 @@ def _cell(cell: types.CellType, names: tuple[str, ...], inside: tuple[Any, ...])
 
 
 def _value(value: Any, names: tuple[str, ...], inside: tuple[Any, ...]) -> Hashable:
-    """A value's type and content; of a module, the attributes among `names`."""
+    """A value's type and content; for a module, its attributes among `names`."""
     if value is None or isinstance(value, (bool, int, str, bytes)):
         return type(value), value
     if isinstance(value, (float, complex)):
@@ -128,7 +128,7 @@ def _value(value: Any, names: tuple[str, ...], inside: tuple[Any, ...]) -> Hasha
 
 
 def _copied(value: Any, names: tuple[str, ...], done: dict[int, Any]) -> Any:
-    """A copy that nobody else can change; `done` maps the id of each value copied so far to its copy."""
+    """A deep copy of a value; `done` maps the id of each value copied so far to its copy."""
     if id(value) in done:
         return done[id(value)]
     if isinstance(value, np.ndarray):

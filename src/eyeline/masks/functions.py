@@ -1,4 +1,4 @@
-"""Rules that are functions of positions: joined, and computed for blocks of the matrix, compiled."""
+"""Mask functions: combined with one another, compiled, and evaluated for blocks of the matrix."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from eyeline.masks.function_key import function_key, snapshot
 from eyeline.masks.lowered import LoweredMask, Rule
 from eyeline.masks.shape import AttentionShape
 
-#: Booleans that are computed at a time where not all of them are to be held.
+#: The number of booleans in a block, where the whole matrix isn't held.
 _AT_A_TIME = 1 << 24
 
 
 class _Kept:
-    """A user's functions as a cache's key: equal to others that would compute the same now."""
+    """A user's functions as a cache key: equal to other functions that have the same code and read the same values."""
 
     def __init__(self, functions: tuple[Rule, ...]) -> None:
         self.functions, self._key = functions, tuple(map(function_key, functions))
@@ -31,7 +31,7 @@ class _Kept:
 
 
 def kept(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what `make` makes of functions, or of tuples of functions, for others that would compute the same."""
+    """Cache `make`, whose arguments are functions or tuples of functions, by the functions' keys."""
 
     @lru_cache(maxsize=256)
     def once(*given: Any) -> Any:
@@ -48,7 +48,7 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
 
 @kept
 def compiled(function: Rule) -> Any:
-    """The function as Numba compiles it; division by zero in it gives inf, as in the kernels, and raises nothing."""
+    """The function compiled by Numba; division by zero in it gives inf, as in the kernels, and doesn't raise."""
     import numba
 
     return numba.njit(snapshot(function), error_model="numpy", nogil=True)
@@ -56,14 +56,14 @@ def compiled(function: Rule) -> Any:
 
 @kept
 def negation(functions: tuple[Rule, ...]) -> Rule:
-    """The rule that holds where not all of the functions do."""
+    """The rule that holds where at least one of the functions doesn't."""
     function = compiled(reduce(_both, functions))
     return lambda b, h, i, j: not function(b, h, i, j)
 
 
 @kept
 def disjunction(left: tuple[Rule, ...], right: tuple[Rule, ...]) -> Rule:
-    """The rule that holds where all functions of one side do, or all of the other."""
+    """The rule that holds where all functions on the left hold, or all on the right."""
     this, that = compiled(reduce(_both, left)), compiled(reduce(_both, right))
     return lambda b, h, i, j: bool(this(b, h, i, j)) or bool(that(b, h, i, j))
 
@@ -76,8 +76,8 @@ def _both(left: Rule, right: Rule) -> Rule:
 
 @kept
 def narrowing(function: Rule) -> Any:
-    """A compiled loop that takes from booleans (B, H, n, m) what the function doesn't allow; their first query and key
-    have the numbers `query` and `key`."""
+    """A compiled loop that clears the booleans (B, H, n, m) of pairs that the function doesn't allow; `query` and `key`
+    are the positions of the first query and the first key."""
     import numba
 
     holds = compiled(function)
@@ -96,9 +96,9 @@ def narrowing(function: Rule) -> Any:
 
 
 def blocks(lowered: LoweredMask, shape: AttentionShape) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """A lowered mask as booleans, some queries at a time: the first of them, and their (B or 1, H or 1, n, M).
+    """A lowered mask as booleans, in blocks of queries: each block's first query, and its (B or 1, H or 1, n, M).
 
-    An axis of 1 stands for all batch elements, or heads, or (n) queries alike. A block is held in some 16 MB.
+    An axis of length 1 stands for equal batch elements, heads or queries. A block takes about 16 MB.
     """
     bounds, allowed = lowered.bounds, lowered.allowed
     B, H, N = _shape(lowered, shape)
@@ -118,7 +118,7 @@ def blocks(lowered: LoweredMask, shape: AttentionShape) -> Iterator[tuple[int, N
 
 
 def _shape(lowered: LoweredMask, shape: AttentionShape) -> tuple[int, int, int]:
-    """How many batch elements, heads and queries differ: 1 where all are alike."""
+    """The numbers of batch elements, heads and queries that differ: 1 where all are the same."""
     if lowered.functions:
         return shape.shape[:3]
     others = () if lowered.allowed is None else lowered.allowed.shape[:3]

@@ -1,4 +1,4 @@
-"""A mask given as the keys from one to another that each query may look at."""
+"""A mask given as intervals of keys per query."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Intervals(Mask):
-    """A mask given as intervals, in place of n × n booleans, where rows have few edges.
+    """A mask given as intervals of keys per query: smaller than N × M booleans where each row has few intervals.
 
     Args:
         bounds: whole numbers, (N or 1, K, 2) or (B or 1, N or 1, K, 2): query i may look at key j where `bounds[..., i,
-            k, 0] <= j < bounds[..., i, k, 1]` for some k. They may overlap, in any order, and reach beyond the keys;
-            an interval that ends where it begins, or before, is empty. They are not copied.
+            k, 0] <= j < bounds[..., i, k, 1]` for some k. Intervals may overlap, stand in any order, and reach beyond
+            the keys; an interval that ends where it begins, or before, is empty. The array is not copied.
 
     Raises:
         ValueError: if they aren't whole numbers of such a shape.

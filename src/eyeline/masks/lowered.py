@@ -1,4 +1,4 @@
-"""Masks as the kernels see them: intervals of keys per query, and booleans only where intervals can't say it."""
+"""Lowered masks, the kernels' input: intervals of keys per query, with booleans or functions where those don't do."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ Rule = Callable[[int, int, int, int], bool]
 
 @dataclass(frozen=True)
 class LoweredMask:
-    """A mask as the kernels see it.
+    """A mask in the kernels' form.
 
     `bounds` is int32, (B or 1, H or 1, N or 1, K, 2): query i may look at key j where `bounds[..., k, 0] <= j <
     bounds[..., k, 1]` for some k; the K intervals of a row are in order and disjoint, empty ones ([M, M)) last. Where
-    `allowed` is given (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too: it is what
-    intervals can't say. And so must `function(b, h, i, j)` of each of the `functions`, Python functions of four whole
-    numbers that Numba can compile; the same mask always lowers to the same functions, so that what was compiled for
-    them can be kept.
+    `allowed` is given (bool, (B or 1, H or 1, N or 1, M or 1)), `allowed[..., i, j]` must hold too, and so must
+    `function(b, h, i, j)` for each of the `functions`, Python functions of four whole numbers that Numba can compile.
+    The same mask always lowers to the same functions, so that their compiled code can be reused.
     """
 
     bounds: NDArray[np.int32]
@@ -31,7 +30,7 @@ class LoweredMask:
 
 
 def everywhere(keys: int) -> NDArray[np.int32]:
-    """Bounds that allow every key to every query."""
+    """Bounds that let every query look at every key."""
     return np.array([0, keys] if keys else [keys, keys], np.int32).reshape(1, 1, 1, 1, 2)
 
 
@@ -43,7 +42,7 @@ def one_interval(first: NDArray[Any], last: NDArray[Any], keys: int) -> LoweredM
 
 
 def ordered(bounds: NDArray[Any], keys: int) -> NDArray[np.int32]:
-    """Intervals in any order, made into ordered, disjoint ones with the empty ones last and no column wholly empty."""
+    """Sort and merge intervals: ordered and disjoint, empty ones last, and no column K that is empty in all rows."""
     empty = bounds[..., 0] >= bounds[..., 1]
     bounds = np.where(empty[..., None], keys, bounds).astype(np.int32)
     if bounds.shape[-2] == 1:
@@ -64,11 +63,11 @@ def _by_start(bounds: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def from_booleans(allowed: NDArray[np.bool_], keys: int) -> LoweredMask:
-    """Booleans as the interval that bounds each row's True, with the booleans beside it if any row has holes."""
+    """Lower booleans: each row's interval from its first True to its last, and the booleans too if a row has holes."""
     if not allowed.size:
         return LoweredMask(np.full((1, 1, max(allowed.shape[2], 1), 1, 2), keys, np.int32))
     if allowed.shape[3] != keys:
-        # One boolean for all keys of a row: it is all or nothing.
+        # One boolean for all keys of a row: the interval is all keys or none.
         first, last = np.zeros(allowed.shape[:3], np.int64), np.where(allowed[..., 0], keys, 0)
         return one_interval(first, last, keys)
     any_ = allowed.any(axis=3)

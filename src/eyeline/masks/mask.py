@@ -1,4 +1,4 @@
-"""The base of all masks, and the masks that `&`, `|` and `~` make."""
+"""The base class of masks, and the masks that `&`, `|` and `~` make."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Mask:
         raise TypeError(f"a mask is neither true nor false; join masks with &, | and ~, not and, or, not: {self!r}")
 
     def dense(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> NDArray[np.bool_]:
-        """This mask as booleans.
+        """The mask as a boolean array.
 
         Args:
             queries: N, the number of queries.
@@ -63,7 +63,7 @@ class Mask:
             bool array, (N, M) for one batch element and one head, else (B, H, N, M).
 
         Raises:
-            ValueError: if the mask doesn't fit these sizes, or needs to be told how unequal N and M are aligned.
+            ValueError: if the mask doesn't fit these sizes, or needs `align` because N and M differ.
         """
         shape = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         full: NDArray[np.bool_] = np.broadcast_to(self.rule(shape), shape.shape)
@@ -72,7 +72,8 @@ class Mask:
     def share(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> float:
         """The share of the matrix that is allowed, from 0 to 1, which is also the cost relative to unmasked attention.
 
-        The matrix isn't built. Only what isn't intervals (`Dense` with holes, `MaskFunction`) is counted one by one.
+        The matrix isn't built. Pairs are counted one by one only for masks that aren't intervals (`Dense` with holes,
+        `MaskFunction`).
 
         Args:
             queries, keys, batch, heads: as for `dense`.
@@ -97,9 +98,9 @@ class Mask:
     ) -> str:
         """The mask drawn in characters, to be printed: queries go down, keys go across.
 
-        `█` is allowed, `·` isn't, and `░▒▓` are in part, by a quarter each, where a character stands for several
-        queries and keys (on a terminal without them, `#`, `.` and `-=%`). It takes memory that grows with N + M where
-        the mask is intervals, else some megabytes.
+        `█` is allowed and `·` is not. Where a character stands for several queries and keys, `░▒▓` are about a quarter,
+        a half and three quarters allowed. (On a terminal without these characters: `#`, `.` and `-=%`.) Memory grows
+        with N + M for masks that are intervals; others take some megabytes.
 
         Args:
             queries, keys, batch, heads: as for `dense`.
@@ -130,7 +131,7 @@ class Mask:
         return draw(self.lower(shape), shape, at, rows, columns)
 
     def parts(self) -> dict[str, Any]:
-        """Its fields, by name; `type(mask)(**mask.parts())` is equal to it."""
+        """The mask's fields, by name; `type(mask)(**mask.parts())` equals the mask."""
         return parts(self)
 
     @property
@@ -143,12 +144,12 @@ class Mask:
         raise NotImplementedError
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        """The mask as intervals of keys per query, with booleans or functions only where intervals can't say it."""
+        """The mask as intervals of keys per query, with booleans or functions where intervals can't express it."""
         raise NotImplementedError
 
 
 def _refused(other: object) -> Mask:
-    """An array joined with a mask is told how; anything else is Python's own TypeError."""
+    """Refuse an operand that isn't a mask: an array with advice, anything else with Python's own TypeError."""
     if hasattr(other, "dtype") and hasattr(other, "shape"):
         raise TypeError(
             "a mask joins with masks alone, got an array; wrap booleans, True where a query may look at a key, as "
@@ -218,7 +219,7 @@ class Not(Mask):
         return ~self.inner.rule(shape)
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        # The signs go inwards, so that the negation of functions and intervals, joined, is the same again.
+        # Negation is pushed inwards (De Morgan), so that functions and intervals stay apart.
         match self.inner:
             case Not(inner=inside):
                 return inside.lower(shape)
@@ -240,6 +241,6 @@ class Not(Mask):
 
 
 def _is_function(lowered: LoweredMask, shape: AttentionShape) -> bool:
-    """Whether functions say it all."""
+    """Whether the mask is functions alone: all intervals are full, and there are no booleans."""
     alone = bool(lowered.functions) and lowered.allowed is None
     return alone and np.array_equal(lowered.bounds, everywhere(shape.keys))

@@ -1,4 +1,4 @@
-"""A mask that is a rule of the user's own."""
+"""A mask given as a function by the user."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True)
 class MaskFunction(Mask):
-    """Where a function says so: any Python that Numba can compile.
+    """A mask given as a Python function that Numba can compile.
 
-    The function is compiled into the kernels and asked about each pair of a query and a key that the masks joined with
-    it by `&` leave, so `Causal() & MaskFunction(f)` asks nothing about the future. `~MaskFunction(f)`, and two of them
-    joined by `&` or `|`, are functions again. An `|` with any other mask is computed beforehand as booleans, B·H·N·M
-    bytes.
+    The function is compiled into the kernels and called for each pair of a query and a key that the masks joined with
+    it by `&` allow, so `Causal() & MaskFunction(f)` calls it for no pair in the future. `~MaskFunction(f)`, and two of
+    them joined by `&` or `|`, are functions again. An `|` with any other mask is computed beforehand as booleans,
+    B·H·N·M bytes.
 
     Args:
         function: `function(b, h, i, j)`, whole numbers from 0: whether in batch element b (the leading axes, flattened)
-            and head h, query i may look at key j. What it reads of variables around it and of modules is taken as it
-            is at the call.
+            and head h, query i may look at key j. Variables and module attributes that it reads have their values at
+            the time of the call.
 
     Raises:
         TypeError: if it isn't a Python function (a def or a lambda), or one that Numba has wrapped.
@@ -45,7 +45,7 @@ class MaskFunction(Mask):
         return f"MaskFunction({getattr(self.function, '__name__', repr(self.function))})"
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
-        """The function asked about each pair in turn, as Python runs it: slowly, and surely."""
+        """The function called in Python for each pair: slow, but without compilation."""
         function = plain_function(self.function)
         answers = np.fromiter((bool(function(*at)) for at in np.ndindex(shape.shape)), bool)
         return answers.reshape(shape.shape)

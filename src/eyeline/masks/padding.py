@@ -16,14 +16,15 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False)
 class Padding(Mask):
-    """The real lengths of a padded batch: padded keys aren't looked at, and padded queries don't look.
+    """The real lengths of a padded batch: no query looks at padded keys, and padded queries look at nothing.
 
-    Neither costs anything: a padded query's row of the result is zero, and no work is done for it.
+    Padding costs no work; a padded query's row of the result is zero.
 
     Args:
         lengths: one whole number per batch element, for queries and keys alike.
-        queries: the real number of queries, where it differs from that of keys (cross-attention); all if not given.
-        keys: the real number of keys; all if not given.
+        queries: the real number of queries per batch element, where it differs from the number of keys
+            (cross-attention); all if not given.
+        keys: the real number of keys per batch element; all if not given.
         side: where the padding is, "right" (after the tokens) or "left" (before them).
 
     >>> Padding([1, 2]).dense(2, batch=2)[:, 0].astype(int)

@@ -1,7 +1,7 @@
 """The parts of a mask, a score modifier or a readout: its fields, by name.
 
-`type(value)(**parts(value))` makes an equal one. A cache key or the text of PyTorch's operator is made of these, so
-that neither knows a class by name.
+`type(value)(**parts(value))` equals `value`. Cache keys and the text of PyTorch's operator are made of the parts, so
+that their code names no class.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def parts(value: Any) -> dict[str, Any]:
-    """The parts of a dataclass's instance, by name: numbers, words, tuples of these, arrays, functions, or masks.
+    """The fields of a dataclass instance, by name: numbers, strings, tuples of these, arrays, functions, or masks.
 
     >>> from eyeline import Window
     >>> parts(Window(2))
@@ -21,7 +21,7 @@ def parts(value: Any) -> dict[str, Any]:
 
 
 def is_plain(part: Any) -> bool:
-    """Whether a part is a value that can't change: neither an array nor a function, nor made of one.
+    """Whether a part is an immutable value: it neither is nor contains an array or a function.
 
     >>> is_plain((1, "end", None)), is_plain(len)
     (True, False)

@@ -1,4 +1,4 @@
-"""Which part of the matrix a mask allows: as a share, and drawn in characters."""
+"""The share of the matrix that a mask allows, and the mask drawn in characters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from eyeline.masks.lowered import LoweredMask
 from eyeline.masks.shape import AttentionShape
 
 _SHADES = "·░▒▓█"
-#: For a terminal that has none of these.
+#: For a terminal without these characters.
 _ASCII_SHADES = ".-=%#"
 
 
 def share(lowered: LoweredMask, shape: AttentionShape) -> float:
-    """The part of the matrix that is allowed, from 0 to 1; 0 of an empty matrix."""
+    """The share of the matrix that is allowed, from 0 to 1; 0 for an empty matrix."""
     B, H, N, M = shape.shape
     if not B * H * N * M:
         return 0.0
@@ -41,14 +41,14 @@ def draw(lowered: LoweredMask, shape: AttentionShape, at: tuple[int, int], rows:
     down, across = edges(N, rows), edges(M, columns // wide)
     counts = _counts(lowered, shape, at, down, across)
     shares = counts / (np.diff(down)[:, None] * np.diff(across))
-    # What is partly allowed never looks wholly allowed, or not at all.
+    # A partly allowed cell is never drawn as wholly allowed or as not allowed at all.
     shades = np.where(shares == 0, 0, np.where(shares == 1, 4, np.clip(np.round(shares * 4), 1, 3))).astype(int)
     characters = _SHADES if _can_print(_SHADES) else _ASCII_SHADES
     return "\n".join("".join(characters[shade] * wide for shade in row) for row in shades)
 
 
 def _can_print(text: str) -> bool:
-    """Whether standard output has these characters."""
+    """Whether standard output can encode these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -57,7 +57,7 @@ def _can_print(text: str) -> bool:
 
 
 def edges(n: int, most: int) -> NDArray[np.int64]:
-    """Where each of R = min(n, most) bins over n tokens begins, and the last one ends: [r·n//R, (r+1)·n//R)."""
+    """The R + 1 edges of R = min(n, most) bins over n tokens; bin r is [r·n//R, (r+1)·n//R)."""
     bins = min(n, most)
     return np.arange(bins + 1, dtype=np.int64) * n // max(bins, 1)
 
@@ -69,14 +69,14 @@ def _counts(
     down: NDArray[np.int64],
     across: NDArray[np.int64],
 ) -> NDArray[Any]:
-    """How many pairs are allowed in each cell."""
+    """The number of allowed pairs in each cell."""
     N = shape.queries
     counts = np.zeros((len(down) - 1, len(across) - 1), np.int64)
     if lowered.allowed is None and not lowered.functions:
         bounds = _of(lowered.bounds, at)
         bounds = np.broadcast_to(bounds, (N, *bounds.shape[1:]))
         for row, (a, e) in enumerate(pairwise(down)):
-            # How many keys before each edge are allowed, over the bin's queries.
+            # The number of allowed keys before each edge, over the bin's queries.
             first, last = bounds[a:e, :, 0, None], bounds[a:e, :, 1, None]
             before = (np.clip(across, first, last) - first).sum(axis=(0, 1))
             counts[row] = np.diff(before)
@@ -92,12 +92,12 @@ def _counts(
 
 
 def _of(array: NDArray[Any], at: tuple[int, int]) -> NDArray[Any]:
-    """One batch element and head of an array whose axes may be 1 for all."""
+    """One batch element and head of an array whose first two axes may have length 1."""
     b, h = (place if size > 1 else 0 for place, size in zip(at, array.shape[:2], strict=True))
     return array[b, h]  # type: ignore[no-any-return]
 
 
 def _alike(lowered: LoweredMask) -> bool:
-    """Whether all queries are alike."""
+    """Whether all queries have the same row."""
     allowed = lowered.allowed
     return lowered.bounds.shape[2] == 1 and (allowed is None or allowed.shape[2] == 1) and not lowered.functions

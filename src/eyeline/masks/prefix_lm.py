@@ -1,4 +1,4 @@
-"""A prefix that every query may see, and the past after it."""
+"""The mask of a prefix language model."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from eyeline.masks.shape import AttentionShape
 
 @dataclass(frozen=True, slots=True, init=False)
 class PrefixLM(Mask):
-    """Every query may look at the first `n` keys, and beyond them at keys up to its own position (a prefix LM).
+    """Query i may look at the first `n` keys, and beyond them at keys up to its own position (a prefix LM).
 
     Args:
-        n: the length of the prefix, one whole number, or one per batch element; longer than the keys means all of them.
+        n: the length of the prefix, one whole number, or one per batch element; if longer than the keys, all of them.
         align: as in `Causal`.
 
     >>> PrefixLM(2).dense(4).astype(int)
@@ -41,10 +41,10 @@ class PrefixLM(Mask):
         return f"PrefixLM({n}" + (f", align={self.align!r})" if self.align is not None else ")")
 
     def _ends(self, shape: AttentionShape) -> NDArray[np.int64]:
-        """The first key that each query may not see, (B or 1, 1, N)."""
+        """The first key that each query may not look at, (B or 1, 1, N)."""
         if len(self.n) not in (1, shape.batch):
             raise ValueError(f"n must be one number per batch element ({shape.batch}), got {len(self.n)}: {self!r}")
-        i = standing(shape, self.align, repr(self))[:, 0]
+        i = standing(shape, self.align, self)[:, 0]
         most = [min(n, shape.keys) for n in self.n]
         return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)
 

@@ -1,4 +1,4 @@
-"""The shape of an attention, and which part of a larger one a call computes."""
+"""The shape of an attention, and the place of a shard in a larger one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eyeline.masks.arrays import namespace
 
 @dataclass(frozen=True)
 class AttentionShape:
-    """The shape of the matrices that a mask is asked about: leading batch axes, heads H, queries N, keys M."""
+    """The shape of the attention matrices: leading batch axes, heads H, queries N, keys M."""
 
     lead: tuple[int, ...]
     heads: int
@@ -30,9 +30,9 @@ class AttentionShape:
         return (self.batch, self.heads, self.queries, self.keys)
 
     def spread(self, array: NDArray[Any], name: str) -> NDArray[Any]:
-        """An array that broadcasts to (..., H, N, M), seen as (B or 1, H or 1, N or 1, M or 1).
+        """Reshape an array that broadcasts to (..., H, N, M) to (B or 1, H or 1, N or 1, M or 1).
 
-        It is an array or a torch tensor, and is not copied, unless its leading axes can't be one axis otherwise.
+        It is a NumPy array or a torch tensor, and is copied only if its leading axes can't be merged otherwise.
         """
         target = (*self.lead, self.heads, self.queries, self.keys)
         try:
@@ -52,13 +52,13 @@ class AttentionShape:
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of a larger attention a call is: so that masks, scores and readouts mean the whole's positions.
+    """The place of a call's queries and keys in a larger attention, to which masks, scores and readouts then refer.
 
     Args:
-        first_key: the number of the first of these keys among all.
-        keys: how many keys there are in all; as many as are given if not said.
-        first_query: the number of the first of these queries among all.
-        queries: how many queries there are in all.
+        first_key: the position of the call's first key in the whole attention.
+        keys: the number of keys in the whole attention; if not given, it ends with the call's last key.
+        first_query: the position of the call's first query in the whole attention.
+        queries: the number of queries in the whole attention; if not given, it ends with the call's last query.
 
     Raises:
         ValueError: if one of them isn't a whole number, 0 or more.
@@ -81,8 +81,8 @@ class Shard:
                 raise ValueError(f"{name} must be a whole number, 0 or more, got {value!r}")
 
     def of(self, queries: int, keys: int) -> tuple[int, int]:
-        """How many queries and keys there are in all, if so many are here."""
-        found = []
+        """The numbers of queries and keys in the whole attention, given the numbers in this shard."""
+        totals = []
         for name, first, here, all_ in (
             ("queries", self.first_query, queries, self.queries),
             ("keys", self.first_key, keys, self.keys),
@@ -90,5 +90,5 @@ class Shard:
             whole = first + here if all_ is None else all_
             if whole < first + here:
                 raise ValueError(f"shard must hold the {here} {name} given, from {first} on, got {whole} {name} in all")
-            found.append(whole)
-        return found[0], found[1]
+            totals.append(whole)
+        return totals[0], totals[1]

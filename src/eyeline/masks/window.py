@@ -1,4 +1,4 @@
-"""A window around each query."""
+"""The sliding-window mask."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Window(Mask):
     """Query i may look at `before` keys before its own position, at its own, and at `after` keys after it.
 
     Args:
-        before: how many keys before, 0 or more.
-        after: how many keys after, 0 or more; as many as before if not given.
+        before: the number of keys before, 0 or more.
+        after: the number of keys after, 0 or more; as many as before if not given.
         align: as in `Causal`.
 
     >>> Window(before=1, after=0).dense(3).astype(int)
@@ -48,14 +48,14 @@ class Window(Mask):
         )
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
-        distance = np.arange(shape.keys) - standing(shape, self.align, repr(self))
+        distance = np.arange(shape.keys) - standing(shape, self.align, self)
         assert self.after is not None
         result: NDArray[np.bool_] = (-self.before <= distance) & (distance <= self.after)
         return result
 
     def lower(self, shape: AttentionShape) -> LoweredMask:
-        i = standing(shape, self.align, repr(self))[:, 0]
-        # From any query's position a count of `far` reaches all keys; larger ones might overflow.
+        i = standing(shape, self.align, self)[:, 0]
+        # From any query's position, `far` keys reach all keys; larger counts might overflow.
         far = shape.keys + int(np.abs(i).max(initial=0)) + 1
         assert self.after is not None
         return one_interval(i - min(self.before, far), i + min(self.after, far) + 1, shape.keys)

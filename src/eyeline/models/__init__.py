@@ -1,9 +1,9 @@
-"""Real models: Transformer encoders and decoders in plain NumPy, and where their weights come from.
+"""Real models: Transformer encoders and decoders in plain NumPy, with the loading and fetching of their weights.
 
-`load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and gives a `Model`,
-which cuts text into tokens and runs them, and if it is a decoder, goes on with them. This room imports NumPy,
-`eyeline.calls` and the rooms above it; tokenizers, safetensors and platformdirs load inside functions, torch and
-transformers never. Nothing is unpickled and no code that comes with a model is run.
+`load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and returns a `Model`,
+which tokenizes text, runs the tokens, and, if it is a decoder, generates more. This room imports NumPy, `eyeline.calls`
+and the rooms below it; tokenizers, safetensors and platformdirs load inside functions, torch and transformers never.
+Nothing is unpickled, and no code that comes with a model is run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The functions between the two halves of a feed-forward layer, on float32 arrays."""
+"""Activation functions of feed-forward layers, on float32 arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = NDArray[np.float32]
 
 
 def relu(x: Array) -> Array:
-    """x where it is positive, else 0."""
+    """max(x, 0)."""
     return np.maximum(x, np.float32(0))
 
 
@@ -24,7 +24,7 @@ def gelu(x: Array) -> Array:
     >>> gelu(np.array([-20, -1, 0, 1, 20], np.float32)).round(4)
     array([ 0.    , -0.1587,  0.    ,  0.8413, 20.    ], dtype=float32)
     """
-    # Φ(x) is 1 - tail(x) right of 0 and tail(-x) left of it. Beyond 15 the tail is 0 in float32.
+    # Φ(x) is 1 - tail(x) for x ≥ 0, and tail(-x) for x < 0. Beyond 15 the tail is 0 in float32.
     far = np.minimum(np.abs(x), np.float32(15))
     return np.subtract(relu(x), far * _tail(far))
 
@@ -34,7 +34,7 @@ _TAIL = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530)
 
 
 def _tail(x: Array) -> Array:
-    """1 - Φ(x) for x ≥ 0: NumPy has no erf. Source: Abramowitz & Stegun (1964), 26.2.17, which is within 7.5e-8."""
+    """1 - Φ(x) for x ≥ 0, since NumPy has no erf. Source: Abramowitz & Stegun (1964), 26.2.17, exact to 7.5e-8."""
     t = np.reciprocal(np.float32(0.2316419) * x + np.float32(1))
     total = np.full_like(x, _TAIL[0])
     for coefficient in _TAIL[1:]:
@@ -47,7 +47,7 @@ def _tail(x: Array) -> Array:
 
 
 def gelu_tanh(x: Array) -> Array:
-    """The paper's approximation of `gelu`, with which some models were trained."""
+    """The paper's approximation of `gelu` by tanh, with which some models were trained."""
     cubic = x + np.float32(0.044715) * x * x * x
     tanh: Array = np.tanh(np.float32(math.sqrt(2 / math.pi)) * cubic)
     result: Array = np.float32(0.5) * x * (tanh + np.float32(1))
@@ -61,7 +61,7 @@ def silu(x: Array) -> Array:
     array([ -0.    ,  -0.2689,   0.    ,   0.7311, 200.    ], dtype=float32)
     """
     below = np.negative(x)
-    with np.errstate(over="ignore"):  # far left of 0 it is x/inf
+    with np.errstate(over="ignore"):  # for large negative x it is x/inf
         np.exp(below, out=below)
     below += np.float32(1)
     return np.divide(x, below, out=below)

@@ -1,4 +1,4 @@
-"""The keys and values of the tokens so far, so that a new token computes only its own."""
+"""The key/value cache of a decoder, so that a new token computes only its own keys and values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from eyeline.models.checkpoints import Array
 
 
 class KeyValueCache:
-    """One layer's keys and values. Their room doubles when it is full: a step copies only what is new.
+    """One layer's keys and values. The capacity doubles when it is full, so most steps copy only new tokens.
 
     Attributes:
-        length: how many tokens there are.
+        length: the number of tokens.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class KeyValueCache:
         self._room: tuple[Array, Array] | None = None
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array]:
-        """Keep k and v of new tokens, (B, G, N, D); gives those of all tokens, (B, G, length, D).
+        """Append k and v of new tokens, (B, G, N, D); returns k and v of all tokens, (B, G, length, D).
 
         >>> cache, x = KeyValueCache(), np.ones((1, 1, 3, 2), np.float32)
         >>> [cache.append(x, x)[0].shape for _ in range(2)]
@@ -35,7 +35,7 @@ class KeyValueCache:
         return self._room[0][:, :, :last], self._room[1][:, :, :last]
 
     def _grow(self, k: Array, v: Array, capacity: int) -> None:
-        """Take new room; what was given out before stays as it was."""
+        """Allocate new arrays; arrays that were returned before stay as they are."""
         more = tuple(np.empty((*x.shape[:2], capacity, x.shape[3]), x.dtype) for x in (k, v))
         for old, new in zip(self._room or (), more, strict=False):
             new[:, :, : self.length] = old[:, :, : self.length]

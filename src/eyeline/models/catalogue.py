@@ -1,8 +1,8 @@
-"""The models that are known by name, where their files may lie on this machine, and whether they are whole.
+"""The catalogue of models that are known by name, the search for their files on this machine, and integrity checks.
 
-A known model is what a package of the user's package index carries as data: its files are taken from an installed copy,
-found without running its code, or from the cache, where `fetching` puts them. Where the package carries a GGUF file,
-they are what `converting` made of it, in the cache alone, and are held against the hashes noted then.
+A known model is data in a package of the user's package index. Its files are taken from an installed copy of the
+package, without running its code, or from the cache, where `fetching` puts them. If the package has a GGUF file, the
+model's files are made by `converting`, in the cache only, and are checked against the hashes recorded then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eyeline.caches import cache_folder, write_whole
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """One file of a model, as it was published, or written when it was converted."""
+    """The size and hash of a model's file, as published, or as written by the conversion."""
 
     size: int
     sha256: str
@@ -32,11 +32,11 @@ class Entry:
     Attributes:
         name: the name that the user gives.
         summary: a description in a few words.
-        license: of the weights; the package around them may have its own.
-        package, version: what carries it, by its name in the package index.
+        license: the license of the weights; the package may have its own.
+        package, version: the package that contains it, by its name in the package index.
         inside: the folder of the files in the package, "top_level_module/folder".
-        files: the files of the package that are wanted, by name.
-        converted: whether they are a GGUF file, of which the model's files are made.
+        files: the needed files of the package, by name.
+        converted: whether the package has a GGUF file, from which the model's files are made.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Entry:
 
     @property
     def requirement(self) -> str:
-        """What pip is asked for."""
+        """The requirement for pip."""
         return f"{self.package}=={self.version}"
 
     @property
     def megabytes(self) -> int:
-        """How much is fetched."""
+        """The size of the files to fetch, in MB."""
         return round(sum(file.size for file in self.files.values()) / 1e6)
 
 
@@ -93,19 +93,19 @@ CATALOGUE = {
 
 #: The files that `converting` makes.
 MADE = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
-#: The note beside them: by which converter and of what they were made, and the size and hash of each.
+#: The record beside them: the converter's version, the source, and the size and hash of each file.
 CONVERTED = "converted.json"
-#: Counted up when `converting` makes other files of the same package: copies made before are then made anew.
+#: The converter's version: raised when `converting` changes its output, so that older copies are made again.
 CONVERTER = 1
 
 
 def models_folder() -> Path:
-    """Where fetched models lie, each in a folder of its name."""
+    """The folder of fetched models, with a subfolder for each."""
     return cache_folder() / "models"
 
 
 def unknown(name: str) -> str:
-    """The error for a name that isn't in the catalogue."""
+    """The error message for a name that isn't in the catalogue."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), CATALOGUE, cutoff=0.5)
@@ -119,8 +119,8 @@ class Found:
 
     Attributes:
         where: "installed package" or "cache".
-        folder: with its files.
-        fault: the damage; None if it is whole.
+        folder: the folder of its files.
+        fault: the damage; None if it is intact.
     """
 
     where: str
@@ -129,7 +129,7 @@ class Found:
 
 
 def find(entry: Entry) -> Found | None:
-    """The copy of `entry` that is used: the first whole one, else the first damaged one, None if there is none."""
+    """The copy of `entry` to use: the first intact one, else the first damaged one, None if there is none."""
     copies = []
     installed = None if entry.converted else _installed(entry)
     for where, folder in (("installed package", installed), ("cache", models_folder() / entry.name)):
@@ -141,7 +141,7 @@ def find(entry: Entry) -> Found | None:
 
 
 def describe(entry: Entry) -> str:
-    """Whether `entry` is here and from where, in one line."""
+    """Whether `entry` is on this machine, and where, in one line."""
     found = find(entry)
     if found is None:
         return (
@@ -155,11 +155,11 @@ def describe(entry: Entry) -> str:
 
 
 def _installed(entry: Entry) -> Path | None:
-    """The folder of the files in an installed copy of the package. Finding a top-level module doesn't run it."""
+    """The files' folder in an installed copy of the package; None if there is none. The package's code isn't run."""
     module, _, inside = entry.inside.partition("/")
     try:
         spec = find_spec(module)
-    except ValueError:  # a module of that name is loaded, and says nothing of where it is from
+    except ValueError:  # a module of that name is loaded, and has no spec
         return None
     places = spec.submodule_search_locations if spec else None
     return Path(next(iter(places)), inside) if places else None
@@ -168,8 +168,8 @@ def _installed(entry: Entry) -> Path | None:
 def fault(entry: Entry, folder: Path) -> str | None:
     """The damage of the copy in `folder`; None if every file is as published, or as written by the conversion.
 
-    Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of files that were found whole are noted in the cache, as
-    git does, and a file is hashed again only when they have changed.
+    Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of intact files are recorded in the cache, as git does, and
+    a file is hashed again only when they have changed.
     """
     try:
         files = _made(entry, folder) if entry.converted else entry.files
@@ -204,7 +204,7 @@ def fault(entry: Entry, folder: Path) -> str | None:
 
 
 def _made(entry: Entry, folder: Path) -> dict[str, PublishedFile] | None:
-    """The files that were made by conversion, as noted then; None if it was another one. Raises what reading may."""
+    """The record of converted files; None if another converter made them. Errors of reading it are raised."""
     note = json.loads((folder / CONVERTED).read_bytes())
     of = {name: file.sha256 for name, file in entry.files.items()}
     if (note["converter"], note["of"]) != (CONVERTER, of):
@@ -227,6 +227,6 @@ def _noted(entry: Entry) -> dict[str, object]:
 
 def _note(entry: Entry, notes: dict[str, object]) -> None:
     kept = {place: stamps for place, stamps in notes.items() if os.path.isdir(place)}
-    # Where the cache can't be written, files are hashed every time.
+    # If the cache can't be written, files are hashed every time.
     with contextlib.suppress(OSError):
         write_whole(_notes(entry), json.dumps(kept).encode())

@@ -1,4 +1,4 @@
-"""Reading a model's folder: its files, and the tensors of its weights, believed only as far as they are checked."""
+"""Reading a model's folder: its files, and the tensors of its weights, with every size and name checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HERE = "a model's folder holds config.json, model.safetensors and tokenizer.jso
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `ModelError` unless `folder` is a folder with the three files of a model."""
+    """Check that `folder` is a folder with the three files of a model; raises `ModelError` if not."""
     if not folder.exists():
         raise ModelError(f"there is no folder {folder}; {_HERE}")
     if not folder.is_dir():
@@ -34,14 +34,14 @@ def check_folder(folder: Path) -> None:
 
 
 def weights_file(folder: Path) -> Path:
-    """The file of a folder's weights; the index of those in several files."""
+    """The file of a folder's weights: model.safetensors, or the index of a sharded checkpoint."""
     index = folder / "model.safetensors.index.json"
     whole = folder / "model.safetensors"
     return index if index.is_file() and not whole.is_file() else whole
 
 
 def _instead(folder: Path) -> str:
-    """What there is in place of model.safetensors, and what to do about it."""
+    """The files found in place of model.safetensors, and the advice, for an error message."""
     if pickled := sorted(file.name for file in folder.iterdir() if file.suffix in (".bin", ".pt", ".pth", ".ckpt")):
         convert = "AutoModel.from_pretrained(folder).save_pretrained(new_folder)"
         return (
@@ -51,17 +51,17 @@ def _instead(folder: Path) -> str:
     return f"no model.safetensors; {_HERE}"
 
 
-#: Up to so many rows are multiplied by a part of a matrix at a time, and so many of them together, so that no product
-#: takes more multiplications than OpenBLAS does in the thread that asks: threads that wait for each other on a busy
-#: machine took twenty times as long.
+#: Up to _FEW rows are multiplied by a matrix part by part, _TOGETHER rows at a time, so that no product has more than
+#: _ALONE multiplications, which OpenBLAS runs in the calling thread: on a busy machine, its threads wait for each other
+#: and took twenty times as long.
 _FEW, _TOGETHER, _ALONE = 64, 16, 2**18
 
 
 class StoredMatrix:
-    """A matrix as a file holds it, in any of its types. Float32 is made of it when it is used, which takes a moment.
+    """A matrix in a file, in the file's own type; it is converted to float32 on use.
 
     Attributes:
-        stored: (rows, columns), a view of the file.
+        stored: (rows, columns), a view of the mapped file.
     """
 
     def __init__(self, stored: NDArray[Any]) -> None:
@@ -69,7 +69,7 @@ class StoredMatrix:
         self._used = False
 
     def times(self, x: Array) -> Array:
-        """x·Wᵀ for x, (rows, columns). For few rows, float32 is made part by part the first time, and not kept."""
+        """x·Wᵀ for x, (rows, columns). For few rows, the matrix is converted part by part, and the result not kept."""
         if len(x) > _FEW:
             return np.asarray(x @ self.whole.T)
         source = self.whole if self._used else self.stored
@@ -84,12 +84,12 @@ class StoredMatrix:
         return y
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Array:
-        """Some rows, float32. Only they ever leave the disk."""
+        """Some rows, float32. Only these are read from the disk."""
         return _float32(self.stored[rows])
 
     @cached_property
     def whole(self) -> Array:
-        """The whole, float32, kept from then on; a view of the file if that is what the file holds."""
+        """The whole matrix, float32, kept from then on; a view of the file if that is float32."""
         return _float32(self.stored)
 
 
@@ -98,19 +98,19 @@ _TYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "BF16": "<u2"}
 
 def _float32(stored: NDArray[Any]) -> Array:
     if stored.dtype == np.uint16:
-        # bfloat16, the upper half of a float32, which NumPy has no type for.
+        # bfloat16, for which NumPy has no type, is the upper half of a float32.
         stored = (stored.astype(np.uint32) << 16).view(np.float32)
     return np.require(stored, np.float32, "A")
 
 
 class StoredTensors:
-    """The tensors of a checkpoint, mapped from its file or files.
+    """The tensors of a checkpoint, memory-mapped from its file or files.
 
-    Each is asked for by name and shape, and a `ModelError` says which is missing or has another shape.
+    Tensors are read by name and shape; a `ModelError` names the one that is missing or has another shape.
 
     Args:
-        path: a model.safetensors, or the model.safetensors.index.json of a checkpoint in several files.
-        prefix: what may stand before every name in a file that has a task head beside the model.
+        path: a model.safetensors, or the model.safetensors.index.json of a sharded checkpoint.
+        prefix: the prefix of all names in a file that also has a task head.
     """
 
     def __init__(self, path: Path, prefix: str = "") -> None:
@@ -119,7 +119,7 @@ class StoredTensors:
         for file in _shards(path) if path.suffix == ".json" else [path]:
             data, header = _mapped(file)
             for name, entry in header.items():
-                # Old files call a norm's weights gamma and beta.
+                # In old files a norm's weights are named gamma and beta.
                 self._entries[_current(name.removeprefix(prefix))] = (data, entry)
 
     def __contains__(self, name: str) -> bool:
@@ -130,7 +130,7 @@ class StoredTensors:
         return _float32(self._stored(name, size))
 
     def matrix(self, name: str, rows: int, columns: int) -> StoredMatrix:
-        """A matrix, as the file holds it."""
+        """A matrix, in the file's own type."""
         return StoredMatrix(self._stored(name, rows, columns))
 
     def _stored(self, name: str, *shape: int) -> NDArray[Any]:
@@ -150,13 +150,13 @@ class StoredTensors:
         return data[first:last].view(_TYPES[kind]).reshape(shape)
 
     def shape(self, name: str, otherwise: tuple[int, int]) -> tuple[int, int]:
-        """The shape of a matrix whose size config.json doesn't say; `otherwise` if there is no matrix of that name."""
+        """The shape of a matrix whose size isn't in config.json; `otherwise` if there is no matrix of that name."""
         shape: list[int] = self._entries[name][1]["shape"] if name in self._entries else []
         return (shape[0], shape[1]) if len(shape) == 2 else otherwise
 
 
 def _shards(index: Path) -> list[Path]:
-    """The files of a checkpoint in several files, by its index."""
+    """The files of a sharded checkpoint, from its index."""
     try:
         mapped = json.loads(index.read_bytes())["weight_map"]
         names = sorted(set(mapped.values()))
@@ -193,13 +193,13 @@ def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Any]]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        # The library's own parser checks the header against the file: sizes, overlaps, holes, the end.
+        # The library's parser checks the header against the file: sizes, overlaps, gaps, the end.
         with safe_open(path, "np"):
             pass
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(length))
-        # Mapped, not read: only the rows of the embeddings that a text needs ever leave the disk.
+        # Mapped, not read: of the embeddings, only the rows that a text needs are read from the disk.
         data = np.asarray(np.memmap(path, np.uint8, "r"))[8 + length :]
     except (SafetensorError, ValueError, RecursionError) as error:
         reason = str(error).removeprefix("Error while deserializing header: ")

@@ -1,4 +1,4 @@
-"""A model's config.json, believed only as far as it is checked."""
+"""Reading a model's config.json, with every setting checked."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from eyeline.models.errors import ModelError
 
 @dataclass(frozen=True)
 class Config:
-    """What config.json says of a model of any family.
+    """The configuration of a model of any family.
 
     Attributes:
         model_type: its family: "bert", "llama" and so on.
-        vocabulary_size: how many token ids there are.
+        vocabulary_size: the number of token ids.
         positions: the most tokens that it can take.
-        layers: how many layers.
-        heads: H, heads per layer.
-        key_heads: G, the heads that keys and values have: fewer where several heads of queries share one.
+        layers: the number of layers.
+        heads: H, query heads per layer.
+        key_heads: G, key/value heads per layer: fewer than H if several query heads share one.
         head_dim: D, the width of one head.
-        width: the length of a token's vector.
-        feed_forward_width: the length of the vector between the two halves of a feed-forward layer.
-        activation: the function between them.
-        norm_epsilon: what norms add to the variance, or to the mean square.
-        causal: whether a token looks at none after it, as in a decoder.
+        width: the width of a token's vector.
+        feed_forward_width: the inner width of a feed-forward layer.
+        activation: the activation function of feed-forward layers.
+        norm_epsilon: the epsilon that norms add to the variance, or to the mean square.
+        causal: whether tokens look only at themselves and earlier ones, as in a decoder.
     """
 
     model_type: str
@@ -46,9 +46,9 @@ class Config:
 
 
 class ConfigSettings:
-    """The settings of a config.json by their names in it. Each is checked, and a `ModelError` says which is wrong.
+    """The settings of a config.json, by name. Each is checked on reading; a `ModelError` names the wrong one.
 
-    A null counts as left out. Code that the file may name (auto_map) is ignored.
+    A null counts as left out. Code that the file may refer to (auto_map) is ignored.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,25 +56,25 @@ class ConfigSettings:
         self._data = _read_json(path)
 
     def get(self, name: str) -> Any:
-        """The setting as it is, None if it is left out."""
+        """The unchecked setting, None if it is left out."""
         return self._data.get(name)
 
     def whole(self, name: str, otherwise: int | None = None, least: int = 1) -> int:
-        """A whole number; `otherwise` where it is left out, if it may be."""
+        """A whole number, `least` or more; `otherwise` if it is left out, unless that is None."""
         value = self._or(name, otherwise)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
             self.wrong(name, f"a whole number from {least} to {_MOST}")
         return int(value)
 
     def number(self, name: str, otherwise: float, most: float) -> float:
-        """A number between 0 and `most`, neither of them."""
+        """A number above 0 and below `most`."""
         value = self._or(name, otherwise)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < most:
             self.wrong(name, f"a number between 0 and {most:g}")
         return float(value)
 
     def flag(self, name: str, otherwise: bool = False) -> bool:
-        """Whether something is so."""
+        """A boolean."""
         value = self._or(name, otherwise)
         if not isinstance(value, bool):
             self.wrong(name, "true or false")
@@ -88,7 +88,7 @@ class ConfigSettings:
         return str(value)
 
     def wrong(self, name: str, rule: str) -> None:
-        """Raise `ModelError`: this setting must be by this rule, and isn't."""
+        """Raise a `ModelError` that this setting breaks this rule."""
         value = self.get(name)
         raise ModelError(f"{self.path}: {name} must be {rule}, got {'nothing' if value is None else short(value)}")
 
@@ -113,6 +113,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def short(value: object) -> str:
-    """A value as an error shows it."""
+    """A value, abbreviated for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""Generated tokens as text: bit by bit as they come, and then with each token's place in the text."""
+"""Generated tokens as text: piece by piece as they come, and then with each token's place in the text."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from eyeline.models.tokens import Span, Tokens
 
-_CONTEXT = 8  # tokens of the text before, since what a token says may depend on what it follows
-_CUT = "\ufffd"  # what stands for bytes that are no character, or no whole one yet
+_CONTEXT = 8  # tokens before the new ones to decode with them, since a token's text may depend on its context
+_CUT = "\ufffd"  # replaces bytes that aren't a character, or not yet a complete one
 
 
 class Continuation:
-    """A text, and tokens that were generated after it. Made by `Model.continuation`.
+    """A text, and the tokens that were generated after it. Made by `Model.continuation`.
 
-    Cutting the whole text into tokens anew might give others than were generated, so these stay, and their places come
-    from what they add: a character whose bytes lie in several tokens is the place of each of them, as tokenizers say it
-    of a text.
+    Tokenizing the whole text again might give other tokens than those generated, so these are kept, and each one's
+    place is the text that it adds. A character whose bytes are split over several tokens is the place of each of them,
+    as in tokenizers.
     """
 
     def __init__(self, tokenizer: Any, before: Tokens) -> None:
@@ -24,11 +24,11 @@ class Continuation:
         self._context = before.ids[-_CONTEXT:]
         self._start = len(self._decoded(self._context))
         self._ids: list[int] = []
-        self._texts: list[str] = []  # after each new token, all that is new
+        self._texts: list[str] = []  # the whole generated text after each new token
         self._said = 0
 
     def add(self, id: int) -> str:
-        """Take one token more; gives what can be read now and couldn't before, nothing if a character isn't whole."""
+        """Add a token; returns the text that it completes, empty if its last character isn't complete yet."""
         self._ids.append(int(id))
         text = self._decoded(self._context + self._ids)[self._start :]
         self._texts.append(text)
@@ -67,18 +67,18 @@ class Continuation:
 
 
 def _places(texts: list[str], whole: str) -> list[Span]:
-    """[first, last) of each token in what is new, by what could be read after it.
+    """[first, last) of each token in the generated text `whole`, from the text after each token.
 
     >>> _places(["a", "a\ufffd", "a\ufffd", "aé!"], "aé!")
     [(0, 1), (1, 2), (1, 2), (1, 3)]
     """
     places, first = [], 0
     for text in texts:
-        # What stays as it is; beyond it there is the beginning of a character that another token ends.
+        # The part that agrees with the whole; after it is the beginning of a character that a later token completes.
         last = next((place for place, sign in enumerate(text) if sign != whole[place : place + 1]), len(text))
         begun = last < len(text)
         if first == last and not begun and whole[first - 1 : first] == _CUT:
-            first -= 1  # one more part of a character that was never ended
+            first -= 1  # another part of a character that was never completed
         places.append((first, last + begun if begun and last < len(whole) else last))
         first = last
     return places

@@ -1,6 +1,6 @@
-"""A GGUF file, as llama.cpp reads it, made into a model's folder: float16 weights, config.json and tokenizer.json.
+"""Converts a GGUF file, the format of llama.cpp, to a model's folder: float16 weights, config.json, tokenizer.json.
 
-The `gguf` library's own functions dequantise the numbers. The differences between the two layouts are undone here.
+The `gguf` library dequantises the numbers. This module undoes the differences between the two layouts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eyeline.models.catalogue import CONVERTED, CONVERTER, MADE, Entry
 from eyeline.models.errors import ModelError
 
-# What GGUF calls the tensors of layer {}, and what transformers calls them.
+# The tensors of layer {}: their names in GGUF, and in transformers.
 _LAYER = {
     "attn_norm": "input_layernorm",
     "attn_q": "self_attn.q_proj",
@@ -31,26 +31,26 @@ _LAYER = {
     "ffn_down": "mlp.down_proj",
 }
 _OUTSIDE = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-# The kind of file that is known, by these fields: what it holds, how text is cut, and that nothing is put before it.
+# The supported kind of file, by these fields: architecture, tokenizer, and no token added at the beginning.
 _KNOWN = {
     "general.architecture": "llama",
     "tokenizer.ggml.model": "gpt2",
     "tokenizer.ggml.pre": "smollm",
     "tokenizer.ggml.add_bos_token": False,
 }
-_CONTROL = 3  # the kind of token, in tokenizer.ggml.token_type, that no text is cut into unless it is written out
+_CONTROL = 3  # the type of special tokens in tokenizer.ggml.token_type: text becomes one only if it spells it out
 
 
 def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]) -> None:
-    """Make `source`, a GGUF file of a Llama with byte-level BPE, into the files of a model in `folder`.
+    """Convert `source`, a GGUF file of a Llama with byte-level BPE, to the files of a model in `folder`.
 
-    Beside them lies a note of what they were made of, and their hashes, by which `catalogue.fault` knows them.
+    A record of the source and of the files' hashes is written beside them, for `catalogue.fault`.
 
     Args:
-        entry: the model, for its name and what was published.
+        entry: the model, for its name and the published hashes.
         source: the GGUF file.
-        folder: where the files go.
-        say: called with a line of text at each tenth.
+        folder: the folder to write to.
+        say: called with a line of text at each tenth of the work.
     """
     import gguf
     from safetensors.numpy import save
@@ -64,7 +64,7 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
     if known != _KNOWN:
         raise ModelError(f"{source.name} must be a GGUF file of {_KNOWN} to be converted, got {known}")
     config = _config(field, {tensor.name for tensor in reader.tensors})
-    total, done, told = sum(math.prod(tensor.shape.tolist()) for tensor in reader.tensors), 0, 0
+    total, done, reported = sum(math.prod(tensor.shape.tolist()) for tensor in reader.tensors), 0, 0
     tensors = {}
     for tensor in reader.tensors:
         name, _, kind = tensor.name.rpartition(".")
@@ -75,8 +75,8 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
         # Vectors stay float32: they are small, and were never quantised.
         tensors[f"{_theirs(name)}.{kind}"] = np.ascontiguousarray(values, np.float16 if values.ndim > 1 else np.float32)
         done += values.size
-        if (tenths := 10 * done // total) > told:
-            told = tenths
+        if (tenths := 10 * done // total) > reported:
+            reported = tenths
             say(f"converting {entry.name}: {10 * tenths}%")
     (folder / "model.safetensors").write_bytes(save(tensors, {"format": "pt"}))
     _write(folder / "config.json", config)
@@ -89,10 +89,10 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
 
 
 def halves_together(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """The rows of a matrix for queries or keys, from llama.cpp's order within each head to that of transformers.
+    """Reorder a query or key matrix's rows, within each head, from llama.cpp's order to transformers'.
 
-    Rotary positions turn pairs of a head's numbers. llama.cpp pairs neighbours, transformers the first half with the
-    second, so that row 2i there is row i here, and row 2i + 1 row D/2 + i.
+    Rotary positions rotate pairs of a head's numbers. llama.cpp pairs neighbours, transformers the first half with the
+    second, so llama.cpp's row 2i becomes row i, and its row 2i + 1 becomes row D/2 + i.
 
     >>> halves_together(np.arange(4, dtype=np.float32)[:, None], heads=1)[:, 0]
     array([0., 2., 1., 3.], dtype=float32)
@@ -122,7 +122,7 @@ def _config(field: Callable[[str], Any], names: set[str]) -> dict[str, Any]:
         "hidden_size": field("llama.embedding_length"),
         "intermediate_size": field("llama.feed_forward_length"),
         "hidden_act": "silu",
-        # It was a float32, and 1e-05 before that.
+        # Stored as float32; rounded back to the original 1e-05.
         "rms_norm_eps": float(f"{field('llama.attention.layer_norm_rms_epsilon'):.6g}"),
         "rope_theta": field("llama.rope.freq_base"),
         "tie_word_embeddings": "output.weight" not in names,
@@ -133,7 +133,7 @@ def _config(field: Callable[[str], Any], names: set[str]) -> dict[str, Any]:
 
 
 def _tokenizer(field: Callable[[str], Any]) -> Any:
-    """The tokenizer, of the file's own vocabulary and merges. It adds no token at the beginning, as the file says."""
+    """The tokenizer, from the file's vocabulary and merges. It adds no token at the beginning, as the file says."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
     pieces = field("tokenizer.ggml.tokens")
@@ -141,7 +141,7 @@ def _tokenizer(field: Callable[[str], Any]) -> Any:
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     unknown = pieces[field("tokenizer.ggml.unknown_token_id")]
     tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token=unknown))
-    # Digits one by one, then GPT-2's pattern, which is ByteLevel's own.
+    # Digits one by one, then GPT-2's pattern, ByteLevel's default.
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
@@ -153,7 +153,7 @@ def _tokenizer(field: Callable[[str], Any]) -> Any:
 
 
 def _tokenizer_config(field: Callable[[str], Any], config: dict[str, Any]) -> dict[str, Any]:
-    """What transformers wants beside tokenizer.json, so that it takes that as it is."""
+    """tokenizer_config.json, with which transformers uses tokenizer.json unchanged."""
     pieces = field("tokenizer.ggml.tokens")
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",

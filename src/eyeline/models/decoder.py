@@ -1,9 +1,8 @@
-"""A Transformer decoder in plain NumPy: the Llama family, whose tokens look only back.
+"""A Transformer decoder in plain NumPy: the Llama family, with causal attention.
 
-Each layer norms the tokens' vectors, adds what each token gathers from those before it and itself, norms once more and
-adds what it makes of that by itself. Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models"
-(2023), section 2.2; grouped heads: Ainslie et al. (2023); gated feed-forward: Shazeer, "GLU Variants Improve
-Transformer" (2020).
+Each layer is pre-norm: x + attention(norm(x)), then x + feed_forward(norm(x)). Source: Touvron et al., "LLaMA: Open and
+Efficient Foundation Language Models" (2023), section 2.2; grouped heads: Ainslie et al. (2023); gated feed-forward:
+Shazeer, "GLU Variants Improve Transformer" (2020).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from eyeline.models.rotary import Rotary, Turn, rotate
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
-#: So many tokens take the feed-forward layer together: what lies between its halves is wide, and is soon done with.
+#: The number of tokens that go through the feed-forward layer at a time, to limit the memory of its inner vectors.
 TOGETHER = 1024
 
 
@@ -46,7 +45,7 @@ class RootMeanSquareNorm:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """What a token makes of its vector by itself: down(activation(gate(x)) · up(x))."""
+    """The gated feed-forward layer: down(activation(gate(x)) · up(x))."""
 
     gate: Linear
     up: Linear
@@ -61,7 +60,7 @@ class FeedForward:
 
 @dataclass(frozen=True)
 class DecoderLayer:
-    """One layer."""
+    """A decoder layer."""
 
     heads: int
     key_heads: int
@@ -85,7 +84,7 @@ class DecoderLayer:
         read: Sequence[Readout],
         cache: KeyValueCache | None,
     ) -> Layer:
-        """The layer for tokens x, (B, N, width), at the places of `turn`, after those whose keys are in the cache."""
+        """Run the layer on tokens x, (B, N, width), at the positions of `turn`, after the tokens in the cache."""
         normed = self.attention_norm(x)
         q, k = split(self.query(normed), self.heads), split(self.key(normed), self.key_heads)
         v = split(self.value(normed), self.key_heads)
@@ -103,7 +102,7 @@ class DecoderLayer:
         return Layer(q, k, v, seen, x, back)
 
     def looks_back(self, mask: Mask | None) -> Mask:
-        """Where a token may look: back, as far as this layer's window, and where the mask lets it."""
+        """The layer's mask: causal, within the layer's window if it has one, and within `mask`."""
         seen: Mask = Causal(align="end")
         if self.window is not None:
             seen &= Window(before=self.window - 1, after=0, align="end")
@@ -121,7 +120,7 @@ class Decoder:
     unembedding: StoredMatrix | None
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
-        """Each token's first vector, (B, N, width)."""
+        """The tokens' embeddings, (B, N, width)."""
         return self.words[ids]
 
     def layers(
@@ -132,7 +131,7 @@ class Decoder:
         read: Sequence[Readout] = (),
         caches: Sequence[KeyValueCache] | None = None,
     ) -> Iterator[Layer]:
-        """Each layer as it is done, for embedded tokens x, (B, N, width), which come after those in the caches."""
+        """Run the layers on embedded tokens x, (B, N, width), after the tokens in the caches; yields each layer."""
         turn = self.rotary.turn(caches[0].length if caches else 0, x.shape[1])
         for number, block in enumerate(self.blocks):
             layer = block(x, turn, mask, scale, read, caches[number] if caches else None)
@@ -144,13 +143,13 @@ class Decoder:
         return tuple(KeyValueCache() for _ in self.blocks)
 
     def logits(self, state: Array) -> Array:
-        """What final vectors, (..., width), say of every token of the vocabulary, (..., vocabulary)."""
+        """The logits of the next token, (..., vocabulary), from vectors after the last layer, (..., width)."""
         assert self.unembedding is not None
         return Linear(self.unembedding, None)(self.norm(state))
 
 
 def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
-    """The decoder whose weights are in `path`, a model.safetensors."""
+    """Read a decoder's weights from `path`, a model.safetensors or its index."""
     width, inner = config.width, config.feed_forward_width
     queries, keys = config.heads * config.head_dim, config.key_heads * config.head_dim
     tensors = StoredTensors(path, "model.")
@@ -190,7 +189,7 @@ def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
 
     words = tensors.matrix("embed_tokens.weight", config.vocabulary_size, width)
     unembedding = words if config.tied else None
-    if not config.tied and "lm_head.weight" in tensors:  # saved without what it says, a model can still be looked into
+    if not config.tied and "lm_head.weight" in tensors:  # without an output matrix, a model can still be observed
         unembedding = tensors.matrix("lm_head.weight", config.vocabulary_size, width)
     blocks = tuple(block(number) for number in range(config.layers))
     return Decoder(words, config.rotary, blocks, norm("norm"), unembedding)

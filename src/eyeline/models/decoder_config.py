@@ -1,4 +1,4 @@
-"""What config.json says of a decoder: the Llama family, whose members differ by a few settings."""
+"""The configuration of a decoder: the Llama family, whose members differ in a few settings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ DECODERS = ("llama", "mistral", "qwen2", "qwen3")
 
 @dataclass(frozen=True)
 class DecoderConfig(Config):
-    """What config.json says of a decoder.
+    """The configuration of a decoder.
 
     Attributes:
-        rotary: how queries and keys turn with their places.
-        windows: for each layer, how many tokens a token looks at, itself and those before it; None for all.
-        tied: whether the word embeddings are also what a final vector is compared with.
-        attention_bias: whether queries, keys and values have biases.
-        attended_bias: whether what brings the heads together has.
-        feed_forward_bias: whether the feed-forward layers have.
+        rotary: the rotary positions of queries and keys.
+        windows: for each layer, the number of tokens that a token may look at, itself and earlier ones; None for all.
+        tied: whether the word embeddings are also the output matrix.
+        attention_bias: whether the projections to queries, keys and values have biases.
+        attended_bias: whether attention's output projection has a bias.
+        feed_forward_bias: whether the feed-forward layers have biases.
         head_norms: whether each head's queries and keys are normed.
         ends: the tokens that end a text.
     """
@@ -40,7 +40,7 @@ class DecoderConfig(Config):
 
 
 def decoder_config(settings: ConfigSettings) -> DecoderConfig:
-    """A decoder's configuration, by its settings; what they leave out is as in transformers."""
+    """A decoder's configuration, from its settings; defaults are as in transformers."""
     kind = settings.get("model_type")
     heads, width = settings.whole("num_attention_heads"), settings.whole("hidden_size")
     layers = settings.whole("num_hidden_layers")
@@ -78,7 +78,7 @@ def decoder_config(settings: ConfigSettings) -> DecoderConfig:
 
 
 def _windows(settings: ConfigSettings, kind: str, layers: int) -> tuple[int | None, ...]:
-    """Mistral's window is that of every layer; Qwen's of the layers that it names, or of those from one on."""
+    """Each layer's window. Mistral's is for all layers; Qwen's for the layers that it lists, or from one layer on."""
     if kind == "llama" or settings.get("sliding_window") is None:
         return (None,) * layers
     window = settings.whole("sliding_window")

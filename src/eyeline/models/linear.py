@@ -1,4 +1,4 @@
-"""What encoders and decoders share: matrices applied to every token's vector, and vectors cut into heads."""
+"""Linear layers, and splitting vectors into heads, for encoders and decoders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 
 @dataclass(frozen=True)
 class Linear:
-    """x·Wᵀ + b, or without b."""
+    """A linear layer: x·Wᵀ + b, or x·Wᵀ if the bias is None."""
 
     weight: StoredMatrix
     bias: Array | None
@@ -23,7 +23,7 @@ class Linear:
 
 
 def read_linear(tensors: StoredTensors, name: str, outputs: int, inputs: int, *, bias: bool = True) -> Linear:
-    """The matrix `name`.weight, and `name`.bias if it has one."""
+    """Read a linear layer: the matrix `name`.weight, and `name`.bias if `bias`."""
     weight = tensors.matrix(f"{name}.weight", outputs, inputs)
     return Linear(weight, tensors.vector(f"{name}.bias", outputs) if bias else None)
 

@@ -15,7 +15,7 @@ from eyeline.models.tokenizing import read_tokenizer
 
 
 def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], None] | None = None) -> Model:
-    """A model by its name in the catalogue or by its folder. A known one that isn't here yet is fetched, once.
+    """Load a model by its name in the catalogue or from a folder. A known model is fetched on first use.
 
     Args:
         name: a name of the catalogue ("minilm"), or a folder with config.json, model.safetensors and tokenizer.json.
@@ -25,7 +25,8 @@ def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], N
         The model, ready to run.
 
     Raises:
-        ModelError: if the name is unknown, it can't be fetched, or a file is missing, damaged or of another model.
+        ModelError: if the name is unknown, the model can't be fetched, or a file is missing, damaged or of another
+            model.
 
     >>> model = load("minilm")
     >>> tokens = model.tokens("Time flies!")

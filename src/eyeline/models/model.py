@@ -1,4 +1,4 @@
-"""A model that can be run: a tokenizer and a network."""
+"""A model: a tokenizer and a network."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Model:
 
     Attributes:
         name: the name or folder that the user gave.
-        config: its sizes.
-        source: the folder that it was read from.
+        config: its configuration.
+        source: the folder of its files.
     """
 
     def __init__(self, name: str, config: Config, source: Path, network: Network, tokenizer: Any) -> None:
@@ -44,7 +44,8 @@ class Model:
         return f"<Model {self.name}: {self.config.model_type}, {size}>"
 
     def tokens(self, text: str) -> Tokens:
-        """`text` as tokens, with the special ones that the model wants around it ([CLS], [SEP]). Nothing is cut off.
+        """Tokenize `text`, and add the special tokens that the model needs around it ([CLS], [SEP]). Nothing is
+        truncated.
 
         Raises:
             ModelError: if the text isn't valid Unicode.
@@ -52,7 +53,7 @@ class Model:
         return tokenize(self._tokenizer, text, self.config.vocabulary_size)
 
     def text(self, ids: ArrayLike) -> str:
-        """Token ids, (N,), as text, special tokens as they are spelled. Where a character is cut short there is a �.
+        """Token ids, (N,), as text, including special tokens. An incomplete character becomes �.
 
         >>> from eyeline.models import load
         >>> model = load("smollm2")
@@ -69,7 +70,7 @@ class Model:
         return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def continuation(self, tokens: Tokens) -> Continuation:
-        """A continuation of a text: it takes generated tokens one by one and gives them as text.
+        """A `Continuation` of a text, which takes generated tokens one by one and returns them as text.
 
         >>> from eyeline.models import load
         >>> model = load("smollm2")
@@ -80,7 +81,7 @@ class Model:
         return Continuation(self._tokenizer, tokens)
 
     def embed(self, ids: ArrayLike) -> NDArray[np.float32]:
-        """Each token's first vector, before any layer: ids (B, N) → (B, N, width). Raises as `run`."""
+        """The tokens' embeddings, before any layer: ids (B, N) → (B, N, width). Raises as `run`."""
         return self._network.embed(self._checked(ids))
 
     def run(
@@ -96,14 +97,14 @@ class Model:
 
         Args:
             ids: (B, N) whole numbers, 0 to vocabulary size - 1.
-            lengths: the real number of tokens of each text, (B,), where the batch is padded at its end.
-            mask: where a token may look, beside what `lengths` says; everywhere if not given. A decoder's tokens look
-                back alone in any case.
+            lengths: the real number of tokens of each text, (B,), if the batch is padded at the end.
+            mask: where a token may look, in addition to the padding; everywhere if not given. In a decoder, attention
+                is causal in any case.
             scale: the factor of the scores; 1/√(head width), as the model was trained, if not given.
-            weights: whether to keep every layer's weights, (B, H, N, N) each.
+            weights: whether to keep every layer's attention weights, (B, H, N, N) each.
 
         Returns:
-            `Run`: the hidden states and what happened in each layer. Rows of padded tokens mean nothing.
+            `Run`: the hidden states and each layer's attention. Rows of padded tokens are meaningless.
 
         Raises:
             ModelError: if there are more tokens than the model has positions.
@@ -126,14 +127,14 @@ class Model:
         scale: float | None = None,
         read: Readout | Sequence[Readout] = (),
     ) -> Iterator[Layer]:
-        """Run the model layer by layer, keeping nothing of those before: for long texts.
+        """Run the model layer by layer, without keeping earlier layers: for long texts.
 
         Args:
             ids, lengths, mask, scale: as for `run`.
-            read: what to read of every layer's weights; see `eyeline.observe`.
+            read: the readouts of every layer's weights; see `eyeline.observe`.
 
         Yields:
-            Each `Layer` as it is done.
+            Each `Layer` as it is computed.
 
         Raises:
             ModelError, ValueError: as `run`; and as `eyeline.observe` for `read`.
@@ -146,18 +147,18 @@ class Model:
         [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
-        asked: Any = read if isinstance(read, Sequence) else [read]
-        return self._network.layers(self._network.embed(array), mask, scale, asked)
+        readouts: Any = read if isinstance(read, Sequence) else [read]
+        return self._network.layers(self._network.embed(array), mask, scale, readouts)
 
     def logits(self, state: ArrayLike) -> NDArray[np.float32]:
-        """What a decoder says comes next, after tokens whose vectors after the last layer these are.
+        """A decoder's logits of the next token, from the tokens' vectors after the last layer.
 
         Args:
-            state: (..., width), rows of the last layer's `state`; for long texts, only those of interest, since every
-                row gives as many numbers as there are tokens in the vocabulary.
+            state: (..., width), rows of the last layer's `state`; for long texts, pass only the rows of interest, since
+                each gives as many numbers as the vocabulary has tokens.
 
         Returns:
-            (..., vocabulary size): softmax of it is the probability of each token.
+            (..., vocabulary size): their softmax is the probability of each token.
 
         Raises:
             ModelError: if the model is an encoder.
@@ -180,20 +181,19 @@ class Model:
         seed: int | None = None,
         read: Readout | Sequence[Readout] = (),
     ) -> Iterator[Step]:
-        """Go on with a text: the likeliest token, then the likeliest after that, or tokens drawn at random.
+        """Generate tokens after a text: the likeliest each time, or drawn at random.
 
         Args:
             ids: the tokens of one text, (N,) or (1, N).
-            count: how many tokens to add at most; the model's end-of-text token, if it comes, is the last.
+            count: the most tokens to generate; generation stops after the model's end-of-text token.
             temperature: the divisor of the logits before a token is drawn; 0 takes the likeliest.
-            top_k: draw from so many of the likeliest only.
-            top_p: draw from the likeliest that together have this probability only.
+            top_k: draw only from this many likeliest tokens.
+            top_p: draw only from the likeliest tokens that together have this probability.
             seed: of the draw: the same seed draws the same tokens.
-            read: what to read of the weights of each step; see `eyeline.observe`.
+            read: the readouts of each step's weights; see `eyeline.observe`.
 
         Yields:
-            A `Step` for each token as it is chosen. Keys and values are kept from step to step, so that each costs one
-            token's work.
+            A `Step` for each token as it is chosen. Keys and values are cached, so each step costs one token's work.
 
         Raises:
             ModelError: if the model is an encoder, or has too few positions for ids.
@@ -205,8 +205,8 @@ class Model:
         >>> model.text([step.id for step in steps]), round(steps[0].probability, 2)
         (' Paris.', 0.77)
         """
-        asked: Any = read if isinstance(read, Sequence) else [read]
-        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=asked)
+        readouts: Any = read if isinstance(read, Sequence) else [read]
+        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=readouts)
         return (Step(one.chosen, one.probability, one.layers) for one in running if one.chosen is not None)
 
     def generation_passes(
@@ -217,11 +217,11 @@ class Model:
         Args:
             ids, count: as for `generate`.
             choice: how tokens are chosen.
-            read: readouts of the passes of one token.
-            whole: whether the last new token is run too, so that every token went through the model once.
+            read: the readouts for passes of one token.
+            whole: whether to run the last new token too, so that every token goes through the model once.
 
         Yields:
-            The prompt but its last token in one pass, if it has several, then one token at a time.
+            The prompt without its last token in one pass, if it has several, then one token at a time.
 
         Raises:
             ModelError, ValueError: as `generate`.
@@ -234,7 +234,7 @@ class Model:
         return passes(decoder, array, count, choice, config.ends, read, whole)
 
     def _decoder(self) -> tuple[Decoder, DecoderConfig]:
-        """The network, if it is one that says what comes next."""
+        """The network and its configuration, if it is a decoder with an output matrix."""
         if not isinstance(self._network, Decoder) or not isinstance(self.config, DecoderConfig):
             raise ModelError(
                 f"{self.name} must be a decoder to say what comes next, got an encoder ({self.config.model_type}); "
@@ -248,7 +248,7 @@ class Model:
         return self._network, self.config
 
     def _seen(self, ids: ArrayLike, lengths: ArrayLike | None, mask: Mask | None) -> Mask | None:
-        """Where tokens may look: the mask that was asked for, without padding."""
+        """The user's mask, joined with the padding."""
         if lengths is None:
             return mask
         real, B = np.asarray(lengths), len(np.asarray(ids))

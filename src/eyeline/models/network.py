@@ -1,4 +1,4 @@
-"""The networks that `load` knows: a folder's config.json says which, and each has the same two calls."""
+"""The networks that `load` supports, chosen by config.json; all have the same two methods."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Network(Protocol):
     """An encoder or a decoder."""
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
-        """Each token's first vector, (B, N, width)."""
+        """The tokens' embeddings, (B, N, width)."""
 
     def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
-        """Each layer as it is done, for embedded tokens x, (B, N, width)."""
+        """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
 
 
 def read_network(folder: Path) -> tuple[Config, Network]:
-    """The configuration and the network in a folder, by its config.json and its weights.
+    """Read the configuration and the network from a folder.
 
     Raises:
-        ModelError: if it is of no known family, or a file is missing, damaged or of another model.
+        ModelError: if the family isn't supported, or a file is missing, damaged or of another model.
     """
     settings = ConfigSettings(folder / "config.json")
     kind = settings.get("model_type")
@@ -53,7 +53,7 @@ def _decoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
     return config, read_decoder(weights, config)
 
 
-#: What reads a family that runs in NumPy, by config.json's model_type: from its settings and weights.
+#: The readers of families that run in NumPy, by config.json's model_type: (settings, weights file) → network.
 READERS: dict[str, Callable[[ConfigSettings, Path], tuple[Config, Network]]] = {
     **dict.fromkeys(FAMILIES, _encoder),
     **dict.fromkeys(DECODERS, _decoder),

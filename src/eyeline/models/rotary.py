@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys turned by angles that grow with their place, so that scores depend on distance.
+"""Rotary positions: queries and keys rotated by angles proportional to position, so that scores depend on distance.
 
 Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021). A head's first half
 is paired with its second, as in Llama's checkpoints.
@@ -22,7 +22,7 @@ Turn = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Rotary:
-    """How fast each pair of a head's numbers turns.
+    """The rotation speed of each pair of a head's numbers.
 
     Attributes:
         speeds: radians per token, (D/2,).
@@ -31,14 +31,14 @@ class Rotary:
     speeds: Array
 
     def turn(self, first: int, count: int) -> Turn:
-        """The cosines and sines of `count` places from `first` on, (count, D/2) each."""
+        """The cosines and sines of `count` positions from `first` on, (count, D/2) each."""
         angles = np.arange(first, first + count, dtype=np.float32)[:, None] * self.speeds
-        exact = angles.astype(np.float64)  # float32 sines of large angles are another matter in every library
+        exact = angles.astype(np.float64)  # float32 sines of large angles differ between libraries
         return np.cos(exact).astype(np.float32), np.sin(exact).astype(np.float32)
 
 
 def rotate(x: Array, turn: Turn) -> Array:
-    """Each vector of x, (B, heads, N, D), turned as its place says."""
+    """Rotate each vector of x, (B, heads, N, D), by the angles of its position."""
     cos, sin = turn
     half = x.shape[-1] // 2
     left, right = x[..., :half], x[..., half:]
@@ -49,10 +49,10 @@ def rotate(x: Array, turn: Turn) -> Array:
 
 
 def read_rotary(settings: ConfigSettings, head_dim: int) -> Rotary:
-    """The rotary positions that config.json asks for, by its old names (rope_theta, rope_scaling) or its new one.
+    """The rotary positions of config.json, under the old names (rope_theta, rope_scaling) or the new one.
 
     Raises:
-        ModelError: if they are scaled in a way that isn't one of `SCALINGS`.
+        ModelError: if their scaling isn't one of `SCALINGS`.
     """
     name = "rope_scaling" if settings.get("rope_parameters") is None else "rope_parameters"
     given = settings.get(name) or {}
@@ -79,7 +79,7 @@ def read_rotary(settings: ConfigSettings, head_dim: int) -> Rotary:
         return float(value)
 
     theta = number("rope_theta", settings.number("rope_theta", 10000.0, 1e30))
-    # As float32 has it at each step: at place 8,000 a difference in the last digit turns by as much as 0.0005.
+    # Every step in float32, as in training: at position 8,000 a difference in the last digit rotates by 0.0005.
     exponents = np.arange(0, head_dim, 2, dtype=np.float32) / np.float32(head_dim)
     speeds = np.float32(1) / np.power(theta, exponents.astype(np.float64)).astype(np.float32)
     return Rotary(SCALINGS[kind](speeds, number).astype(np.float32))
@@ -90,23 +90,24 @@ def _as_trained(speeds: Array, number: Callable[..., float]) -> Array:
 
 
 def _linear(speeds: Array, number: Callable[..., float]) -> Array:
-    """All slower by a factor. Source: Chen et al., "Extending Context Window of LLMs via Positional Interpolation"."""
+    """All speeds divided by a factor. Source: Chen et al., "Extending Context Window of LLMs via Positional
+    Interpolation"."""
     return speeds / np.float32(number("factor"))
 
 
 def _llama3(speeds: Array, number: Callable[..., float]) -> Array:
-    """Slower by a factor where a whole turn takes long, as trained where it is short, and between them in between.
+    """Low speeds divided by a factor, high speeds unchanged, and speeds between them interpolated.
 
-    Source: the Llama 3.1 models (Meta, 2024), in whose config.json the four numbers stand.
+    Source: the Llama 3.1 models (Meta, 2024), whose config.json has the four numbers.
     """
     factor, low = number("factor"), number("low_freq_factor")
     high = number("high_freq_factor", above=low)
-    turns = number("original_max_position_embeddings") * speeds / (2 * math.pi)  # in the length that was trained with
+    turns = number("original_max_position_embeddings") * speeds / (2 * math.pi)  # in the training length
     kept = np.clip((turns - low) / (high - low), 0, 1)
     return np.asarray((1 - kept) * speeds / factor + kept * speeds, np.float32)
 
 
-#: What may be done to the speeds, by the names that config.json uses.
+#: The scalings of the speeds, by their names in config.json.
 SCALINGS: dict[str, Callable[[Array, Callable[..., float]], Array]] = {
     "default": _as_trained,
     "linear": _linear,

@@ -17,12 +17,12 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Layer:
-    """What happened in one layer.
+    """The intermediate results of one layer.
 
     Attributes:
         q: queries, (B, H, N, D).
-        k, v: keys and values, (B, G, M, D): of the same tokens, and in a step of generation, of all
-            before them too. G is fewer than H where several heads of queries share one.
+        k, v: keys and values, (B, G, M, D), of the same tokens; in generation, of all earlier tokens too. G is less
+            than H if several query heads share a key head.
         seen: the layer's attention and its readouts.
         state: each token's vector after the layer, (B, N, width).
         mask: where its tokens may look; None for everywhere.
@@ -47,7 +47,7 @@ class Layer:
 
     @property
     def weights(self) -> NDArray[Any] | None:
-        """(B, H, N, M), if they were asked for."""
+        """The weights, (B, H, N, M); None unless they were requested."""
         return self.seen.get(Weights)
 
 
@@ -57,8 +57,8 @@ class Run:
 
     Attributes:
         hidden_states: each token's vector before the first layer and after each, layers + 1 arrays of (B, N, width). A
-            decoder's last is as its last layer left it: `Model.logits` norms it.
-        layers: what happened in each layer.
+            decoder's last one is before the final norm, which `Model.logits` applies.
+        layers: the intermediate results of each layer.
     """
 
     hidden_states: tuple[Array, ...]

@@ -1,4 +1,4 @@
-"""The border to the tokenizers library: a tokenizer from its file, a text as tokens, and its faults in one line."""
+"""The interface to the tokenizers library: reads a tokenizer, tokenizes text, and reports its errors in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REDIRECTED = ForkSafeLock()
 
 
 def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
-    """The tokenizer in `path`, a tokenizer.json, told never to cut a text short or to pad it."""
+    """Read a tokenizer from `path`, a tokenizer.json, and turn off its truncation and padding."""
     from tokenizers import Tokenizer
 
     try:
@@ -44,9 +44,10 @@ def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
 
 
 def check_unicode(text: str) -> None:
-    """
+    """Check that a text is a string of valid Unicode.
+
     Raises:
-        ModelError: unless `text` is a string of valid Unicode.
+        ModelError: if it isn't.
     """
     if not isinstance(text, str):
         raise ModelError(f"text must be a string, got {type(text).__name__}")
@@ -60,7 +61,7 @@ def check_unicode(text: str) -> None:
 
 
 def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
-    """`text` as tokens, with the special ones around it."""
+    """Tokenize `text`, with special tokens."""
     check_unicode(text)
     try:
         with panics_caught():
@@ -87,21 +88,21 @@ def tokens_of(
     special: Sequence[bool],
     unknown: int | None,
 ) -> Tokens:
-    """The tokens of a text, of which those with the id `unknown` stand for what the vocabulary has no piece for."""
+    """The tokens of a text; tokens with the id `unknown` replace text that the vocabulary can't express."""
     places = [
         place
         for place, (first, last) in enumerate(offsets)
-        # Whoever typed [UNK] was understood.
+        # If the text itself contains [UNK], that token isn't unknown.
         if ids[place] == unknown and not special[place] and text[first:last].strip() not in ("", pieces[place])
     ]
     return Tokens(text, list(ids), list(pieces), list(offsets), list(special), tuple(places))
 
 
 def unknown_id(tokenizer: Any) -> int | None:
-    """The id of the token that stands for what a tokenizer has no piece for; None if it has none."""
+    """The id of a tokenizer's unknown token; None if it has none."""
     name = getattr(tokenizer.model, "unk_token", None)
     if name is None and type(tokenizer.model).__name__ == "Unigram":
-        # Its token is a place in its vocabulary, which the library says in JSON alone.
+        # This model has an index into its vocabulary instead, which the library exposes only in JSON.
         given = json.loads(tokenizer.to_str())["model"].get("unk_id")
         return None if given is None else int(given)
     found = None if name is None else tokenizer.token_to_id(name)
@@ -110,10 +111,10 @@ def unknown_id(tokenizer: Any) -> int | None:
 
 @contextmanager
 def panics_caught() -> Iterator[None]:
-    """Give the library's panics as errors of one line, without what it prints on stderr while it panics.
+    """Turn the library's panics into errors of one line, without its output on stderr.
 
-    A pattern that takes for ever on a text, such as (a+)+$, makes it panic: a BaseException, and a page on stderr.
-    What others write there meanwhile comes after the block.
+    A regular expression that backtracks too long, such as (a+)+$, makes it panic: a BaseException, and a page on
+    stderr. Other output to stderr appears after the block.
 
     Raises:
         ModelError: if the library panicked.

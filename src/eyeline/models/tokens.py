@@ -1,4 +1,4 @@
-"""Text as a model sees it: pieces with their places in the text, and the words of the text that they belong to."""
+"""Tokenized text: tokens with their places in the text, and the words that they belong to."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Tokens:
-    """A text cut into tokens. All places are in characters of `text`: `text[first:last]`.
+    """A tokenized text. All places are in characters of `text`: `text[first:last]`.
 
     Attributes:
         text: the text, as typed.
-        ids: the model's input.
-        pieces: how the tokenizer spells each token; it may have lost accents and capitals.
-        offsets: [first, last) of each token in the text, as the tokenizer says; (0, 0) for a special token.
-        special: whether the tokenizer added it, as [CLS] and [SEP].
-        unknown: the positions of the tokens that stand for a text the vocabulary has no piece for, as [UNK].
-        words: which word of the text each token belongs to, counted from 0; None for special tokens and bare spaces.
-        spans: [first, last) of each word, with all its accents and joined emoji: `text[first:last]` is it as typed.
+        ids: the token ids, the model's input.
+        pieces: the tokenizer's spelling of each token, which may lack accents and capitals.
+        offsets: [first, last) of each token in the text, from the tokenizer; (0, 0) for a special token.
+        special: whether each token was added by the tokenizer, as [CLS] and [SEP].
+        unknown: the positions of unknown tokens ([UNK]), which replace text that the vocabulary can't express.
+        words: each token's word, counted from 0; None for special tokens and bare spaces.
+        spans: [first, last) of each word, with all its accents and joined emoji: `text[first:last]` is the word as
+            typed.
     """
 
     text: str
@@ -46,27 +47,27 @@ class Tokens:
 
     @property
     def has_words(self) -> bool:
-        """Whether any token is of a word of the text."""
+        """Whether any token belongs to a word."""
         return any(word is not None and not special for word, special in zip(self.words, self.special, strict=True))
 
     def word(self, number: int) -> str:
-        """Word `number` of the text, as typed."""
+        """The word of this number, counted from 0, as typed."""
         first, last = self.spans[number]
         return self.text[first:last]
 
 
 def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], list[Span]]:
-    """Pieces grouped into the words of the text that they lie in.
+    """Group pieces into the words of the text.
 
-    A word never splits a piece: where one reaches into several words, as an unknown token or a byte-level one may, they
-    become one word. A word that no piece lies in isn't counted.
+    A piece is never split: where one overlaps several words, as an unknown or a byte-level token may, they become one
+    word. A word without a piece isn't counted.
 
     Args:
         text: the text.
-        offsets: [first, last) of each piece, in characters; None for a piece that isn't of the text.
+        offsets: [first, last) of each piece, in characters; None for a piece outside the text.
 
     Returns:
-        The word of each piece, counted from 0 in reading order (None where it isn't of the text, or is a bare space),
+        The word of each piece, counted from 0 in reading order (None for a piece outside the text, or a bare space),
         and [first, last) of each word.
 
     >>> group("I don't", [None, (0, 1), (2, 5), (5, 6), (6, 7), None])
@@ -76,15 +77,15 @@ def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], 
     word_at: list[int | None] = [None] * len(text)
     for number, (first, last) in enumerate(spans):
         word_at[first:last] = [number] * (last - first)
-    # The words that each piece reaches into; one without a width (a mark of a word's beginning) lies where it stands.
+    # The words that each piece overlaps. A piece of width 0 (a mark of a word's beginning) belongs to the word there.
     reached = [
         [number for number in word_at[span[0] : max(span[1], span[0] + 1)] if number is not None] if span else []
         for span in offsets
     ]
-    glued = [False] * len(spans)  # to the word before
+    glued = [False] * len(spans)  # whether each word is joined to the one before
     for numbers in filter(None, reached):
         glued[numbers[0] + 1 : numbers[-1] + 1] = [True] * (numbers[-1] - numbers[0])
-    whole = list(itertools.accumulate(not glue for glue in glued))  # the joined word that each word is part of
+    whole = list(itertools.accumulate(not glue for glue in glued))  # each word's number after joining
     used = sorted({whole[numbers[0]] for numbers in reached if numbers})
     place = {number: place for place, number in enumerate(used)}
     firsts = {whole[number]: first for number, (first, _) in reversed(list(enumerate(spans)))}
@@ -94,12 +95,12 @@ def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], 
 
 
 def split(text: str) -> list[Span]:
-    """The words of a text: [first, last) of each, in order; only spaces and control characters lie outside them.
+    """Split a text into words: [first, last) of each, in order; only spaces and control characters lie outside them.
 
-    Letters and digits run together, with what marks them (accents) and with an apostrophe or full stop between two
-    letters or two digits, or a comma between two digits: "don't", "U.S", "3.14". Hyphens divide, so each part of
-    "state-of-the-art" can be looked at. Every ideograph is a word, and so is every symbol; an emoji with all that is
-    joined to it. Source: Unicode Standard Annex #29, section 4.1, without its rules for single scripts.
+    Letters and digits stay together, with their marks (accents), and with an apostrophe or full stop between two
+    letters or two digits, or a comma between two digits: "don't", "U.S", "3.14". Hyphens split, so that each part of
+    "state-of-the-art" can be looked at. Every ideograph is a word, and so is every symbol; an emoji includes the
+    symbols joined to it. Source: Unicode Standard Annex #29, section 4.1, without its rules for single scripts.
 
     >>> text = "Don't go, naïve 東京 👍🏽!"
     >>> [text[first:last] for first, last in split(text)]
@@ -108,9 +109,9 @@ def split(text: str) -> list[Span]:
     return [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
 
 
-# A word, as a pattern of the kinds of its characters (see _kind).
+# The pattern of a word, on the kinds of its characters (see _kind).
 _WORD = re.compile(
-    r"(?:l[mz]*(?:\.(?=l))?|d[mz]*(?:[.,](?=d))?)+"  # letters and digits, with what may stand between two of them
+    r"(?:l[mz]*(?:\.(?=l))?|d[mz]*(?:[.,](?=d))?)+"  # letters and digits, with punctuation between two of them
     r"|ff[mz]*"  # a flag is a pair of letters of its own kind
     r"|[fi][mz]*"
     r"|[p.,](?:m|zp?)*"  # a symbol, with the symbols that are joined to it

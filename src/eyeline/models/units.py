@@ -1,4 +1,4 @@
-"""Units: a unit is one bar, or one row: a word of the text, a piece of one, or a special token."""
+"""Units of the views, one bar or row each: a word of the text, a piece of a word, or a special token."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from eyeline.models.tokens import Tokens
 
 @dataclass(frozen=True)
 class Unit:
-    """One bar, or one row.
+    """One bar or row of a view.
 
     Attributes:
         text: as typed; the tokenizer's own spelling for a special token.
         span: [first, last) in the text, in characters; None for a special token.
         tokens: the positions of its tokens.
-        joins: whether it is a piece of a word that goes on before it and after it.
+        joins: whether it is a piece of a word that continues before it, and after it.
     """
 
     text: str
@@ -29,16 +29,16 @@ class Unit:
 
     @property
     def extra(self) -> bool:
-        """Whether it is no word of the text: a special token, or a bare space."""
+        """Whether it isn't a word of the text but a special token or a bare space."""
         return self.span is None or self.bare
 
 
 def units_of(tokens: Tokens, pieces: bool) -> list[Unit]:
-    """The units of a text, in reading order: its words (or the pieces of its words), and its special tokens."""
+    """The units of a text, in reading order: its words (or their pieces), and special tokens."""
     spans = piece_spans(tokens)
     found: list[Unit] = []
     places = range(len(tokens))
-    # Tokens of one word stand together; special tokens and bare spaces stand alone.
+    # The tokens of a word form one unit; special tokens and bare spaces are units of their own.
     for word, group in itertools.groupby(
         places, key=lambda place: ("word", tokens.words[place]) if _in_word(tokens, place) else ("", place)
     ):
@@ -64,8 +64,8 @@ def _in_word(tokens: Tokens, place: int) -> bool:
 
 
 def piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
-    """Where each piece lies in the text: with the marks (accents, joiners) after it that the tokenizer dropped, and
-    without the spaces before it that the tokenizer made part of it."""
+    """The place of each piece in the text, with the marks (accents, joiners) after it that the tokenizer dropped, and
+    without the spaces before it that the tokenizer included."""
     starts = sorted({first for (first, _), special in zip(tokens.offsets, tokens.special, strict=True) if not special})
     spans = []
     for place, (first, last) in enumerate(tokens.offsets):
@@ -80,17 +80,18 @@ def piece_spans(tokens: Tokens) -> list[tuple[int, int]]:
 
 
 def shown_of(units: Sequence[Unit], *, causal: bool, special: bool, asked: Sequence[int] = ()) -> tuple[int, ...]:
-    """The places of the units that are drawn; the others are set aside, so that those between them can be read.
+    """The indices of the units to draw; leaving out the others makes the differences between the rest visible.
 
-    Set aside are special tokens and bare spaces and, where tokens look only back, the unit of the first token: whatever
-    it says, it takes what a head has no other use for, often more than half. Source: Xiao et al., "Efficient Streaming
-    Language Models with Attention Sinks" (2023). It stays if it is what is asked about, or no word would be left.
+    Special tokens and bare spaces are left out and, with causal attention, the unit of the first token: whatever it is,
+    it serves heads as an attention sink, often with more than half of the weight. Source: Xiao et al., "Efficient
+    Streaming Language Models with Attention Sinks" (2023). It stays if the user asked about it, or if no word would be
+    left.
 
     Args:
-        units: of the text.
-        causal: whether tokens look only back.
-        special: draw all.
-        asked: the units that the token that was asked about is made of.
+        units: the units of the text.
+        causal: whether attention is causal.
+        special: whether to draw all units.
+        asked: the units of the token that the user asked about.
     """
     if special:
         return tuple(range(len(units)))

@@ -1,18 +1,19 @@
-"""What is read of the weights in passing, without keeping the matrix, one file each; and `Observation`.
+"""Readouts: numbers computed from the weights during the pass, without keeping the matrix; one file each.
 
-A readout owns itself. Its class, a frozen dataclass that derives from `Readout`, has
+Each readout is a frozen dataclass that derives from `Readout` and has
 
-- its question: the fields, `check`, `alike` (what two questions share if their answers merge), and `results`, the
-  arrays that it gives;
+- its options: the fields, `check`, `alike` (the options that must agree for results to merge), and `results`, its
+  output arrays;
 - its definition on whole rows of the matrix, `read`, written once for NumPy and torch (`arrays` has the few functions
   that they spell differently). The reference reads all rows at once, torch's portable path blocks of queries;
-- how partial results merge, `merge_queries` and `merge_keys`: of blocks, shards, documents and ranks alike;
-- the coefficients of its gradient, `coefficients`: d loss / d w of a block of rows;
-- how it lowers to the kernels' primitives (`lowered`): `lower` says which, `result` makes the arrays of what was found,
-  and `lower_gradient` does the same for the backward pass.
+- the merging of partial results, `merge_queries` and `merge_keys`: of blocks, shards, documents and ranks alike;
+- its gradient, `coefficients`: d loss / d w for a block of rows;
+- its lowering to the kernels' primitives (`lowered`): `lower` lists the primitives, `result` computes the arrays from
+  them, and `lower_gradient` does the same for the backward pass.
 
-Nobody else knows a readout by name: a new one is a file here and a line below. Its defaults are those of a sum over a
-row, so that `group_mass` is what a simple one takes. This room may import `masks`, and imports NumPy alone.
+No other room names a readout: a new one is a file here and a line below. The defaults in `Readout` are for a sum over a
+row; `group_mass` is such a readout. `observation` holds the result of `observe`. This room may import `masks`, and
+imports NumPy alone.
 """
 
 from eyeline.readouts.chosen import chosen, several

@@ -1,6 +1,6 @@
-"""The few functions on arrays that NumPy and torch spell differently; all else in a readout is written once for both.
+"""The few array functions that NumPy and torch spell differently; all else in a readout is written once for both.
 
-An array is a NumPy array or a torch tensor here. torch is never imported: where there is a tensor, it has been.
+An array is a NumPy array or a torch tensor here. torch is never imported: if x is a tensor, it is loaded already.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eyeline.masks import namespace
 
 
 def beside(array: NDArray[Any], x: Any) -> Any:
-    """A constant NumPy array as an array of x's library, on x's device."""
+    """A constant NumPy array converted to x's library and device."""
     return array if isinstance(x, np.ndarray) else namespace(x).from_numpy(np.array(array)).to(x.device)
 
 
@@ -29,19 +29,19 @@ def zeros(x: Any, *shape: int) -> Any:
 
 
 def descending(x: Any) -> Any:
-    """The places along the last axis from the largest number down, equal ones in order."""
+    """Indices that sort the last axis in descending order, stably."""
     if isinstance(x, np.ndarray):
         return np.argsort(-x, axis=-1, kind="stable")
     return x.argsort(dim=-1, descending=True, stable=True)
 
 
 def along(x: Any, places: Any, axis: int) -> Any:
-    """The numbers of x at these places along an axis."""
+    """The entries of x at these indices along an axis."""
     return np.take_along_axis(x, places, axis) if isinstance(x, np.ndarray) else x.gather(axis, places)
 
 
 def added_along(x: Any, places: Any, values: Any) -> Any:
-    """x with `values` added at these places of its last axis."""
+    """x with `values` added at these indices of its last axis."""
     if not isinstance(x, np.ndarray):
         return x.scatter_add(-1, places, values)
     result = x.copy()
@@ -50,7 +50,7 @@ def added_along(x: Any, places: Any, values: Any) -> Any:
 
 
 def added_at(x: Any, axis: int, places: NDArray[np.int64], values: Any) -> Any:
-    """x with `values` added at these places of an axis, as often as a place is named."""
+    """x with `values` added at these indices of an axis; a repeated index counts each time."""
     if not isinstance(x, np.ndarray):
         return x.index_add(axis, beside(places, x), values)
     result = np.moveaxis(x.copy(), axis, 0)

@@ -1,4 +1,4 @@
-"""Several readouts, checked."""
+"""Checks of the argument `read=`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eyeline.readouts.readout import Readout
 
 
 def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
-    """What is to be read: one readout or several, each kind at most once.
+    """Check one readout or several against a matrix, each kind at most once; returns a tuple.
 
     Raises:
         TypeError: if one of them isn't a readout.
-        ValueError: if a kind is there twice, or one doesn't fit the matrix.
+        ValueError: if a kind occurs twice, or one doesn't fit the matrix.
     """
     given = several(read)
     for readout in given:
@@ -24,19 +24,24 @@ def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Re
 
 
 def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
-    """As `chosen`, before it is known of which matrix."""
+    """As `chosen`, without the checks that need the matrix's shape."""
     alone = isinstance(read, (Readout, type, str)) or not isinstance(read, Iterable)
     given: tuple[Any, ...] = (read,) if alone else tuple(read)  # type: ignore[arg-type]
     for readout in given:
-        if isinstance(readout, type) and issubclass(readout, Readout):
-            raise TypeError(
-                f"read must hold readouts, got the class {readout.__name__}; make one, as in eyeline.TopK(8) or "
-                f"eyeline.Entropy()"
-            )
         if not isinstance(readout, Readout):
-            raise TypeError(f"read must hold readouts, such as eyeline.Weights(), got {readout!r}")
-    for name, times in Counter(readout.name for readout in given).items():
-        if times > 1:
-            kind = next(type(readout).__name__ for readout in given if readout.name == name)
-            raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
+            raise TypeError(_hint(readout))
+    if len({readout.name for readout in given}) < len(given):
+        counts = Counter(readout.name for readout in given)
+        name, times = next((name, times) for name, times in counts.items() if times > 1)
+        kind = next(type(readout).__name__ for readout in given if readout.name == name)
+        raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
     return given
+
+
+def _hint(given: Any) -> str:
+    if isinstance(given, type) and issubclass(given, Readout):
+        return (
+            f"read must hold readouts, got the class {given.__name__}; make one, as in eyeline.TopK(8) or "
+            f"eyeline.Entropy()"
+        )
+    return f"read must hold readouts, such as eyeline.Weights(), got {given!r}"

@@ -1,4 +1,4 @@
-"""Whole numbers that a question is made of."""
+"""Checks of a readout's whole numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def check_count(name: str, value: object, least: int) -> int:
-    """A whole number of `least` or more."""
+    """Check a whole number that must be `least` or more."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}")
     return int(value)

@@ -1,4 +1,4 @@
-"""How broadly each query looks."""
+"""The entropy of each query's weights."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, R
 
 @dataclass(frozen=True)
 class Entropy(Readout[Array]):
-    """How broadly each query looks: -Σ w ln w, in nats, from 0 (at one key) to ln M (at all alike).
+    """How broadly each query looks: -Σ w ln w, in nats, from 0 (one key) to ln M (all keys equally).
 
-    Reads `entropy` of an observation, (..., H, N); 0 for a query that may look at nothing. With sinks, it is the sum
-    over the keys alone.
+    Result `entropy`, (..., H, N); 0 for a query that may look at nothing. With sinks, the sum is over the keys alone.
 
     Source: Shannon, "A Mathematical Theory of Communication" (1948), section 6.
 
@@ -39,7 +38,7 @@ class Entropy(Readout[Array]):
         return d[..., rows.first : rows.last, None] * slope
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
-        """Of a part with the share p of a row's total, -Σ pw ln pw = p · (-Σ w ln w) - p ln p."""
+        """A shard with the share p of a row's total adds -Σ pw ln pw = p · (-Σ w ln w) - p ln p."""
         (x,), (y,) = a.arrays, b.arrays
         if shares is None:
             return replace(a, arrays=(x + y,))

@@ -1,4 +1,4 @@
-"""How much each query looks at each group of keys."""
+"""Each query's weight on groups of keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray,
 class GroupMass(Readout[Array]):
     """How much each query looks at each group of keys: the sum of its weights on them.
 
-    Reads `group_mass` of an observation, (..., H, N, count).
+    Result `group_mass`, (..., H, N, count).
 
     Args:
         groups: whole numbers, (M,) or (..., M) broadcasting to the leading axes: the group of each key from 0, or -1
@@ -78,7 +78,7 @@ class GroupMass(Readout[Array]):
         return (ResultArray("group_mass", ("queries", "groups"), (shape.queries, self.count)),)
 
     def _members(self, rows: Rows) -> Any:
-        """1 where a key is of a group, (B or 1, 1, M, count), in the weights' type."""
+        """1 where a key belongs to a group, else 0, (B or 1, 1, M, count), in the weights' type."""
         members = self.labels(rows.shape)[:, None, :, None] == np.arange(self.count)
         return cast(rows.constant(members), rows.w)
 

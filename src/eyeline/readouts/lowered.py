@@ -1,13 +1,14 @@
-"""Readouts as the kernels see them: the primitives that one is made of, forward and backward.
+"""Lowered readouts, in the kernels' form: the primitives that a readout needs, forward and backward.
 
-Kernels know these few sums, maxima and selections of the weights w_ij of query i on key j, and no readout. `attention`
-asks them for what several readouts need in as few passes as will do, and hands what was found to each readout.
+Kernels know no readouts, only these few sums, maxima and selections of the weights w_ij of query i on key j.
+`attention` requests the primitives of several readouts in as few passes as possible, and hands each readout its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,18 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LoweredReadout:
+class LoweredReadout(NamedTuple):
     """The primitives that a readout needs.
 
     Attributes:
         row_log_weights: Σ_j w_ij · ln w_ij.
-        row_distances: the key at which the first query of all stands, for Σ_j w_ij · |i + row_distances - j|.
+        row_distances: the key position of query 0, for Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, for the weight on each of `bins` bins.
-        select: the number of largest weights of each row, with their keys.
+        select: k, for the k largest weights of each row, with their keys.
         column_sums, column_maxima: Σ_i w_ij and the largest w_ij of each key.
-        grid: the number of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
-        looking: which queries may look at any key.
-        rectangle: the weights of these queries and keys, numbers among all, in any order.
+        grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
+        looking: whether each query may look at any key.
+        rectangle: the positions of queries and of keys, in any order, for their weights.
     """
 
     row_log_weights: bool = False
@@ -45,41 +45,42 @@ class LoweredReadout:
 
     @property
     def of_a_pass(self) -> bool:
-        """Whether anything is to be read in a pass; a rectangle and which queries look are had otherwise."""
+        """Whether any primitive is read during a pass; `rectangle` and `looking` are computed separately."""
         sums = self.row_log_weights or self.row_distances is not None or self.row_bins is not None
         return sums or self.select > 0 or self.column_sums or self.column_maxima or self.grid is not None
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
-        """What serves both in one pass; None if a pass can't: it has one set of bins, one grid and one rectangle."""
-        both = dict(vars(self))
-        for name, its in vars(other).items():
-            mine = both[name]
+        """The primitives of both, for one pass; None if they clash: a pass has one set of bins, grid and rectangle."""
+        both: list[Any] = []
+        asked: Iterable[tuple[str, Any, Any]] = zip(self._fields, self, other, strict=True)
+        for name, mine, its in asked:
             if its is None or its is False:
-                continue
-            if mine is None or mine is False:
-                both[name] = its
+                both.append(mine)
+            elif mine is None or mine is False:
+                both.append(its)
             elif name == "select":
-                both[name] = max(mine, its)
+                both.append(max(mine, its))
             elif name == "bins":
-                both[name] = mine + its  # one of the two is 0
+                both.append(mine + its)  # one of the two is 0
             elif name in ("row_bins", "rectangle") or mine != its:
                 return None
-        return LoweredReadout(**both)
+            else:
+                both.append(mine)
+        return LoweredReadout(*both)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundPrimitives:
-    """What a pass found: the primitives that were asked for, of weights in the type that they are computed in.
+class FoundPrimitives(NamedTuple):
+    """The primitives that were requested, computed from the weights, in the type of the computation; None for others.
 
     Attributes:
         row_log_weights, row_distances: (B, H, N).
         row_bins: (B, H, N, bins).
-        selected_keys, selected_weights: (B, H, N, select or more), from the largest weight down; key -1 where there are
-            fewer.
+        selected_keys, selected_weights: (B, H, N, select or more), in descending order of weight; key -1 where a query
+            has fewer keys.
         column_sums, column_maxima: (B, H, M).
         grid_sums, grid_maxima: (B, H, rows, columns).
         looking: bool (B, H, N).
-        rectangle: (B, H, R, C), without the rows of queries that aren't here.
+        rectangle: (B, H, R, C), without rows of queries outside the shard.
     """
 
     row_log_weights: Any = None
@@ -97,15 +98,15 @@ class FoundPrimitives:
 
 @dataclass(frozen=True, eq=False)
 class LoweredGradient:
-    """The gradients of a loss in primitives, for the kernels' backward pass.
+    """The gradients of a loss in the primitives, for the kernels' backward pass.
 
     Attributes:
-        d_row_log_weights: (B, H, N), with the values `row_log_weights`.
-        d_row_distances: (B, H, N), with `row_distances` as in `LoweredReadout`.
-        d_row_bins: (B, H, N, bins), with `row_bins` (B or 1, M).
-        d_selected: (B, H, N, K), in the weights of `selected_keys`, int64 (B, H, N, K), -1 for none.
+        d_row_log_weights: (B, H, N); `row_log_weights` are the forward pass's values.
+        d_row_distances: (B, H, N); `row_distances` as in `LoweredReadout`.
+        d_row_bins: (B, H, N, bins); `row_bins` (B or 1, M).
+        d_selected: (B, H, N, K), for the weights of `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M).
-        d_rectangle: (B, H, R, C), of the queries `rows` and the keys `columns`, in any order.
+        d_rectangle: (B, H, R, C), for the weights of the queries `rows` on the keys `columns`, in any order.
     """
 
     d_row_log_weights: Array | None = None
@@ -122,11 +123,11 @@ class LoweredGradient:
     columns: NDArray[np.int64] | None = None
 
     def given(self) -> dict[str, Any]:
-        """What there is, by name."""
+        """The fields that aren't None, by name."""
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
 
     def joined(self, other: LoweredGradient) -> LoweredGradient | None:
-        """Both together; None if one backward pass can't take both, which only sums of columns always can."""
+        """Both gradients, for one backward pass; None if they clash: only gradients of column sums can be added."""
         mine, its = self.given(), other.given()
         if self.d_column_sums is not None and other.d_column_sums is not None:
             mine["d_column_sums"] = its["d_column_sums"] = self.d_column_sums + other.d_column_sums

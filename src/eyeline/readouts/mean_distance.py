@@ -1,4 +1,4 @@
-"""How far each query looks."""
+"""Each query's mean distance to the keys, by weight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.masks import Align, AttentionShape, check_align, standing
+from eyeline.masks import Align, AttentionShape, check_align, first_standing, standing
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray, Rows
 
@@ -17,13 +17,13 @@ from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray,
 class MeanDistance(Readout[Array]):
     """How far each query looks, in tokens: Σ w·|i' - j|, where i' is the key position at which query i stands.
 
-    Reads `mean_distance` of an observation, (..., H, N); 0 for a query that may look at nothing.
+    Result `mean_distance`, (..., H, N); 0 for a query that may look at nothing.
 
     Args:
         align: as in `Causal`, needed where queries and keys differ in number.
 
     Raises:
-        ValueError: if `align` is needed and not given, or is something else.
+        ValueError: if `align` is needed and not given, or isn't an alignment.
 
     Source: Vig and Belinkov, "Analyzing the Structure of Attention in a Transformer Language Model" (2019), section 4.
 
@@ -40,10 +40,10 @@ class MeanDistance(Readout[Array]):
 
     def positions(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The key position at which each query stands, (N,)."""
-        return standing(shape, self.align, repr(self))[:, 0]
+        return standing(shape, self.align, self)[:, 0]
 
     def check(self, shape: AttentionShape) -> None:
-        self.positions(shape)
+        first_standing(shape, self.align, self)
 
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         return (ResultArray("mean_distance", ("queries",), (shape.queries,)),)
@@ -63,9 +63,8 @@ class MeanDistance(Readout[Array]):
         return LoweredReadout(row_distances=self._stands(shape))
 
     def _stands(self, shape: AttentionShape) -> int:
-        """The key at which the first query stands."""
-        positions = self.positions(shape)
-        return int(positions[0]) if len(positions) else 0
+        """The key position of query 0."""
+        return int(first_standing(shape, self.align, self)) if shape.queries else 0
 
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
         return (found.row_distances,)

@@ -1,4 +1,4 @@
-"""Joining what was read of blocks of queries that follow one another."""
+"""Merging the partial results of consecutive blocks of queries."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from eyeline.readouts.readout import PartialResult, Readout
 
 
 class Merger:
-    """What was read of blocks of queries that follow one another, as one: pairwise, so that little is copied, and as
-    they come, so that little is held."""
+    """Merges the partial results of consecutive blocks of queries: pairwise, so that little is copied, and as they are
+    added, so that few are held."""
 
     def __init__(self, readout: Readout) -> None:
         self.readout = readout
         self._waiting: list[tuple[int, PartialResult]] = []
 
     def add(self, part: PartialResult) -> None:
-        """What was read of the next queries."""
+        """Add the result of the next queries."""
         size = 1
         while self._waiting and self._waiting[-1][0] == size:
             before = self._waiting.pop()[1]
@@ -24,7 +24,7 @@ class Merger:
         self._waiting.append((size, part))
 
     def whole(self) -> PartialResult:
-        """What was read of all; there must be something."""
+        """The result of all queries; at least one block must have been added."""
         whole = self._waiting[-1][1]
         for _, before in self._waiting[-2::-1]:
             whole = self.readout.merge_queries(before, whole)
@@ -32,7 +32,7 @@ class Merger:
 
 
 def merged(readout: Readout, parts: Iterable[PartialResult]) -> PartialResult:
-    """What was read of blocks of queries that follow one another, as one."""
+    """The results of consecutive blocks of queries, merged."""
     merger = Merger(readout)
     for part in parts:
         merger.add(part)

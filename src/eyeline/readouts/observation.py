@@ -1,7 +1,7 @@
-"""The result of `observe`, of a whole attention or of a shard of it; and how shards merge.
+"""The result of `observe`, for a whole attention or a shard of it; and the merging of shards.
 
-An observation is a partial result: shards of disjoint keys, or of different queries, merge into that of the whole, in
-any grouping, and a shard of no keys, or of no queries, changes nothing.
+An observation is a partial result: shards of disjoint keys, or of different queries, merge into the observation of the
+whole, in any grouping; a shard of no keys, or of no queries, changes nothing.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What `observe` returns: the output, and the answer of each readout.
+    """The result of `observe`: the output, and the result of each readout.
 
-    Ask for an answer by the readout's class, `seen[Entropy]`, or by its name, `seen.entropy`.
+    Index it by the readout's class, `seen[Entropy]`, or use the readout's name, `seen.entropy`.
 
     Attributes:
-        output: (..., H, N, E), what `attention` returns, to the bit.
-        lse: (..., H, N), the natural log of each row's sum of exponentials of scores, sinks included; -inf where it
-            may look at nothing.
+        output: (..., H, N, E), bit for bit the result of `attention`.
+        lse: (..., H, N), the natural log of each row's sum of exponentials of scores, sinks included; -inf where a
+            query may look at nothing.
         sink: (..., H, N), the share of each row that went to the sink; None where scores have no `Sinks`.
         read: the readouts.
-        results: what each of them read, as a partial result that merges.
-        relative_to_whole: whether the weights are shares of a given total, `lse=`, rather than of the keys that were
-            looked at. Such shards of the keys simply add up.
+        results: each readout's partial result, which merges.
+        relative_to_whole: whether the weights are normalised by a given `lse=` rather than over this shard's keys. The
+            results of such shards of the keys simply add up.
 
-    Of a shard of the keys, [a, b) of M, all keys are named by their place among the M: `received` and `weights` have
-    their full width, and are 0 outside the shard.
+    In a shard of the keys, [a, b) of M, keys keep their positions among the M: `received` and `weights` have their full
+    width, and are 0 outside the shard.
 
     >>> from eyeline import Entropy, observe
     >>> x = np.eye(2)
@@ -54,10 +54,10 @@ class Observation:
     relative_to_whole: bool = False
 
     def __getitem__(self, kind: type[Readout[Value]]) -> Value:
-        """What the readout of this class read.
+        """The result of the readout of this class.
 
         Raises:
-            KeyError: if it wasn't read; it says what to add.
+            KeyError: if it wasn't read; the message says what to add to `read=`.
         """
         for readout, found in zip(self.read, self.results, strict=True):
             if type(readout) is kind:
@@ -67,10 +67,10 @@ class Observation:
 
     def get(self, kind: type[Readout[Value]]) -> Value | None:
         """As `seen[kind]`; None if it wasn't read."""
-        return self[kind] if kind in self else None  # noqa: SIM401  # this is what it is made of
+        return self[kind] if kind in self else None  # noqa: SIM401  # `get` is built on this
 
     def __getattr__(self, name: str) -> Any:
-        """What the readout of this name read."""
+        """The result of the readout of this name."""
         if not name.startswith("_"):
             for readout, found in zip(self.read, self.results, strict=True):
                 if readout.name == name:
@@ -92,29 +92,30 @@ class Observation:
         return f"{name} wasn't read; add eyeline.{wanted}(...) to read=; this observation has {there}"
 
     def map(self, change: Callable[[Any], Any]) -> Observation:
-        """The same with each array changed; all have the leading axes (..., H)."""
+        """A copy with `change` applied to each array; all have the leading axes (..., H)."""
         sink = None if self.sink is None else change(self.sink)
         results = tuple(found.map(change) for found in self.results)
         return replace(self, output=change(self.output), lse=change(self.lse), sink=sink, results=results)
 
     def merge(self, other: Observation, axis: Literal["keys", "queries"] = "keys") -> Observation:
-        """This shard and another as one.
+        """Merge this shard with another.
 
-        Over keys, both are of the same queries, and no key is in both. Each row is weighted by its shards' lse; but
-        what is read over several rows at once, `received` and `pooled`, and sinks, which each shard would count again,
-        need shards whose weights are shares of the whole: observe them with `lse=` the whole's, which a first pass
-        without readouts gives. Over queries, the other's rows come after this one's; `pooled` needs pictures of the
-        whole, and `weights` to know which queries these are: observe them with `shard=`.
+        Over keys: both have the same queries, and no key is in both. Each row is weighted by its shards' lse. That
+        doesn't work for readouts over several rows (`received`, `pooled`), nor for sinks, which each shard would count
+        again: observe these shards with the whole's lse as `lse=`, which a first pass without readouts gives.
+
+        Over queries: the other's rows come after this one's. `pooled` must be a picture of the whole matrix, and
+        `weights` needs the positions of the queries: observe these shards with `shard=`.
 
         Args:
-            other: an observation by the same readouts.
+            other: an observation with the same readouts.
             axis: "keys" or "queries".
 
         Returns:
-            The observation of both, as NumPy arrays; it differs from that of the whole by rounding alone.
+            The observation of both, as NumPy arrays, equal to one of the whole but for rounding.
 
         Raises:
-            ValueError: if they can't be joined; it says what to do.
+            ValueError: if they can't be merged; the message says what to do.
 
         >>> from eyeline import TopK, observe
         >>> q, x = np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
@@ -133,7 +134,7 @@ class Observation:
         return _over_keys(a, b) if axis == "keys" else _over_queries(a, b)
 
     def _pairs(self, other: Observation) -> list[tuple[Readout, PartialResult, PartialResult]]:
-        """Each readout with what it read here and there."""
+        """Each readout with its result here and in the other observation."""
         theirs = {readout.name: found for readout, found in zip(other.read, other.results, strict=True)}
         return [(one, found, theirs[one.name]) for one, found in zip(self.read, self.results, strict=True)]
 
@@ -174,7 +175,7 @@ def _over_queries(a: Observation, b: Observation) -> Observation:
 
 
 def _shares(a: Array, b: Array) -> tuple[Array, KeyShares]:
-    """The lse of two shards together, and each one's share of it; of nothing, each has none."""
+    """The lse of two shards together, and each one's share of the total; both shares are 0 where the total is 0."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     top = np.maximum(a, b)
     base = np.where(top == -np.inf, 0.0, top)

@@ -1,4 +1,4 @@
-"""The matrix of weights as a small picture."""
+"""The weight matrix reduced to a small picture."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from eyeline.readouts.readout import (
 
 @dataclass(frozen=True)
 class Pooled(Readout[Array]):
-    """The matrix of weights as a small picture.
+    """The weight matrix reduced to a small picture.
 
-    Reads `pooled` of an observation, (..., H, rows, columns). Row r of R shows the queries [r·N//R, (r+1)·N//R), and so
-    do the columns of the keys; a picture larger than the matrix shows row r·N//R, that is, each several times.
+    Result `pooled`, (..., H, rows, columns). Row r of R shows the queries [r·N//R, (r+1)·N//R), and columns show keys
+    likewise; a picture with more rows than queries repeats them: row r shows query r·N//R.
 
     Args:
         rows: the height of the picture, 1 or more.
         columns: its width.
-        reduce: "mean" of the weights in each cell, where what is hidden counts as 0, or "max".
+        reduce: "mean" of the weights in each cell, where hidden pairs count as 0, or "max".
 
     Raises:
-        ValueError: if the picture has no size, or `reduce` is something else.
+        ValueError: if rows or columns are below 1, or `reduce` is something else.
 
     >>> Pooled(64, 64, reduce="max")
     Pooled(rows=64, columns=64, reduce='max')
@@ -61,19 +61,20 @@ class Pooled(Readout[Array]):
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
         return (ResultArray("pooled", ("rows", "columns"), (self.rows, self.columns)),)
 
-    # A cell is a bin of queries by a bin of keys, no more of them than there are; the picture shows each once or more.
+    # A cell is a bin of queries by a bin of keys, each bin with at least one token; the picture repeats cells if needed
+    # to reach its size.
 
     def _edges(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The queries and the keys at which the bins begin, and the last ends."""
+        """The edges of the bins of queries and of keys, (R + 1,) and (C + 1,)."""
         return edges(shape.queries, self.rows), edges(shape.keys, self.columns)
 
     def _sizes(self, shape: AttentionShape) -> NDArray[np.int64]:
-        """How many weights each cell has, (R, C)."""
+        """The number of weights in each cell, (R, C)."""
         down, across = self._edges(shape)
         return np.multiply.outer(np.diff(down), np.diff(across))
 
     def _shown(self, cells: Any) -> Any:
-        """The picture (..., rows, columns) of cells (..., R, C), of which a small matrix' are shown several times."""
+        """The picture (..., rows, columns) from cells (..., R, C), repeated where the matrix is smaller."""
         R, C = cells.shape[-2:]
         if not R * C:
             return zeros(cells, *cells.shape[:-2], self.rows, self.columns)
@@ -98,7 +99,7 @@ class Pooled(Readout[Array]):
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         down, across = self._edges(rows.shape)
         R, C = len(down) - 1, len(across) - 1
-        # The pixels that show each cell, one after the other.
+        # The first of the consecutive pixels that show each cell.
         pixels = [-(-np.arange(n + 1) * shown // max(n, 1)) for n, shown in ((R, self.rows), (C, self.columns))]
         d = _sums(_sums(d, pixels[1], -1), pixels[0], -2)
         if self.reduce == "mean":
@@ -151,13 +152,13 @@ def _between(x: Any, first: int, last: int, axis: int) -> Any:
 
 
 def _sums(x: Any, bounds: NDArray[np.int64], axis: int) -> Any:
-    """The sums of x between bounds along its last axis or the one before."""
+    """The sums of x between consecutive bounds along its last axis or the one before."""
     pieces = [_between(x, int(a), int(e), axis).sum(axis=axis) for a, e in pairwise(bounds)]
     return namespace(x).stack(pieces, axis) if pieces else _between(x, 0, 0, axis)
 
 
 def _largest(rows: Rows, down: NDArray[np.int64], across: NDArray[np.int64]) -> tuple[Any, Any]:
-    """The largest weight of each cell, and the number i·M + j of the first place that has it; 0 and -1 for none."""
+    """The largest weight of each cell, and the index i·M + j of its first occurrence; 0 and -1 for an empty cell."""
     xp, w = rows.xp, rows.w
     cells = len(down) - 1, len(across) - 1
     if not cells[0] * cells[1]:
@@ -179,6 +180,6 @@ def _largest(rows: Rows, down: NDArray[np.int64], across: NDArray[np.int64]) -> 
 
 
 def _numbers(rows: Rows) -> Any:
-    """The number i·M + j of every place, (n, M)."""
+    """The index i·M + j of each pair, (n, M)."""
     M = rows.shape.keys
     return rows.constant(np.arange(rows.first, rows.last)[:, None] * M + np.arange(M))

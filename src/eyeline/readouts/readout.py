@@ -1,4 +1,4 @@
-"""The base of the readouts, and what passes between them and the rooms that compute."""
+"""The base class of readouts, and the records that they exchange with the rooms that compute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    #: What the user gets of a readout. `Readout` alone is one of anything.
+    #: The type of a readout's result for the user. Plain `Readout` means any.
     Value = TypeVar("Value", default=Any)
 else:
     from typing import TypeVar
@@ -35,7 +35,7 @@ class Rows:
     Attributes:
         w: (B, H, n, M), 0 where hidden.
         visible: bool, broadcasting to (B, H, n, M), where a query may look at a key.
-        first: the number of the first of these n queries among all.
+        first: the position of the first of these n queries in the whole matrix.
         shape: the shape of the whole matrix.
     """
 
@@ -51,12 +51,12 @@ class Rows:
 
     @property
     def last(self) -> int:
-        """The number after that of the last query."""
+        """The position after the last query."""
         return self.first + self.count
 
     @property
     def place(self) -> tuple[AttentionShape, int, int]:
-        """Of which matrix, from which query on and how many these are: as a partial result says it."""
+        """The whole's shape, the first query and the number of queries: the last fields of a `PartialResult`."""
         return self.shape, self.first, self.count
 
     @property
@@ -65,19 +65,19 @@ class Rows:
         return namespace(self.w)
 
     def constant(self, array: NDArray[Any]) -> Any:
-        """A NumPy array as one of that library, beside the weights."""
+        """A NumPy array converted to that library, on the weights' device."""
         return beside(array, self.w)
 
 
 @dataclass(frozen=True)
 class ResultArray:
-    """One of the arrays that a readout gives, after the batch and the heads.
+    """The description of one of a readout's output arrays, without the axes for batch and heads.
 
     Attributes:
-        name: what it is, within its readout.
-        axes: what each axis counts: "queries", "keys", or something of the readout's own.
-        sizes: their lengths, where all queries and keys are here.
-        kind: weights, in the type that they are computed in; numbers of keys, int64, -1 for none; or booleans.
+        name: its name within the readout.
+        axes: the meaning of each axis: "queries", "keys", or another word.
+        sizes: the axes' lengths, for the whole matrix.
+        kind: "weights", in the type of the computation; "keys", their positions, int64, -1 for none; or "booleans".
     """
 
     name: str
@@ -88,13 +88,13 @@ class ResultArray:
 
 @dataclass(frozen=True, eq=False)
 class PartialResult:
-    """What a readout read of some rows: it merges with what was read of others.
+    """A readout's result for some rows, which merges with results for others.
 
     Attributes:
-        arrays: as the readout's `results` say, with the leading axes (B, H), or those of the call.
+        arrays: as the readout's `results` describe them, with the leading axes (B, H), or the call's own.
         shape: the shape of the whole matrix.
-        first, count: which of its queries these are.
-        places: where each maximum is attained first, for gradients; only a definition knows them.
+        first, count: the first query, by its position in the whole matrix, and the number of queries.
+        places: the first place where each maximum is attained, for gradients; set by `read` only.
     """
 
     arrays: tuple[Any, ...]
@@ -104,22 +104,22 @@ class PartialResult:
     places: Any = None
 
     def map(self, change: Callable[[Any], Any]) -> PartialResult:
-        """The same with each array changed."""
+        """A copy with `change` applied to each array."""
         return replace(self, arrays=tuple(change(x) for x in self.arrays))
 
     def reshaped(self, lead: tuple[int, ...]) -> PartialResult:
-        """The same with these leading axes in place of (B, H), and without places, which are for gradients alone."""
+        """A copy with these leading axes in place of (B, H), and without `places`, which are for gradients alone."""
         return replace(self.map(lambda x: x.reshape(*lead, *x.shape[2:])), places=None)
 
     def followed(self, other: PartialResult, *arrays: Any, places: Any = None) -> PartialResult:
-        """These arrays, of this one's queries and then the other's."""
+        """A result with these arrays, for this one's queries and then the other's."""
         first = self.first if self.count else other.first
         return PartialResult(arrays, self.shape, first, self.count + other.count, places)
 
 
 @dataclass(frozen=True, eq=False)
 class KeyShares:
-    """How much of each row's total either of two parts of the keys has, (..., N), NumPy arrays of float64."""
+    """The shares that two parts of the keys have in each row's total, (..., N), NumPy arrays of float64."""
 
     a: Array
     b: Array
@@ -127,124 +127,125 @@ class KeyShares:
 
 @dataclass(frozen=True)
 class Readout(ABC, Generic[Value]):
-    """Something read of the weights, without keeping them.
+    """A quantity computed from the weights, without keeping them.
 
-    A readout is a frozen dataclass of its own: the fields are its question. It says what it is on the matrix (`read`),
-    how partial results merge, what gradients it has (`coefficients`), and how it lowers to the kernels' primitives;
-    whoever computes asks it, and knows none by name. What is written here as a default is that of a readout whose
-    numbers are sums over a row's weights, each times a coefficient.
+    Each readout is a frozen dataclass whose fields are its options. It holds its definition on the matrix (`read`), the
+    merging of partial results, its gradient (`coefficients`), and its lowering to the kernels' primitives; the rooms
+    that compute use these methods, and name no readout. The defaults here are for readouts whose numbers are sums over
+    a row's weights, each times a coefficient.
     """
 
-    #: The attribute of an `Observation`.
+    #: The name of its result: an attribute of `Observation`.
     name: ClassVar[str]
-    #: The column, or the beginning of the columns, in tables; `name` if empty.
+    #: The name of its column in tables, or the prefix of its columns; `name` if empty.
     column: ClassVar[str] = ""
 
     @classmethod
     def kinds(cls) -> list[type[Readout]]:
-        """All readouts that there are, a user's own among them."""
+        """All readout classes, including a user's own."""
         return [found for kind in cls.__subclasses__() for found in (kind, *kind.kinds())]
 
-    # The question.
+    # Options and results.
 
     def check(self, shape: AttentionShape) -> None:  # most fit any matrix
-        """
+        """Check the options against a matrix of this shape.
+
         Raises:
-            ValueError: if the question doesn't fit a matrix of this shape.
+            ValueError: if they don't fit.
         """
 
     def parts(self) -> dict[str, Any]:
-        """All that this readout is made of, by the names of its fields; `type(self)(**self.parts())` is equal to it."""
+        """The readout's fields, by name; `type(self)(**self.parts())` equals the readout."""
         return parts(self)
 
     def alike(self) -> tuple[Any, ...]:
-        """What two questions have to have in common for their answers to merge."""
+        """The options that must be equal for two results to merge."""
         return ()
 
     @property
     def count_of_results(self) -> int:
-        """How many arrays it gives: to be had where `results`, of a shape that `torch.compile` traces, aren't."""
+        """The number of output arrays: `torch.compile` can trace it, but not `results`."""
         return 1
 
     @abstractmethod
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
-        """The arrays that this readout gives; the last has gradients."""
+        """The readout's output arrays; the last one has gradients."""
 
     def value(self, found: PartialResult) -> Value:
-        """What the user gets."""
+        """The result as the user gets it."""
         value: Value = found.arrays[-1]
         return value
 
-    # What it is on the matrix, and what its gradient is; for NumPy and torch alike.
+    # The definition on the matrix, and its gradient; for NumPy and torch alike.
 
     @abstractmethod
     def read(self, rows: Rows) -> PartialResult:
-        """The definition: what is read of these rows."""
+        """The definition: the result for these rows."""
 
     @abstractmethod
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
         """The gradient of a loss in the weights of some rows, broadcasting to (B, H, n, M).
 
         Args:
-            d: the loss's gradient in the last of the arrays, for all queries.
-            found: what was read of all queries.
-            rows: some of them.
+            d: the loss's gradient in the last output array, for all queries.
+            found: the result for all queries.
+            rows: the block of rows.
         """
 
     @property
     def needs_places(self) -> bool:
-        """Whether `coefficients` needs the places of maxima, which come of merging `read` of all rows."""
+        """Whether `coefficients` needs the places of maxima, which only `read` and merging find."""
         return False
 
-    # How partial results merge.
+    # Merging partial results.
 
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:
-        """What was read of some queries and of the ones after them."""
+        """The result for a's queries and then b's."""
         axes = [-result.axes[::-1].index("queries") - 1 for result in self.results(a.shape)]
         xp = namespace(a.arrays[-1])
         joined = [xp.concatenate([x, y], axis=axis) for x, y, axis in zip(a.arrays, b.arrays, axes, strict=True)]
         return a.followed(b, *joined)
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
-        """What was read of the same queries on some keys and on others, of NumPy arrays.
+        """The result for a's and b's keys together, for the same queries; NumPy arrays.
 
         Args:
-            shares: what either part has of each row's total; None where weights are shares of the whole already.
+            shares: each part's share of every row's total; None where weights are normalised over all keys already.
         """
         x, y = a.arrays[-1], b.arrays[-1]
         return replace(a, arrays=(self.added(x, y, shares),))
 
     def added(self, x: Array, y: Array, shares: KeyShares | None) -> Array:
-        """Two arrays (..., N, ...) of a row's parts, each times its share."""
+        """The sum of two arrays (..., N, ...), each times its part's share of the row."""
         if shares is None:
             return x + y
         extra = (1,) * (x.ndim - shares.a.ndim)
         of_x, of_y = (share.reshape(share.shape + extra) for share in (shares.a, shares.b))
         return cast(of_x * x + of_y * y, x)  # type: ignore[no-any-return]
 
-    # How it lowers to the kernels' primitives.
+    # Lowering to the kernels' primitives.
 
     @abstractmethod
     def lower(self, shape: AttentionShape) -> LoweredReadout:
-        """The primitives that it needs."""
+        """The primitives that the readout needs."""
 
     @abstractmethod
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
-        """Its arrays, made of what kernels found."""
+        """The readout's output arrays, computed from the primitives."""
 
     def lower_gradient(self, d: Any, arrays: tuple[Any, ...], shape: AttentionShape) -> LoweredGradient | None:
-        """The gradients of primitives, for NumPy arrays; None if kernels have none for it.
+        """The gradients in the primitives, for NumPy arrays; None if the kernels can't differentiate the readout.
 
         Args:
-            d: the gradient in the last of the arrays, (B, H, ...).
-            arrays: what was read.
+            d: the gradient in the last output array, (B, H, ...).
+            arrays: the output arrays.
         """
         return None
 
-    # How it is written in tables.
+    # Tables.
 
     def table(self, shape: AttentionShape) -> Literal["queries", "keys", "weights"] | None:
-        """The table that has a line for each of its numbers, or for each group of them."""
+        """The table that the result is written to: one line per query, per key, or per weight."""
         match self.results(shape)[-1].axes:
             case ("queries", "keys"):
                 return "weights"
@@ -255,26 +256,26 @@ class Readout(ABC, Generic[Value]):
         return None
 
     def rectangle(self, shape: AttentionShape) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The positions of the queries and keys that a result of queries by keys is of."""
+        """The positions of the queries and keys of a result with both axes."""
         return np.arange(shape.queries), np.arange(shape.keys)
 
     def tabulated(self, found: PartialResult) -> dict[str, Any]:
-        """Its columns in that table by name, (..., H, N) per query, (..., H, M) per key or (..., H, rows, columns)."""
+        """The result as columns of that table, by name: (..., H, N), (..., H, M) or (..., H, rows, columns)."""
         column, last = self.column or self.name, found.arrays[-1]
         if self.results(found.shape)[-1].axes in (("queries",), ("keys",), ("queries", "keys")):
             return {column: last}
         return {f"{column}_{number}": last[..., number] for number in range(last.shape[-1])}
 
 
-#: What is read over several rows at once can't be weighted by each row's share.
+#: For results over several rows, which can't be weighted by each row's share.
 NOT_SHARES = (
     "{} must be of weights relative to the whole to be merged over keys; observe both parts with lse= the whole's"
 )
 
 
 def larger_places(a: PartialResult, b: PartialResult) -> Any:
-    """Where the larger of two maxima is attained, the first if they are equal; None where one doesn't know. A place of
-    -1 is nowhere: none of those rows counts for that maximum."""
+    """The place of the larger of two maxima, a's if they are equal; None where either has no places. A place of -1
+    means that none of those rows counts for that maximum."""
     if a.places is None or b.places is None:
         return None
     later = (b.arrays[-1] > a.arrays[-1]) | (a.places < 0)

@@ -1,4 +1,4 @@
-"""How much each key is looked at."""
+"""The weight that each key receives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from eyeline.readouts.readout import (
 class Received(Readout[Array]):
     """How much each key is looked at, over all queries.
 
-    Reads `received` of an observation, (..., H, M).
+    Result `received`, (..., H, M).
 
     Args:
         reduce: "sum" of the weights, their "mean" over the queries that may look at anything, or "max".
@@ -53,7 +53,7 @@ class Received(Readout[Array]):
         return 2 if self.reduce == "mean" else 1
 
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
-        """A mean comes with the queries that it is over, which merging needs."""
+        """A mean also has the queries that it is over, which merging needs."""
         received = ResultArray("received", ("keys",), (shape.keys,))
         looking = ResultArray("looking", ("queries",), (shape.queries,), "booleans")
         return (looking, received) if self.reduce == "mean" else (received,)
@@ -100,7 +100,7 @@ class Received(Readout[Array]):
         return (x + y if self.reduce == "sum" else namespace(x).maximum(x, y),)
 
     def _mean(self, a: PartialResult, b: PartialResult, looking: Any) -> Any:
-        """The mean over the queries that look at anything in either part."""
+        """The mean over the queries that may look at any key, from the means of the parts."""
         sums = [x.arrays[1] * x.arrays[0].sum(axis=-1)[..., None] for x in (a, b)]
         return cast((sums[0] + sums[1]) / _count(looking), a.arrays[1])
 
@@ -123,13 +123,13 @@ class Received(Readout[Array]):
 
 
 def _count(looking: Any) -> Any:
-    """How many queries look at anything, and at least 1, (..., 1)."""
+    """The number of queries that may look at any key, at least 1, (..., 1)."""
     count = looking.sum(axis=-1)[..., None]
     return count + (count == 0)
 
 
 def _largest(rows: Rows) -> tuple[tuple[Any, ...], AttentionShape, int, int, Any]:
-    """Each key's largest weight, and the first query that gives it."""
+    """Each key's largest weight, and the first query that has it."""
     if not rows.count:
         none = rows.w.sum(axis=-2)
         return (none,), *rows.place, rows.constant(np.full(tuple(none.shape), -1))

@@ -16,11 +16,11 @@ from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, R
 
 @dataclass(frozen=True, eq=False)
 class TopKeys:
-    """The keys that each query looks at most.
+    """The keys that each query looks at most, with their weights.
 
     Attributes:
-        keys: int64, (..., H, N, k), by weight, then by key; -1 where a query may look at fewer.
-        weights: (..., H, N, k), theirs; 0 where there is none.
+        keys: int64, (..., H, N, k), by weight, then by position; -1 where a query may look at fewer.
+        weights: (..., H, N, k), the keys' weights; 0 where the key is -1.
     """
 
     keys: Array
@@ -31,11 +31,11 @@ class TopKeys:
 class TopK(Readout[TopKeys]):
     """The k keys that each query looks at most.
 
-    Reads `top_k` of an observation: `top_k.keys`, int64, and `top_k.weights`, both (..., H, N, k), by weight, and among
-    equal weights by key. Where a query may look at fewer than k keys, the rest are key -1 with weight 0.
+    Result `top_k`: `top_k.keys`, int64, and `top_k.weights`, both (..., H, N, k), by descending weight, and by position
+    among equal weights. Where a query may look at fewer than k keys, the rest are key -1 with weight 0.
 
     Args:
-        k: how many, 1 or more.
+        k: the number of keys, 1 or more.
 
     Raises:
         ValueError: if k isn't a whole number of 1 or more.
@@ -68,7 +68,7 @@ class TopK(Readout[TopKeys]):
     def read(self, rows: Rows) -> PartialResult:
         xp, w = rows.xp, rows.w
         visible = xp.broadcast_to(rows.visible, w.shape)
-        # What is hidden comes after all that is visible, be its weight 0.
+        # Hidden keys sort after all visible ones, even those of weight 0.
         keys = descending(xp.where(visible, w, -1.0))[..., : self.k]
         there = along(visible, keys, -1)
         missing = self.k - keys.shape[-1]
@@ -91,7 +91,7 @@ class TopK(Readout[TopKeys]):
         keys = np.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
         weights = [x if shares is None else share[..., None] * x for x, share in _each(a, b, shares)]
         both = np.concatenate(weights, axis=-1)
-        # By weight, then by key, what is no key last.
+        # By weight, then by key; key -1 last.
         order = np.lexsort((keys, -both, keys < 0), axis=-1)[..., : self.k]
         most = cast(np.take_along_axis(both, order, axis=-1), a.arrays[1])
         return replace(a, arrays=(np.take_along_axis(keys, order, axis=-1), most))
@@ -106,7 +106,7 @@ class TopK(Readout[TopKeys]):
         return LoweredGradient(d_selected=d, selected_keys=arrays[0])
 
     def tabulated(self, found: PartialResult) -> dict[str, Any]:
-        """The first is `top_1_key`, with `top_1_weight`: an ordinal."""
+        """Columns `top_1_key` and `top_1_weight` for the first key (an ordinal, so from 1), and so on."""
         keys, weights = found.arrays
         columns: dict[str, Any] = {}
         for rank in range(self.k):
@@ -116,6 +116,6 @@ class TopK(Readout[TopKeys]):
 
 
 def _each(a: PartialResult, b: PartialResult, shares: KeyShares | None) -> list[tuple[Array, Array]]:
-    """The weights of each part, with its share of every row's total."""
+    """Each part's keys, and its weights times its share of the row's total."""
     one = np.ones(())
     return [(a.arrays[1], one if shares is None else shares.a), (b.arrays[1], one if shares is None else shares.b)]

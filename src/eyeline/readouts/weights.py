@@ -22,13 +22,13 @@ Which = int | slice | Sequence[int] | NDArray[np.integer] | None
 class Weights(Readout[Array]):
     """A rectangle of the weight matrix: these queries by these keys.
 
-    Reads `weights` of an observation, (..., H, rows, columns); one position keeps its axis, with length 1. Of a shard,
-    positions are the whole's, and the rows are of those of these queries that are in it.
+    Result `weights`, (..., H, rows, columns); a single position keeps its axis, with length 1. In a shard, positions
+    are in the whole matrix, and rows of queries outside the shard are left out.
 
     Args:
-        queries: which rows: a slice, a position (negative counts from the end), or several in any order; all if not
+        queries: the rows: a slice, a position (negative counts from the end), or several in any order; all if not
             given.
-        keys: which columns, likewise.
+        keys: the columns, likewise.
 
     Raises:
         ValueError: if a position isn't in the matrix.
@@ -43,11 +43,11 @@ class Weights(Readout[Array]):
     keys: Which = None
 
     def rows(self, count: int) -> NDArray[np.int64]:
-        """The positions of the queries, of `count` in all."""
+        """The positions of the chosen queries, among `count`."""
         return _positions("queries", self.queries, count)
 
     def columns(self, count: int) -> NDArray[np.int64]:
-        """The positions of the keys, of `count` in all."""
+        """The positions of the chosen keys, among `count`."""
         return _positions("keys", self.keys, count)
 
     def check(self, shape: AttentionShape) -> None:
@@ -55,7 +55,7 @@ class Weights(Readout[Array]):
         self.columns(shape.keys)
 
     def results(self, shape: AttentionShape) -> tuple[ResultArray, ...]:
-        # Sizes are whole numbers also where torch.compile gives them names.
+        # Concrete integers, even where torch.compile has symbolic sizes.
         N, M = operator.index(shape.queries), operator.index(shape.keys)
         return (ResultArray("weights", ("queries", "keys"), (len(self.rows(N)), len(self.columns(M)))),)
 
@@ -63,7 +63,7 @@ class Weights(Readout[Array]):
         return self.rows(shape.queries), self.columns(shape.keys)
 
     def _here(self, shape: AttentionShape, first: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which of the rectangle's rows are of `count` queries from the first on, and which of these they are."""
+        """Which of the rectangle's rows lie in the `count` queries from `first` on, and their indices among these."""
         positions = self.rows(shape.queries) - first
         inside = np.flatnonzero((positions >= 0) & (positions < count))
         return inside, positions[inside]
@@ -88,7 +88,7 @@ class Weights(Readout[Array]):
             )
         x, y = a.arrays[0], b.arrays[0]
         both = namespace(x).concatenate([x, y], axis=-2)
-        # In the order that was asked for, which may go back and forth between the two.
+        # In the requested order, which may alternate between the two.
         numbers = [self._here(a.shape, one.first, one.count)[0] for one in (a, b)]
         order = np.argsort(np.concatenate(numbers), kind="stable")
         return a.followed(b, both if (np.diff(order) == 1).all() else both[..., order, :])

@@ -1,8 +1,8 @@
 """The specification: attention and its readouts on the whole matrix, n × n, in float64 NumPy.
 
-This is the truth that everything faster is tested against, and what the step-by-step view shows. `formula` is the
-textbook, one short function per step; `observing` is `eyeline.observe` by each readout's own definition. This room
-may import `masks`, `scores`, `readouts` and `dropout`, never `kernels`.
+Everything faster is tested against it, and the step-by-step view shows it. `formula` is the textbook's formula, one
+short function per step; `observing` is `eyeline.observe` by each readout's own definition. This room may import
+`masks`, `scores`, `readouts` and `dropout`, never `kernels`.
 """
 
 from eyeline.reference.formula import (

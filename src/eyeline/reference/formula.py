@@ -1,7 +1,6 @@
-"""The formula itself: scaled dot-product attention, n × n, in float64, one short function per step of the textbook.
+"""Scaled dot-product attention on the whole matrix, in float64, one short function per step of the formula.
 
-It builds the whole matrix on purpose. Shapes: B batch, H heads, G key/value heads, N queries, M keys, D head width,
-E value width; any leading axes will do.
+Shapes: B batch, H heads, G key/value heads, N queries, M keys, D head width, E value width; any leading axes will do.
 
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1: softmax(QKᵀ/√d)V.
 """
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 def project(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, heads: int = 1) -> Array:
-    """Each token's query, key or value: x·Wᵀ + b, cut into heads.
+    """Project tokens to queries, keys or values: x·Wᵀ + b, split into heads.
 
     Args:
         x: tokens, (..., N, width).
@@ -41,7 +40,7 @@ def project(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, head
 
 
 def dot_products(q: ArrayLike, k: ArrayLike) -> Array:
-    """How well each key matches each query: q·k. (..., N, D), (..., M, D) → (..., N, M)."""
+    """The score of each query and key, q·k. (..., N, D), (..., M, D) → (..., N, M)."""
     return np.asarray(q, np.float64) @ np.swapaxes(np.asarray(k, np.float64), -1, -2)
 
 
@@ -58,8 +57,8 @@ def masked(s: Array, allowed: NDArray[np.bool_] | None) -> Array:
 def softmax(s: Array, sink: Array | None = None) -> tuple[Array, Array]:
     """Weights that sum to 1 over the keys, and `lse`, the log of each row's sum of exponentials.
 
-    What is hidden (-inf) has weight 0, whatever else is in its row; a row that may look at nothing has lse -inf. A
-    `sink`, (..., N), is one more logit in the sum, and its share of the row is no key's.
+    A hidden pair (score -inf) has weight 0, even in a row with NaN; a row that may look at nothing has lse -inf. A
+    `sink`, (..., N), is one more logit in the sum, so the weights then sum to less than 1.
     """
     hidden = s == -np.inf
     top = s.max(axis=-1, keepdims=True, initial=-np.inf)
@@ -73,21 +72,21 @@ def softmax(s: Array, sink: Array | None = None) -> tuple[Array, Array]:
 
 
 def shares(s: Array, lse: Array) -> Array:
-    """Weights as shares of a given total, whose log is `lse`: they sum to what part of it these keys are."""
+    """Weights normalised by a given `lse`, exp(s - lse): they sum to these keys' share of that total."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(s == -np.inf, 0.0, np.exp(s - lse[..., None]))
 
 
 def dropped(weights: Array, keep: NDArray[np.bool_], share: float) -> Array:
-    """The weights after dropout: those kept are divided by what is left of 1, so that their mean stays."""
+    """The weights after dropout: the kept ones are divided by 1 - share, so that the expected value stays the same."""
     return np.where(keep, weights / (1 - share), 0.0)
 
 
 def weighted_sum(weights: ArrayLike, v: ArrayLike, visible: NDArray[np.bool_] | None = None) -> Array:
-    """What each query becomes: x' = Σ w·v. (..., N, M), (..., M, E) → (..., N, E).
+    """The output of each query: x' = Σ w·v. (..., N, M), (..., M, E) → (..., N, E).
 
-    Where `visible` (..., N, M) is false, the value is left out, and may be anything; one that is visible counts even
-    with weight 0, so NaN and inf reach the rows that may look at them.
+    Where `visible` (..., N, M) is false, the value is left out, whatever it is. A visible value counts even with weight
+    0, so NaN and inf reach the rows that may look at them.
 
     >>> time, flies, arrow = np.eye(3)
     >>> weighted_sum([0.45, 0.10, 0.45], [time, flies, arrow])
@@ -103,10 +102,11 @@ def weighted_sum(weights: ArrayLike, v: ArrayLike, visible: NDArray[np.bool_] | 
 
 @dataclass(frozen=True)
 class Steps:
-    """Every intermediate of one attention, in the order in which it is computed.
+    """All intermediate results of one attention, in the order of computation.
 
-    `changed` are the scores after their modifiers, `sink` is the share of each row, (..., H, N), that went to no key,
-    and `dropped` are the weights after dropout; where there is nothing of the kind, they are the step before, or None.
+    `changed` are the scores after the score modifiers, `sink` is the sink's share of each row, (..., H, N), and
+    `dropped` are the weights after dropout. Without modifiers or dropout, they equal the step before; without sinks,
+    `sink` is None.
     """
 
     q: Array
@@ -125,7 +125,7 @@ class Steps:
 
     @property
     def visible(self) -> NDArray[np.bool_]:
-        """Where a query may look at a key: neither a mask nor a score of -inf hides it. (..., H, N, M)"""
+        """Whether a query may look at a key: hidden neither by a mask nor by a score of -inf. (..., H, N, M)"""
         result: NDArray[np.bool_] = self.masked != -np.inf
         return result
 
@@ -143,19 +143,20 @@ def steps(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Steps:
-    """Scaled dot-product attention with all its intermediates.
+    """Scaled dot-product attention with all its intermediate results.
 
     Args:
         q: queries, (..., H, N, D), or (N, D).
         k: keys, (..., G, M, D); H must be a multiple of G, and each key head then serves H/G query heads in a row.
         v: values, (..., G, M, E).
         mask: where a query may look at a key; everywhere if not given.
-        scale: what scores are multiplied by; 1/√D if not given.
-        scores: what changes the scaled scores, in order.
+        scale: the factor of q·k; 1/√D if not given.
+        scores: the score modifiers, in order.
         dropout: the share of weights that is dropped.
-        seed: which ones.
-        shard: which part of a larger attention these queries and keys are: masks, scores and dropout are the whole's.
-        lse: the total that weights are shares of, (..., H, N); that of these keys, and the sink, if not given.
+        seed: of dropout.
+        shard: the place of these queries and keys in a larger attention, to which mask, scores and dropout then refer.
+        lse: (..., H, N), the log-sum-exp that normalises the weights; computed over these keys and the sink if not
+            given.
 
     Returns:
         `Steps`, float64; weights and scores are (..., H, N, M), the output is (..., H, N, E).
@@ -214,7 +215,7 @@ def steps(
 
 
 def place(q: Array, k: Array, shard: Shard | None) -> tuple[AttentionShape, tuple[Any, ...]]:
-    """The sizes of the whole matrix, and where in it these queries (..., H, N, D) and keys (..., G, M, D) are."""
+    """The shape of the whole matrix, and the index of these queries (..., H, N, D) and keys (..., G, M, D) in it."""
     shard = shard or Shard()
     (N, M), i, j = (q.shape[-2], k.shape[-2]), shard.first_query, shard.first_key
     shape = AttentionShape(q.shape[:-3] or (1,), q.shape[-3] if q.ndim > 2 else 1, *shard.of(N, M))

@@ -28,7 +28,7 @@ def observe(
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
 ) -> Observation:
-    """Attention, and each readout by its own definition.
+    """Attention, and the readouts by their definitions.
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed, shard, lse: as for `steps`.
@@ -37,7 +37,7 @@ def observe(
     done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, shard=shard, lse=lse)
     shape, (_, queries, keys) = place(done.q, done.k, shard)
     asked = chosen(read, shape)
-    # Of all keys, at their own place; what isn't here has no weight.
+    # The weights on all keys of the whole; 0 for keys outside the shard.
     B, H, N, M = shape.batch, shape.heads, *done.weights.shape[-2:]
     w, visible = np.zeros((B, H, N, shape.keys)), np.zeros((B, H, N, shape.keys), bool)
     w[..., keys], visible[..., keys] = done.weights.reshape(B, H, N, M), done.visible.reshape(B, H, N, M)

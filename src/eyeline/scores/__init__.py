@@ -1,8 +1,8 @@
 """Score modifiers, between q·k and the softmax: biases, caps, sinks, a user's own function.
 
-Each has two faces: `apply`, its definition on the scores themselves (the specification, for NumPy and torch alike), and
-`lower`, the same as a step that the kernels read; `pull_back` turns the gradient of such a step into those of the
-modifier's parameters. This room may import `masks`.
+Each has `apply`, its definition on the scores (the specification, for NumPy and torch alike); `lower`, the same as a
+step for the kernels; and `pull_back`, from the gradient of that step's array to the gradients of the modifier's
+parameters. This room may import `masks`.
 """
 
 from eyeline.scores.alibi import Alibi

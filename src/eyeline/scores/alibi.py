@@ -19,11 +19,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Alibi(Score):
-    """Attention with linear biases: from each score, the head's slope times the distance of query and key is taken.
+    """Attention with linear biases: subtracts the head's slope times the distance |i - j| from each score.
 
     Args:
-        slopes: one per head, (H,); if not given, those of the paper: 2^(-8/H), 2^(-16/H), ..., 2^-8, and for a number
-            of heads that is no power of two, those of the power below and every other one of the power above.
+        slopes: one per head, (H,); if not given, the paper's: 2^(-8/H), 2^(-16/H), ..., 2^-8. For a number of heads
+            that is no power of two: the slopes of the next lower power, then every other slope of the next higher.
         align: as in `Causal`, needed where queries and keys differ in number.
 
     Raises:
@@ -73,7 +73,7 @@ class Alibi(Score):
 
 
 def default_slopes(heads: int) -> Array:
-    """ALiBi's slopes for any number of heads, (H,)."""
+    """The paper's slopes for any number of heads, (H,)."""
     if not heads:
         return np.zeros(0)
     power = 1 << (heads.bit_length() - 1)

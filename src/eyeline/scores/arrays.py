@@ -1,4 +1,4 @@
-"""Parameters of scores as they are given, and as a definition needs them: on NumPy arrays or torch tensors alike."""
+"""Parameters of score modifiers, NumPy arrays or torch tensors: checked, and converted for the definitions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape, namespace
 
-#: An array-like, or a torch tensor: it is held as it was given, so that gradients can find it.
+#: An array-like, or a torch tensor: the object itself is kept, so that autograd can reach it.
 Parameter = Any
 
 
 def beside(s: Any, x: Any) -> Any:
-    """`x` in a form that can be computed with `s`: whole numbers as they are, others of its type (float64 in NumPy)."""
+    """`x` as an array of s's library, on its device. Whole numbers keep their type; others get s's (NumPy: float64)."""
     if namespace(s) is np:
         array = array_of(x)
         return array if array.dtype.kind in "iu" else array.astype(np.float64)
@@ -24,7 +24,7 @@ def beside(s: Any, x: Any) -> Any:
 
 
 def held(name: str, value: Parameter, axes: tuple[str, ...] | None = None) -> Parameter:
-    """A parameter as it was given, or an array of it if it has no shape; it must have these axes."""
+    """Check a parameter's type and axes; it is returned as it is, or as an array if it has no shape."""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         value = np.asarray(value)
     kind = value.dtype.kind if isinstance(value, np.ndarray) else _kind(str(value.dtype))
@@ -37,14 +37,14 @@ def held(name: str, value: Parameter, axes: tuple[str, ...] | None = None) -> Pa
 
 
 def _kind(dtype: str) -> str:
-    """NumPy's letter for torch's booleans and complex numbers; nothing for others."""
+    """NumPy's kind letter for a torch type: "b" for booleans, "c" for complex numbers, "f" for all others."""
     if "complex" in dtype:
         return "c"
     return "b" if dtype == "torch.bool" else "f"
 
 
 def array_of(value: Parameter) -> NDArray[Any]:
-    """A parameter as a NumPy array, without a copy where that can be."""
+    """A parameter as a NumPy array, without a copy where possible."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "detach"):
@@ -55,7 +55,7 @@ def array_of(value: Parameter) -> NDArray[Any]:
 
 
 def finite(name: str, value: Parameter) -> NDArray[np.float64]:
-    """A small parameter as float64; it must be finite."""
+    """A parameter as float64, checked to be finite; it is copied, so it should be small."""
     array = array_of(value).astype(np.float64)
     wrong = array[~np.isfinite(array)]
     if wrong.size:

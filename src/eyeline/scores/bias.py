@@ -1,4 +1,4 @@
-"""A bias given as an array."""
+"""An additive bias given as an array."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from eyeline.scores.score import ALL, Score
 class Bias(Score):
     """Adds an array to the scores.
 
-    An entry of -inf hides its key as a mask does, unless a change after it makes the score finite again. What a mask
-    can say is cheaper as a mask. The entries aren't looked at: NaN and inf reach the rows that see them.
+    An entry of -inf hides its key as a mask does, unless a later modifier makes the score finite again; a mask is
+    cheaper where it will do. Entries aren't checked: NaN and inf reach the rows that they are added to.
 
     Args:
         array: broadcasts to (..., H, N, M): (N, M), (H, N, M), (B, 1, 1, M) and so on. It is not copied.
@@ -61,7 +61,7 @@ class Bias(Score):
         own = tuple(self.array.shape)
         found = np.asarray(gradient, np.float64)
         if found.size != np.prod(own, dtype=np.int64):
-            # The leading axes were made one: taken apart again, those that were broadcast are summed.
+            # Lowering merged the leading axes. Split them again, and sum over those that were broadcast.
             found = found.reshape(*shape.lead, *found.shape[1:])
             full = (1,) * (found.ndim - len(own)) + own
             summed = tuple(axis for axis, size in enumerate(full) if size == 1 and found.shape[axis] != 1)

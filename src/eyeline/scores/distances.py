@@ -1,4 +1,4 @@
-"""Distances between queries and keys, for biases by distance."""
+"""Signed distances between queries and keys, for biases by distance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eyeline.masks import Align, AttentionShape, standing
 
 
 def distances(shape: AttentionShape, align: Align | None, name: str, queries: slice, keys: slice) -> NDArray[np.int64]:
-    """Key position minus query position, j - i', of these queries and keys, (n, m); `name` is for the error."""
+    """Key position minus query position, j - i', (n, m); `name` is the modifier's name in the error message."""
     return np.arange(shape.keys)[keys] - standing(shape, align, name)[queries]
 
 

@@ -1,4 +1,4 @@
-"""Changes of scores as the kernels see them: a list of steps, in order, on scaled scores in natural units."""
+"""Lowered score modifiers, the kernels' input: a list of steps, in order, on scaled scores in natural units."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Capped:
 
 @dataclass(frozen=True)
 class Called:
-    """s becomes `function(s, b, h, i, j)`, a user's own, which Numba can compile. Its derivative in s is
-    `derivative(s, b, h, i, j)`, or differences if not given."""
+    """s becomes `function(s, b, h, i, j)`, a user's function that Numba can compile. Its derivative in s is
+    `derivative(s, b, h, i, j)`, or a finite difference if not given."""
 
     function: Callable[..., Any]
     derivative: Callable[..., Any] | None = None
@@ -44,8 +44,8 @@ Step = Relative | Added | Capped | Called
 
 @dataclass(frozen=True)
 class LoweredScores:
-    """All that changes the scores: the steps in order, and a logit per head, (H,), which takes weight and gives
-    nothing."""
+    """All score modifiers: the steps in order, and the sinks' logits, (H,), which join the softmax's denominator and
+    have no value."""
 
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None

@@ -20,14 +20,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RelativeBias(Score):
-    """T5's bias: to each score, an entry of a learned table by how far, and on which side, the key lies of the query.
+    """T5's bias: adds to each score an entry of a learned table, chosen by the signed distance from query to key.
 
     Args:
         table: (buckets, H), as T5's `relative_attention_bias.weight`.
-        bidirectional: whether keys after a query have buckets of their own (an encoder), or share that of distance 0
-            (a decoder). T5 halves the buckets between the two sides.
-        max_distance: from this distance on, all keys share the last bucket. Below half the buckets of a side each
-            distance has its own; between, they widen with the logarithm.
+        bidirectional: whether keys after a query have buckets of their own (an encoder), or share the bucket of
+            distance 0 (a decoder). T5 splits the buckets evenly between the two sides.
+        max_distance: from this distance on, all keys share the last bucket. The first half of a side's buckets hold one
+            distance each; the width of the others grows with the logarithm of the distance.
         align: as in `Causal`, needed where queries and keys differ in number.
 
     Raises:
@@ -76,7 +76,7 @@ class RelativeBias(Score):
         else:
             away = np.maximum(-distance, 0)
         exact = count // 2
-        # In float32, as T5 does, whose rounding decides where one bucket ends.
+        # In float32, as in T5: its rounding decides where a bucket ends.
         ratio = np.maximum(away, exact).astype(np.float32) / np.float32(exact)
         steps = np.log(ratio) / np.float32(math.log(self.max_distance / exact)) * np.float32(count - exact)
         wide = np.minimum(exact + steps.astype(np.int64), count - 1)

@@ -1,4 +1,4 @@
-"""The base of all score modifiers."""
+"""The base class of score modifiers."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ class Score:
     """A score modifier, applied between q·k · scale and the softmax. It is a frozen dataclass."""
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        """Its definition: the changed scores.
+        """The modifier's definition: the changed scores.
 
         Args:
             s: the scores before, (B, H, n, m), a float64 array or a torch tensor.
             shape: the shape of the whole matrix.
-            queries, keys: which of the whole's these n and m are. An array that has these axes was cut by `part`.
+            queries, keys: the positions of these n queries and m keys in the whole matrix. The modifier's own arrays
+                with axes for queries or keys have been cut to them by `part`.
         """
         raise NotImplementedError
 
     def part(self, queries: slice, keys: slice) -> Self:
-        """The same modifier for these queries and keys: arrays with these axes are cut, without a copy."""
+        """The modifier for these queries and keys: its arrays with such axes are cut, without a copy."""
         return self
 
     def check(self, shape: AttentionShape) -> None:
-        """Whether it fits.
+        """Check the modifier against the shape.
 
         Raises:
             ValueError: if a parameter doesn't fit the shape, or isn't finite where it has to be.
@@ -45,22 +46,22 @@ class Score:
         self.lower(shape)
 
     def lower(self, shape: AttentionShape) -> Step:
-        """The same as the kernels see it."""
+        """The modifier as a step for the kernels."""
         raise NotImplementedError
 
     def parts(self) -> dict[str, Any]:
-        """Its fields, by name; `type(modifier)(**modifier.parts())` is equal to it."""
+        """The modifier's fields, by name; `type(modifier)(**modifier.parts())` equals the modifier."""
         return parts(self)
 
     def parameters(self) -> dict[str, Parameter]:
-        """Its learnable parameters by name, as they were given: the parts that are arrays."""
+        """The learnable parameters by name, as the user gave them: the fields that are arrays."""
         return {name: part for name, part in self.parts().items() if hasattr(part, "dtype")}
 
     def with_parameters(self, parameters: dict[str, Parameter]) -> Self:
-        """The same modifier with other parameters of the same shapes."""
+        """A copy of the modifier with other parameters of the same shapes."""
         this: DataclassInstance = self  # type: ignore[assignment]
         return replace(this, **parameters)  # type: ignore[return-value]
 
     def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
-        """The gradients of the parameters, by name, from the gradient of the lowered step's array."""
+        """The parameters' gradients, by name, from the gradient of the lowered step's array."""
         return {}

@@ -18,13 +18,14 @@ Function = Callable[[float, int, int, int, int], float]
 
 @dataclass(frozen=True)
 class ScoreFunction(Score):
-    """A function of the user's own: any Python that Numba can compile.
+    """A score modifier given as a Python function that Numba can compile.
 
     Args:
         function: `function(score, b, h, i, j)`, the scaled score of query i and key j (whole numbers from 0) in batch
-            element b (the leading axes, flattened) and head h: gives the changed score; -inf hides the key. What it
-            reads of variables around it and of modules is taken as it is at the call.
-        derivative: `derivative(score, b, h, i, j)`, that of the function in its score; by differences if not given.
+            element b (the leading axes, flattened) and head h: returns the changed score; -inf hides the key. Variables
+            and module attributes that it reads have their values at the time of the call.
+        derivative: `derivative(score, b, h, i, j)`, the function's derivative in the score; a finite difference if not
+            given.
 
     Raises:
         TypeError: if either isn't a Python function (a def or a lambda), or one that Numba has wrapped.
@@ -49,7 +50,7 @@ class ScoreFunction(Score):
         return f"ScoreFunction({', '.join(getattr(one, '__name__', repr(one)) for one in given)})"
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        """The function asked about each score in turn, as Python runs it: slowly, and surely. Of arrays alone."""
+        """The function called in Python for each score: slow, but without compilation. For NumPy arrays only."""
         function = plain_function(self.function)
         first = queries.start or 0, keys.start or 0
         changed = (

@@ -1,4 +1,4 @@
-"""Attention sinks: a place for weight that goes to no key."""
+"""Attention sinks: a logit per head that takes weight and has no value."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Sinks(Score):
-    """A logit per head that joins the softmax's denominator and gives no value, as in GPT-OSS.
+    """A logit per head that joins the softmax's denominator and has no value, as in GPT-OSS.
 
-    A row's weights then sum to less than 1; the rest is the sink's share, exp(logit - lse). It is the last of the
-    changes, and no mask hides it: a query that may look at nothing gives all its weight to the sink.
+    A row's weights then sum to less than 1; the rest is the sink's share, exp(logit - lse). Sinks come last among the
+    modifiers, and no mask hides them: a query that may look at nothing gives all its weight to the sink.
 
     Args:
-        logits: (H,), in natural units, as the scaled scores.
+        logits: (H,), in natural units, like the scaled scores.
 
     Raises:
         ValueError: if they aren't (H,) or not finite.
@@ -43,12 +43,12 @@ class Sinks(Score):
         return f"Sinks({len(self.logits)} heads)"
 
     def of(self, shape: AttentionShape) -> Array:
-        """The logits, (H,)."""
+        """The logits as an array, (H,), checked."""
         check_heads("logits", len(self.logits), shape)
         return finite("logits", self.logits)
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        """The scores as they are: a sink changes their softmax alone."""
+        """The scores unchanged: a sink changes the softmax alone."""
         return s
 
     def check(self, shape: AttentionShape) -> None:

@@ -18,10 +18,10 @@ class Softcap(Score):
     """Keeps scores between -cap and cap, smoothly: s becomes cap · tanh(s / cap).
 
     Args:
-        cap: a positive number; Gemma 2 has 50.
+        cap: a positive number; 50 in Gemma 2.
 
     Raises:
-        ValueError: if it isn't.
+        ValueError: if cap isn't a positive number.
 
     >>> Softcap(50.0)
     Softcap(cap=50.0)

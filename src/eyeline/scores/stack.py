@@ -10,12 +10,12 @@ from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
 
-#: What may be given as `scores=`: one change or several; a plain function is a `ScoreFunction`.
+#: The type of `scores=`: one modifier or several; a plain function becomes a `ScoreFunction`.
 Scores = Score | Function | Sequence[Score | Function]
 
 
 def stacked(scores: Scores) -> tuple[Score, ...]:
-    """The changes in order, checked.
+    """Check the score modifiers, and return them in order.
 
     Raises:
         TypeError: if one of them is neither a score modifier nor a function.
@@ -31,7 +31,7 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
 
 
 def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
-    """All changes as the kernels see them: the steps in order, and the sinks."""
+    """All modifiers in the kernels' form: the steps in order, and the sinks."""
     found = stacked(scores)
     sinks = found[-1].of(shape) if found and isinstance(found[-1], Sinks) else None
     return LoweredScores(tuple(one.lower(shape) for one in found if not isinstance(one, Sinks)), sinks)

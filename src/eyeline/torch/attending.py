@@ -1,4 +1,4 @@
-"""The two calls, for tensors."""
+"""The two calls, `attention` and `observe`, on tensors."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def attention(
 
     It is differentiable once, in q, k, v and the parameters of `scores`, on any device, backward and forward, and in
     `torch.func`'s transforms (`vmap` goes element by element); CPU tensors are computed by the compiled kernels. Within
-    `torch.autocast`, q, k and v of several types are cast to its type. It may stand inside
-    `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts may be made there too, but for `~`
-    and `GroupMass`, which have to be made outside.
+    `torch.autocast`, q, k and v of several types are cast to its type. It may be called inside
+    `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts may be created there too, except `~`
+    and `GroupMass`, which must be created outside.
 
     Args:
-        seed: a whole number, or a tensor of one, which may change between runs of a compiled function.
+        seed: a whole number, or a tensor with one, which may change between runs of a compiled function.
 
     >>> import torch
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
@@ -77,8 +77,8 @@ def observe(
 ) -> Observation:
     """Attention of tensors, and readouts of its weights; see `eyeline.observe`.
 
-    All that is observed is differentiable, but for the keys of `TopK`. A maximum has the gradient of the first place
-    that attains it.
+    All results are differentiable, except the keys of `TopK`. The gradient of a maximum goes to the first place that
+    attains it.
 
     >>> import torch
     >>> from eyeline import Weights
@@ -123,7 +123,7 @@ def _attended(
     seed: int | Tensor | None,
     read: tuple[Readout, ...],
 ) -> list[Tensor]:
-    """Output, lse and all that is read, with q's leading axes."""
+    """Output, lse and the readouts' arrays, with q's leading axes."""
     check_mask(mask)
     if scale is not None and not torch.compiler.is_compiling():
         scale = check_scale(scale, np.dtype(np.float64 if q.dtype == torch.float64 else np.float32))
@@ -141,7 +141,7 @@ def _attended(
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]
     within = is_within_transform()
     if within and torch.compiler.is_compiling():
-        # PyTorch then runs this part uncompiled, or says so where all is to be one graph.
+        # PyTorch then runs this part uncompiled, or reports the error with fullgraph=True.
         raise NotImplementedError(
             "Eyeline's attention can't be compiled within torch.func's transforms or forward mode"
         )
@@ -157,12 +157,12 @@ def _four_axes(x: Tensor) -> Tensor:
 
 
 def drawn_seed() -> Tensor:
-    """A seed for dropout, drawn from torch's default generator; a tensor, so that `torch.compile` can follow it."""
+    """A seed for dropout, drawn from torch's default generator; a tensor, so that `torch.compile` can trace it."""
     return torch.randint(2**63 - 1, ())
 
 
 def _readouts(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
-    """The readouts, checked; inside `torch.compile`, which can't follow the checks, the operator makes them."""
+    """Check the readouts; inside `torch.compile`, which can't trace the checks, the operator does it."""
     if torch.compiler.is_compiling():
         several: Any = read if isinstance(read, (list, tuple)) else (read,)
         return tuple(several)
@@ -170,7 +170,7 @@ def _readouts(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple
 
 
 def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Tensors of several types, within autocast, in autocast's type, as `scaled_dot_product_attention` casts them."""
+    """Within autocast, cast tensors of several types to its type, as `scaled_dot_product_attention` does."""
     given = q, k, v
     if not all(isinstance(x, Tensor) for x in given) or q.dtype == k.dtype == v.dtype:
         return given

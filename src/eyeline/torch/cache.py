@@ -1,4 +1,4 @@
-"""Keys and values of the tokens so far, for decoding."""
+"""The key/value cache of the attention layers, for decoding."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _LEAST = 64
 
 
 class Cache:
-    """Keys and values that grow, one for each attention layer of one decoding.
+    """The keys and values of the tokens so far; use one for each attention layer and sequence.
 
-    Its room doubles when it is full, so adding a token costs, on the whole, what the token takes.
+    Its capacity doubles when it is full, so adding a token takes amortised constant time.
 
     >>> cache = Cache()
     >>> k, v = cache.append(torch.zeros(1, 2, 5, 8), torch.zeros(1, 2, 5, 8))
@@ -31,7 +31,7 @@ class Cache:
         """Add tokens, k (..., G, n, D) and v (..., G, n, E); returns all keys and values so far, as views.
 
         Raises:
-            ValueError: if k or v has a gradient to give, which would be lost; or doesn't fit what is held.
+            ValueError: if k or v requires a gradient, which would be lost; or doesn't fit the tokens in the cache.
         """
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise ValueError(
@@ -56,7 +56,7 @@ class Cache:
         return k[..., : self.length, :], v[..., : self.length, :]
 
     def _room(self, at: int, x: Tensor, before: int) -> Tensor:
-        """Memory for all tokens, with those of before in it."""
+        """Memory for all tokens, with the first `before` copied."""
         mine = None if self._held is None else self._held[at]
         name = "kv"[at]
         if mine is not None:

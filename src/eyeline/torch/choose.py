@@ -1,4 +1,4 @@
-"""Who computes: the compiled kernels for tensors on the CPU, PyTorch's own operations for those elsewhere."""
+"""The choice of implementation: compiled kernels for CPU tensors, PyTorch's own operations for others."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _portable: bool | int = False
 
 
 def wants_portable() -> bool | int:
-    """Whether this is within `portable`, or how many scores it was told to hold at a time."""
+    """Whether `portable` is active; its `at_a_time` if that was given."""
     return _portable
 
 
 @contextmanager
 def portable(at_a_time: int | None = None) -> Iterator[None]:
-    """Within it, CPU tensors are computed as those of any device are, by PyTorch's own operations, not by kernels.
+    """A context in which CPU tensors are computed with PyTorch's own operations, as on any device, not by the kernels.
 
-    It holds for the whole process: it is there for tests and comparisons.
+    It applies to the whole process, and is meant for tests and comparisons.
 
     Args:
-        at_a_time: how many scores to hold at a time, at least those of one query; as the device allows if not given.
+        at_a_time: the number of scores to hold at a time, at least one query's; depends on the device if not given.
 
     >>> import torch
     >>> import eyeline.torch as et
@@ -50,7 +50,7 @@ def portable(at_a_time: int | None = None) -> Iterator[None]:
 
 
 def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
-    """Whether these are CPU tensors of which nobody wants gradients or a trace: then arrays will do, at once."""
+    """Whether these are CPU tensors without gradients or tracing, so that the NumPy call will do."""
     if (
         torch.compiler.is_compiling()
         or _portable is not False
@@ -68,7 +68,7 @@ def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """Output, lse, maxima in base 2, sums, then all that is read."""
+    """Output, lse, maxima in base 2, sums, then the readouts' arrays."""
     if _has_kernels(q, request):
         return compiled.forward(q, k, v, request)
     return portable_path.forward(q, k, v, request)

@@ -1,4 +1,4 @@
-"""The compiled kernels on CPU tensors, whose memory NumPy arrays share."""
+"""The compiled kernels on CPU tensors, through NumPy arrays that share their memory."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from eyeline.torch.request import Request
 
 
 def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
-    """The output alone, with q's leading axes; `asked` is what `Call` takes."""
+    """The output alone, with q's leading axes; `asked` are the arguments of `Call`."""
     result = torch.from_numpy(Call(*(_array(x) for x in (q, k, v)), **asked, checked=True).output())
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """Output, lse, maxima in base 2, sums, then all that is read, as `portable_path.forward`."""
+    """Output, lse, maxima in base 2, sums, then the readouts' arrays, as `portable_path.forward`."""
     seen, done = observed(_call(q, k, v, request), request.read)
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
@@ -38,7 +38,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 
 def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
-    """Whether one backward pass of the kernels has the gradients of all that was read and has one."""
+    """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
     return _of_primitives(request, read, d_read) is not None
 
 
@@ -53,7 +53,7 @@ def backward(
 ) -> list[Tensor | None]:
     """The gradients of q, k, v and the request's parameters, None where not needed, as `portable_path.backward`.
 
-    Halves are computed in float32.
+    16-bit types are computed in float32.
     """
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     output, lse, maxima, sums = (_array(x.to(wide)) for x in results[:4])
@@ -83,7 +83,7 @@ def backward(
         own += [pulled.get(name) for name in score.parameters()]
     sinks = call.spec.scores.sinks
     if sinks is not None:
-        # A row that sees no key has the sink's weight alone, exactly 1, and the kernel leaves its total at 0.
+        # In a row without a visible key, the sink has all the weight: its sum is exactly 1, and its delta stays 0.
         alone = (sums == 1) & (found.delta == 0)
         share = np.where(alone, 1, np.exp(sinks[None, :, None] - lse))
         totals = np.where(alone, 0 if d_lse is None else -d_lse, found.delta)
@@ -96,7 +96,7 @@ def backward(
 
 
 def _of_primitives(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> LoweredGradient | None:
-    """The readouts' gradients as gradients of primitives; None if one backward pass of the kernels can't take them."""
+    """The readouts' gradients as gradients in primitives; None if one backward pass of the kernels can't take them."""
     all_of_them: LoweredGradient | None = LoweredGradient()
     for readout in request.read:
         count = readout.count_of_results
@@ -123,5 +123,5 @@ def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:
 
 def _array(x: Tensor) -> Any:
     x = x.detach()
-    # NumPy has no bfloat16: its bits.
+    # NumPy has no bfloat16, so its bits are passed.
     return x.view(torch.uint16).numpy() if x.dtype == torch.bfloat16 else x.numpy()

@@ -1,4 +1,4 @@
-"""Which weights dropout keeps: a number for each (b, h, i, j) and seed, the same in every part of Eyeline."""
+"""Dropout on tensors: the same function of the seed and (b, h, i, j) as `eyeline.dropout`, in PyTorch's operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOW = 0xFFFFFFFF
 def factors(request: Request, rows: slice, keys: slice, like: Tensor) -> Tensor:
     """Dropout's factor of each weight, 0 or 1 / (1 - p), for these queries and keys, (B, H, n, m).
 
-    The arithmetic is of 32 bits, unsigned, held in int64, whose products wrap.
+    The arithmetic is unsigned 32-bit, in int64 tensors, whose products wrap.
     """
     p, (B, H) = request.dropout, request.shape.shape[:2]
     row = np.full((1, 1, 1), request.seed % 2**64, np.uint64)

@@ -1,4 +1,4 @@
-"""Functions of the user's own, under a name by which an operator can be told of them."""
+"""A registry of the user's functions by name, since a PyTorch operator can take a name but not a function."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _count = itertools.count()
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def name_of(function: Callable[..., Any], live: bool = False) -> str:
-    """The function's name in this process. Functions that would compute the same now share one, so that a function
-    written inside a loop is kept, and compiled, once; the name stands for what is computed now, whatever changes
-    later (a backward pass computes what its forward pass did).
+    """The function's name in this process. Functions with the same code and values share a name, so that a function
+    defined inside a loop is stored, and compiled, once. The name means the function with its current values, whatever
+    changes later (so a backward pass computes the same as its forward pass).
 
-    A `live` name stands for the function itself, and what it computes when it is asked: a compiled program keeps the
-    name from its first run.
+    A `live` name means the function itself, with its values at each call: a compiled program keeps the name from its
+    first run.
     """
     key = ("live", id(function)) if live else function_key(function)
     with _lock:

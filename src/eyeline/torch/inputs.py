@@ -1,4 +1,4 @@
-"""The tensors of a call that have gradients, whole or cut to a block."""
+"""A call's differentiable tensors, whole or cut to a block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Inputs:
         return [self.q, self.k, self.v, *(x for score in self.scores for x in score.parameters().values())]
 
     def like(self, tensors: Sequence[Tensor]) -> Inputs:
-        """The same with other tensors, in the order of `tensors()`."""
+        """A copy with other tensors, in the order of `tensors()`."""
         q, k, v, *rest = tensors
         scores = []
         for score in self.scores:
@@ -31,7 +31,7 @@ class Inputs:
         return Inputs(q, k, v, tuple(scores))
 
     def to(self, dtype: torch.dtype) -> Inputs:
-        """The same in this type, on q's device."""
+        """A copy in this type, on q's device."""
         return self.like([x.to(self.q.device, dtype) for x in self.tensors()])
 
     def zeros(self) -> Inputs:
@@ -39,7 +39,7 @@ class Inputs:
         return self.like([torch.zeros_like(x, memory_format=torch.contiguous_format) for x in self.tensors()])
 
     def cut(self, rows: slice, keys: slice) -> Inputs:
-        """The same for a block, as views."""
+        """The inputs of a block, as views."""
         scores = tuple(score.part(rows, keys) for score in self.scores)
         return Inputs(self.q[:, :, rows], self.k[:, :, keys], self.v[:, :, keys], scores)
 

@@ -1,4 +1,4 @@
-"""Attention layers: to a sequence itself, and to another."""
+"""Attention layers: self-attention and cross-attention."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eyeline.torch.cache import Cache
 
 
 class _Attention(nn.Module):
-    """Four projections, and heads between them."""
+    """The base of the attention layers: four projections, and the splitting into heads."""
 
     def __init__(
         self, width: int, context_width: int, heads: int, key_heads: int | None, dropout: float, bias: bool, **made: Any
@@ -49,23 +49,22 @@ class _Attention(nn.Module):
         return joined
 
     def _settings(self, mask: Mask | None, scores: Scores) -> dict[str, Any]:
-        """The arguments of the two calls, beside q, k and v."""
+        """The arguments of `attention` and `observe`, apart from q, k and v."""
         dropout = self.dropout if self.training else 0.0
         return {"mask": mask, "scores": scores, "dropout": dropout, "seed": drawn_seed() if dropout else None}
 
 
 class SelfAttention(_Attention):
-    """Tokens that look at the tokens of their own sequence.
+    """Self-attention: tokens look at the tokens of their own sequence.
 
     Args:
-        width: of the tokens.
+        width: the width of a token.
         heads: H; each is width / H wide.
         key_heads: G, a divisor of H (grouped-query attention); H if not given.
-        rotary: whether queries and keys are turned by their positions, as in LLaMA: the first half of a head's width
-            with the second (Su et al., "RoFormer", 2021).
-        causal: whether a token sees only itself and those before it.
-        dropout: the share of weights that is dropped in training; a number drawn from torch's default generator says
-            which.
+        rotary: whether to rotate queries and keys by their positions, as in LLaMA: the first half of a head's width
+            is paired with the second (Su et al., "RoFormer", 2021).
+        causal: whether a token may look only at itself and the tokens before it.
+        dropout: the share of weights that is dropped in training; the seed is drawn from torch's default generator.
         bias: whether the projections have biases.
 
     >>> layer = SelfAttention(32, 4, key_heads=2, rotary=True, causal=True)
@@ -100,8 +99,8 @@ class SelfAttention(_Attention):
             x: tokens, (..., N, width).
             mask: where a query may look at a key, beside `causal`.
             scores: score modifiers, as for `eyeline.attention`.
-            cache: keys and values of the tokens before these, to which theirs are added: the N queries stand at the
-                last of the M keys.
+            cache: keys and values of the earlier tokens, to which those of x are added: the N queries stand at the last
+                of the M keys.
         """
         q, k, v, settings = self._asked(x, mask, scores, cache)
         return self._joined(attention(q, k, v, **settings))
@@ -136,7 +135,7 @@ class SelfAttention(_Attention):
 
 
 class CrossAttention(_Attention):
-    """Tokens that look at the tokens of another sequence, the context.
+    """Cross-attention: tokens look at the tokens of another sequence, the context.
 
     Args:
         width, heads, key_heads, dropout, bias: as for `SelfAttention`.
@@ -175,9 +174,9 @@ class CrossAttention(_Attention):
 
         Args:
             x: tokens, (..., N, width).
-            context: what they look at, (..., M, context_width). It may be left out where the cache has it.
+            context: the tokens to look at, (..., M, context_width); left out if the cache has them.
             mask, scores: as for `SelfAttention`.
-            cache: keeps the context's keys and values, if it is empty; has them, if it isn't.
+            cache: an empty cache, which gets the context's keys and values, or one that has them.
 
         Raises:
             ValueError: if the context is given twice, or not at all.
@@ -221,6 +220,6 @@ def rotations(first: int, tokens: int, width: int, device: Any) -> tuple[Tensor,
 
 
 def turned(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Tokens (..., tokens, width) turned in each plane of coordinate i and i + width / 2."""
+    """Tokens (..., tokens, width) rotated in the plane of each coordinate i and i + width / 2."""
     left, right = x.float().chunk(2, dim=-1) if x.dtype.itemsize < 4 else x.chunk(2, dim=-1)
     return torch.cat([left * cosines - right * sines, right * cosines + left * sines], dim=-1).to(x.dtype)

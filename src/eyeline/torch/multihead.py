@@ -1,4 +1,4 @@
-"""A drop-in for `torch.nn.MultiheadAttention`."""
+"""A drop-in replacement for `torch.nn.MultiheadAttention`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ class InputError(ValueError, AssertionError):
 class MultiheadAttention(torch.nn.MultiheadAttention):
     """`torch.nn.MultiheadAttention`, computed by Eyeline: the same arguments, parameters and results.
 
-    It differs where that one has no good answer. A query that may look at nothing gets zeros (and the output
-    projection's bias), not NaN. Weights, where they are asked for, are read of the same computation, which costs the
-    weights themselves and nothing else; with dropout, they are those before it. `is_causal=True` needs no `attn_mask`.
-    Which weights are dropped is a function of one number drawn from torch's default generator. Nested tensors are not
-    taken.
+    Differences: A query that may look at nothing gets zeros (plus the output projection's bias), not NaN. Returned
+    weights come from the same computation, and cost only their own memory; with dropout, they are the weights before
+    it. `is_causal=True` needs no `attn_mask`. Dropout is a function of one seed drawn from torch's default generator.
+    Nested tensors are not supported.
 
-    Constructor and state dict are those of `torch.nn.MultiheadAttention`, so checkpoints load either way; see there for
-    the arguments. In a `torch.nn.TransformerEncoderLayer`, assign it to `self_attn`.
+    The constructor and the state dict are the same as those of `torch.nn.MultiheadAttention`, so checkpoints load
+    either way; see there for the arguments. In a `torch.nn.TransformerEncoderLayer`, assign it to `self_attn`.
 
     >>> layer = MultiheadAttention(16, 4, batch_first=True)
     >>> x = torch.zeros(2, 5, 16)
@@ -61,10 +60,10 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
                 added to the scores.
             need_weights: whether to return the weights, (N, L, S).
             attn_mask: (L, S) or (N·heads, L, S), booleans, True where a query may NOT look, or numbers that are added.
-            average_attn_weights: whether the weights are the mean of the heads', else (N, heads, L, S).
-            is_causal: each query may look at keys up to its own position; an `attn_mask` is then taken to say the same.
-            read: readouts, such as `eyeline.TopK(8)`: then an `Observation` of them is returned in place of the
-                weights, with heads apart, (N, heads, L, ...). Its `output` is that of the heads, before the output
+            average_attn_weights: whether to average the weights over the heads, else they are (N, heads, L, S).
+            is_causal: each query may look at keys up to its own position; an `attn_mask` is then assumed to be causal.
+            read: readouts, such as `eyeline.TopK(8)`: then an `Observation` is returned in place of the weights, for
+                each head separately, (N, heads, L, ...). Its `output` is the heads' output, before the output
                 projection.
 
         Returns:
@@ -83,17 +82,17 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         mask, scores = _mask(q, k, key_padding_mask, attn_mask, is_causal, extra)
         dropout = self.dropout if self.training else 0.0
         seed = drawn_seed() if dropout else None
-        asked: Any = {"mask": mask, "scores": scores, "dropout": dropout, "seed": seed}
+        options: Any = {"mask": mask, "scores": scores, "dropout": dropout, "seed": seed}
         second: Any = None
         if read is not None:
-            second = observe(q, k, v, **asked, read=read)
+            second = observe(q, k, v, **options, read=read)
             heads = second.output
         elif need_weights:
-            found: Any = observe(q, k, v, **asked, read=Weights())
+            found: Any = observe(q, k, v, **options, read=Weights())
             heads, second = found.output, found.weights.to(q.dtype)
             second = second.mean(dim=1) if average_attn_weights else second
         else:
-            heads = attention(q, k, v, **asked)
+            heads = attention(q, k, v, **options)
         tokens = heads.transpose(1, 2).flatten(2)
         output = self.out_proj(tokens if self.batch_first else tokens.transpose(0, 1))
         if not single:
@@ -103,7 +102,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         return output.squeeze(0 if self.batch_first else 1), second
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
-        """Each token's query, key and value, all heads in a row."""
+        """Each token's query, key and value, with all heads side by side."""
         bias = None if self.in_proj_bias is None else self.in_proj_bias.to(query.dtype)
         if self._qkv_same_embed_dim and query is key and key is value:
             return functional.linear(query, self.in_proj_weight, bias).chunk(3, dim=-1)
@@ -121,7 +120,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         return x.transpose(1, 2) if self.batch_first else x.permute(1, 2, 0, 3)
 
     def _extended(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, int]:
-        """Keys and values with the learned and the zero ones after them, and how many these are."""
+        """Keys and values, with the learned and the zero ones appended, and the number of these."""
         extra = 0
         if self.bias_k is not None and self.bias_v is not None:
             learned = (self.bias_k, self.bias_v)
@@ -137,7 +136,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
 
 
 def _batched(query: Tensor, key: Tensor, value: Tensor, axis: int) -> tuple[Tensor, ...]:
-    """One sequence as a batch; what was one tensor stays one, since it is then projected once."""
+    """One sequence as a batch. Arguments that are the same tensor stay so, since they are then projected together."""
     one = query.unsqueeze(axis)
     two = one if key is query else key.unsqueeze(axis)
     return one, two, two if value is key else value.unsqueeze(axis)
@@ -146,7 +145,7 @@ def _batched(query: Tensor, key: Tensor, value: Tensor, axis: int) -> tuple[Tens
 def _mask(
     q: Tensor, k: Tensor, padding: Tensor | None, attn_mask: Tensor | None, is_causal: bool, extra: int
 ) -> tuple[Mask | None, list[Bias]]:
-    """Both masks of torch's as one of Eyeline's, and what is added to the scores; `extra` keys are seen by all."""
+    """torch's two masks as one Eyeline mask and biases; all queries may look at the `extra` keys at the end."""
     B, H = q.shape[:2]
     mask: Mask | None = None
     scores: list[Bias] = []
@@ -177,7 +176,7 @@ def _mask(
 
 def _hides_only(added: Tensor) -> bool:
     """Whether all numbers are 0 or -inf: then they are a mask, which costs less than a bias. A compiled function can't
-    look."""
+    check this."""
     if added.requires_grad or torch.compiler.is_compiling():
         return False
     return bool(((added == 0) | (added == -torch.inf)).all())
@@ -191,7 +190,7 @@ def _check(
     padding: Tensor | None,
     attn_mask: Tensor | None,
 ) -> None:
-    """Shapes and types, with the words of `torch.nn.MultiheadAttention` where it has them."""
+    """Check shapes and types, with the error messages of `torch.nn.MultiheadAttention` where it has them."""
     if query.ndim not in (2, 3):
         raise InputError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
     if query.is_nested or key.is_nested or value.is_nested:

@@ -1,8 +1,8 @@
-"""Attention as an operator of PyTorch's: it has a schema, shapes without data, and gradients, so that autograd,
-`torch.compile` and `torch.export` take it as one of their own.
+"""Attention as a custom PyTorch operator: with a schema, a fake implementation (shapes without data) and gradients, for
+autograd, `torch.compile` and `torch.export`.
 
 `eyeline::attend` returns output, lse, the rows' maxima and sums, and then the readouts' arrays. Its backward pass needs
-its inputs and results alone, and can't be differentiated again.
+only its inputs and results, and can't be differentiated again.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def attend_backward(
     which: Sequence[int],
     needs: Sequence[bool],
 ) -> list[Tensor]:
-    """The gradients of q, k, v and the parameters, empty where `needs` says no; `gradients` are those of the results
-    of the numbers in `which`."""
+    """The gradients of q, k, v and the parameters, empty where `needs` is false; `gradients` belong to the results
+    whose indices are in `which`."""
     request = decode(spec, q, k, parameters, facts)
     given: list[Tensor | None] = [None] * len(results)
     for number, gradient in zip(which, gradients, strict=True):
@@ -138,8 +138,8 @@ def attend_tangent(
     tangents: Sequence[Tensor],
     which: Sequence[int],
 ) -> list[Tensor]:
-    """The tangents of the results, by those of q, k, v and the parameters of the numbers in `which`; of results that
-    are whole numbers or booleans, zeros."""
+    """The tangents of the results; `tangents` belong to the inputs (q, k, v and the parameters) whose indices are in
+    `which`. Results that are whole numbers or booleans have tangents of 0."""
     request = decode(spec, q, k, parameters, facts)
     return portable_path.tangents(q, k, v, request, tangents, which)
 

@@ -1,4 +1,4 @@
-"""Attention of a block of queries, on any device, in operations that autograd can follow."""
+"""Attention of a block of queries, on any device, in operations that autograd can differentiate."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from eyeline.torch.request import Request
 from eyeline.torch.score_functions import FunctionOfScores
 from eyeline.torch.visibility import Visibility
 
-#: Scores that are held at a time, by kind of device; some arrays of this size live at once.
+#: The number of scores held at a time, by type of device; several arrays of this size exist at once.
 _AT_A_TIME = {"cpu": 1 << 21}
 _AT_A_TIME_ELSEWHERE = 1 << 25
 
 
 @dataclass(frozen=True)
 class Block:
-    """Attention of the queries `rows`, over the keys `keys`, beyond which they may look at nothing.
+    """The attention of the queries `rows` to the keys `keys`, the only ones they may look at.
 
     Attributes:
         output: (B, H, n, E).
-        lse: the log of each row's denominator, -inf where it may look at nothing. (B, H, n)
-        weights: softmax's weights before dropout, (B, H, n, m), 0 where hidden.
-        hidden: where a query may not look at a key, (B, H, n, m).
-        maxima, sums: each row's largest score, and its sum of exp(score - largest); of the sink too. (B, H, n)
+        lse: (B, H, n), the log of each row's denominator, -inf where it may look at nothing.
+        weights: (B, H, n, m), the weights before dropout, 0 where hidden.
+        hidden: (B, H, n, m), where a query may not look at a key.
+        maxima, sums: (B, H, n), each row's largest score, and its sum of exp(score - largest), both including the sink.
     """
 
     rows: slice
@@ -48,7 +48,7 @@ class Place:
     """A block's place in the matrix, and its visibility and dropout.
 
     Attributes:
-        rows, keys: its queries, and the keys beyond which they may look at nothing.
+        rows, keys: its queries, and the only keys that these may look at.
         visible: where they may look, bool, broadcasting to (B, H, n, m); everywhere if None.
         factors: dropout's factor of each weight, (B, H, n, m); None without dropout.
     """
@@ -60,7 +60,7 @@ class Place:
 
 
 def places(request: Request, like: Tensor) -> Iterator[Place]:
-    """The blocks of a call, in order; `like` is of the type and on the device that it is computed in."""
+    """The blocks of a call, in order; `like` has the type and the device of the computation."""
     visibility = Visibility(request.mask, request.shape, like.device)
     B, H, N, M = request.shape.shape
     at_a_time = request.at_a_time or _AT_A_TIME.get(like.device.type, _AT_A_TIME_ELSEWHERE)

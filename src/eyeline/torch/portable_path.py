@@ -1,9 +1,9 @@
-"""Attention and everything read of it, forward and backward, in plain PyTorch operations on any device.
+"""Attention and its readouts, forward and backward, in plain PyTorch operations on any device.
 
-Both passes go by blocks of queries, so that memory grows with N + M; the backward pass computes each block again, and
-lets autograd differentiate it. It does so by `torch.func.vjp`: an operator's own code runs below autograd, where
-`torch.enable_grad` records nothing, but `torch.func`'s transforms work. (A fresh thread would have autograd on, and a
-team of OpenMP threads of its own.) Half types are computed in float32.
+Both passes go by blocks of queries, so that memory grows with N + M; the backward pass recomputes each block, and lets
+autograd differentiate it, by `torch.func.vjp`: inside a custom operator, autograd is off and `torch.enable_grad` has no
+effect, but `torch.func`'s transforms work. (In a fresh thread autograd would be on, but that thread would start its own
+team of OpenMP threads.) 16-bit types are computed in float32.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
-    """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) → output, lse, maxima in base 2, sums, then all that is read."""
+    """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) → output, lse, maxima in base 2, sums, the readouts' arrays."""
     _check(request)
     return _forward(q, k, v, request)
 
 
 def _check(request: Request) -> None:
-    """Whether the readouts and the score modifiers fit the call."""
+    """Check the readouts and the score modifiers against the call."""
     chosen(request.read, request.shape)
     for change in request.scores:
         change.check(request.shape)
@@ -109,7 +109,7 @@ def tangents(
     """Forward mode: the tangents of the results of `forward`.
 
     Args:
-        given, which: tangents of some of q, k, v and the request's parameters, and the numbers of these.
+        given, which: tangents of some of q, k, v and the request's parameters, and the indices of these.
         jvp: the transform, with the arguments of `torch.func.jvp`.
     """
     _check(request)
@@ -128,7 +128,7 @@ def tangents(
 
 
 def _rows(block: Block, request: Request) -> Rows:
-    """A block's weights as whole rows, with the keys that it left out."""
+    """A block's weights as whole rows, including the keys that the block left out."""
     around = block.keys.start, request.shape.keys - block.keys.stop
     weights, visible = (
         torch.nn.functional.pad(x, around) if any(around) else x for x in (block.weights, ~block.hidden)
@@ -139,7 +139,7 @@ def _rows(block: Block, request: Request) -> Rows:
 def _given(
     request: Request, arrays: Sequence[Tensor], gradients: Sequence[Tensor | None], whole: Inputs
 ) -> list[tuple[Readout, Tensor, PartialResult]]:
-    """The readouts that have gradients, with these and with their results."""
+    """The readouts that have gradients, with the gradients and the results."""
     found: list[tuple[Readout, Tensor, PartialResult]] = []
     for readout in request.read:
         count = readout.count_of_results

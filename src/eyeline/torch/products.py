@@ -1,7 +1,7 @@
-"""The two products of attention, with their derivatives, in which what is hidden takes no part.
+"""The two matrix products of attention, and their derivatives, without hidden pairs.
 
-PyTorch's own would make NaN of 0 · NaN: of a hidden key or value that holds anything. Here hidden pairs are left out of
-each sum, forward and backward. Heads share keys: H query heads, G key heads.
+PyTorch's own products would turn hidden keys or values of NaN or inf into NaN, since 0 · NaN is NaN. Here hidden pairs
+are left out of each sum, forward and backward. Heads share keys: H query heads, G key heads.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from torch import Tensor
 
 
 def applied(function: type[torch.autograd.Function], *given: Any) -> Any:
-    """The value of a function with derivatives of its own."""
+    """Call a `torch.autograd.Function`."""
     return function.apply(*given)  # type: ignore[no-untyped-call]
 
 
 @dataclass
 class Hidden:
-    """Which pairs of a block are hidden, (B, H, n, m): by a mask, or by a score of -inf. It is known once all changes
-    of the scores are applied; derivatives are computed after that."""
+    """The hidden pairs of a block, (B, H, n, m), by a mask or by a score of -inf. They are known once all score
+    modifiers are applied; derivatives are computed after that."""
 
     pairs: Tensor | None = None
 
@@ -82,7 +82,7 @@ class WeightedSum(torch.autograd.Function):
 
 
 class Shielded(torch.autograd.Function):
-    """Scores as they are; but no gradient passes to those that are hidden in the end, whatever slopes are there."""
+    """The identity on scores, which stops gradients to pairs that end up hidden, where slopes may be NaN."""
 
     @staticmethod
     def forward(s: Tensor, hidden: Hidden) -> Tensor:
@@ -124,13 +124,13 @@ class Masked(torch.autograd.Function):
 
 
 def _sum(*terms: Tensor | None) -> Tensor:
-    """Of those that there are; one at least."""
+    """The sum of the terms that aren't None; at least one isn't."""
     first, *rest = [x for x in terms if x is not None]
     return first + rest[0] if rest else first
 
 
 def _against(x: Tensor, y: Tensor) -> Tensor:
-    """Every token of x (B, H, n, D) with every token of y (B, G, M, D), x·yᵀ: (B, H, n, M)."""
+    """x·yᵀ for x (B, H, n, D) and y (B, G, M, D): (B, H, n, M)."""
     B, H, n, D = x.shape
     G, M = y.shape[1:3]
     return (x.reshape(B, G, _served(H, G) * n, D) @ y.mT).reshape(B, H, n, M)
@@ -152,12 +152,12 @@ def _spread(weights: Tensor, x: Tensor, taken: Tensor, G: int) -> Tensor:
 
 
 def _served(H: int, G: int) -> int:
-    """How many query heads share a key head."""
+    """The number of query heads that share a key head."""
     return H // G if G else 0
 
 
 def _product(a: Tensor, b: Tensor, taken: Tensor) -> Tensor:
-    """a·b without the pairs that aren't `taken`, where a is 0: 0 · NaN and 0 · inf are 0 there."""
+    """a·b without the pairs that aren't `taken`: a is 0 there, and 0 · NaN and 0 · inf count as 0."""
     plain = a @ b
     if plain.is_meta or bool(plain.isfinite().all()):
         return plain

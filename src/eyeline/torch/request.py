@@ -1,4 +1,4 @@
-"""One call on tensors, as both passes are told it."""
+"""A call on tensors, as both passes take it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from eyeline.scores import Score, Sinks
 
 @dataclass(frozen=True)
 class Request:
-    """One call, apart from q, k and v.
+    """A call, apart from q, k and v.
 
     Attributes:
-        shape: the shapes of the call's matrices.
+        shape: the shape of the attention.
         scale: the factor of q·k.
         mask: where a query may look at a key; everywhere if None.
         scores: the score modifiers in order, with tensors for parameters; sinks last.
         dropout: the share of weights that is dropped.
-        seed: which ones.
+        seed: of dropout.
         read: the readouts.
-        portable: take PyTorch's own operations even where there are kernels.
-        at_a_time: how many scores these hold at a time; as the device allows if None.
+        portable: whether to use PyTorch's own operations even where there are kernels.
+        at_a_time: the number of scores that these hold at a time; depends on the device if None.
     """
 
     shape: AttentionShape
@@ -49,7 +49,7 @@ class Request:
         return logits
 
     def parameters(self) -> list[Tensor]:
-        """The tensors that have gradients, beside q, k and v: the scores' own, in order."""
+        """The score modifiers' parameters, which have gradients, in order."""
         return [parameter for score in self.scores for parameter in score.parameters().values()]
 
 

@@ -1,4 +1,4 @@
-"""A user's function of each score, on tensors: its values, and its slope in the score."""
+"""A user's score function on tensors: its values, and its derivative in the score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eyeline.torch.products import applied
 class FunctionOfScores(torch.autograd.Function):
     """`change.function(score, b, h, i, j)` of a block's scores (B, H, n, m), in float64, compiled by Numba.
 
-    Its slope may be NaN where a score is hidden in the end: it is to be `Shielded`.
+    Its derivative may be NaN where a pair ends up hidden, so it must be used with `Shielded`.
     """
 
     @staticmethod
@@ -42,7 +42,7 @@ class FunctionOfScores(torch.autograd.Function):
 
 
 class _Slope(torch.autograd.Function):
-    """The function's derivative at each score; a function of autograd's, which finds numbers within any transform."""
+    """The function's derivative at each score; an autograd function, which gets plain tensors in any transform."""
 
     @staticmethod
     def forward(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor:
@@ -58,7 +58,7 @@ def _slope(s: Tensor, change: ScoreFunction, rows: slice, keys: slice) -> Tensor
     if change.derivative is not None:
         return _evaluated(plain_function(change.derivative), s, rows, keys)
     wide = s.to("cpu", torch.float64)
-    # The step at which the difference's own error and rounding's are about as large.
+    # The cube root of float64's precision balances the truncation and the rounding error.
     step = 6e-6 * wide.abs().clamp(min=1.0)
     above, below = wide + step, wide - step
     up, down = (_evaluated(plain_function(change.function), x, rows, keys) for x in (above, below))

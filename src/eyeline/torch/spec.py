@@ -1,13 +1,13 @@
-"""Masks, score modifiers and readouts as text and tensors, which is all that an operator of PyTorch's can be told.
+"""Masks, score modifiers and readouts encoded as text and tensors, the only arguments of a PyTorch operator.
 
-`Telling` is filled while a call is made, also while `torch.compile` follows it: so its code is plain, and the text is
-put together by hand. `decode` makes a `Request` of it again. The text is JSON. Each mask, score modifier and readout
-is a list of its class's name and of its parts, which are
+`Telling` encodes a call, also while `torch.compile` traces it: so its code is simple, and the text is assembled by
+hand. `decode` turns it into a `Request`. The text is JSON. Each mask, score modifier and readout is a list of its
+class's name and its parts, which are
 
-- numbers, words, true, false and null as they are, and tuples of them as lists;
-- `["fact", n]` and `["parameter", n]`: a tensor by its number, a parameter may have a gradient;
-- `["at", n]`: a whole number that is a fact, since it changes from one step of decoding to the next;
-- `["function", name]`: a function of the user's, by its name in this process;
+- numbers, strings, true, false and null as they are, and tuples of them as lists;
+- `["fact", n]` and `["parameter", n]`: a tensor by its index; a parameter may have a gradient;
+- `["at", n]`: a whole number stored as a fact, because it changes from one step of decoding to the next;
+- `["function", name]`: a user's function, by its name in this process;
 - `["slice", start, stop, step]`;
 - a mask, in a list of its own.
 """
@@ -33,36 +33,36 @@ from eyeline.scores import Score
 from eyeline.torch.functions import name_of, named
 from eyeline.torch.request import Request, default_scale
 
-# Masks may be made inside a compiled function, of numbers that are written there.
+# Masks may be created inside a compiled function, from constants.
 for numbers in (whole, lists):
     torch.compiler.assume_constant_result(numbers)  # type: ignore[no-untyped-call]
 
 
 class Telling:
-    """A call's text, and the tensors that it names by number: parameters may have gradients, facts have none."""
+    """A call's text, and the tensors that it refers to by index: parameters may have gradients, facts have none."""
 
     def __init__(self) -> None:
         self.parameters: list[Tensor] = []
         self.facts: list[Tensor] = []
 
     def seed(self, dropout: float, seed: int | Tensor | None) -> str:
-        """The number of the seed among the facts, null without dropout."""
+        """Store the seed; returns its index among the facts, null without dropout."""
         if isinstance(seed, Tensor):
             if seed.ndim or seed.is_floating_point():
                 raise ValueError(f"seed must be one whole number, got a tensor of {seed.dtype} of {tuple(seed.shape)}")
             check_dropout(dropout, 0)
             return self._fact(seed) if dropout else "null"
         share, number = check_dropout(dropout, seed)
-        # A tensor's whole numbers are signed.
+        # Tensors have signed int64 only.
         return self._fact(torch.tensor(number - (1 << 64) if number >> 63 else number)) if share else "null"
 
     def value(self, value: Any) -> str:
-        """A mask, a score modifier or a readout. Arrays of a score modifier are its parameters."""
+        """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters."""
         learns = isinstance(value, Score)
-        told = [f'"{type(value).__qualname__}"']
+        items = [f'"{type(value).__qualname__}"']
         for field in fields(value):
-            told.append(self._part(field.name, getattr(value, field.name), learns))
-        return "[" + ", ".join(told) + "]"
+            items.append(self._part(field.name, getattr(value, field.name), learns))
+        return "[" + ", ".join(items) + "]"
 
     def _part(self, name: str, part: Any, learns: bool) -> str:
         if isinstance(part, Mask):
@@ -105,7 +105,7 @@ def _json(value: Any) -> str:
         return f'"{value}"'
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join([_json(part) for part in value]) + "]"
-    # Not repr, which isn't followed where a compiled function is for any number.
+    # Not repr, which torch.compile can't trace for symbolic numbers.
     return f"{value}"
 
 
@@ -120,8 +120,8 @@ def spec(
     read: list[str],
     portable: bool | int,
 ) -> str:
-    """The text of a whole call; `seed` is the number of a fact, or null; `portable` may be `Request.at_a_time`."""
-    told = [
+    """The text of a whole call; `seed` is the index of a fact, or null; `portable` may be `Request.at_a_time`."""
+    items = [
         '"lead": ' + (_json(lead) if len(lead) != 1 else "null"),
         '"scale": ' + _json(scale),
         '"mask": ' + mask,
@@ -131,7 +131,7 @@ def spec(
         '"read": [' + ", ".join(read) + "]",
         '"portable": ' + _json(portable),
     ]
-    return "{" + ", ".join(told) + "}"
+    return "{" + ", ".join(items) + "}"
 
 
 def decode(
@@ -139,41 +139,41 @@ def decode(
 ) -> Request:
     """The call that `text` and its tensors describe; q and k give its sizes.
 
-    With `sizes_only`, the tensors' contents aren't looked at: the mask is left out, and numbers are zeros.
+    With `sizes_only`, the tensors' contents aren't read: the mask is left out, and numbers are zeros.
     """
-    told = _parsed(text)
+    call = _parsed(text)
     B, H, N, D = q.shape
-    shape = AttentionShape((B,) if told["lead"] is None else tuple(told["lead"]), H, N, k.shape[2])
+    shape = AttentionShape((B,) if call["lead"] is None else tuple(call["lead"]), H, N, k.shape[2])
     arrays = [np.zeros(tuple(x.shape), np.int64) if sizes_only else x.cpu().numpy() for x in facts]
     return Request(
         shape=shape,
-        scale=default_scale(D) if told["scale"] is None else told["scale"],
-        mask=None if told["mask"] is None or sizes_only else _value(told["mask"], parameters, arrays),
-        scores=tuple(_value(score, parameters, arrays) for score in told["scores"]),
-        dropout=told["dropout"],
-        seed=0 if told["seed"] is None else int(arrays[told["seed"]]),
-        read=tuple(_value(readout, parameters, arrays) for readout in told["read"]),
-        portable=told["portable"] is not False,
-        at_a_time=None if isinstance(told["portable"], bool) else told["portable"],
+        scale=default_scale(D) if call["scale"] is None else call["scale"],
+        mask=None if call["mask"] is None or sizes_only else _value(call["mask"], parameters, arrays),
+        scores=tuple(_value(score, parameters, arrays) for score in call["scores"]),
+        dropout=call["dropout"],
+        seed=0 if call["seed"] is None else int(arrays[call["seed"]]),
+        read=tuple(_value(readout, parameters, arrays) for readout in call["read"]),
+        portable=call["portable"] is not False,
+        at_a_time=None if isinstance(call["portable"], bool) else call["portable"],
     )
 
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(text)
-    return told
+    call: dict[str, Any] = json.loads(text)
+    return call
 
 
-def _value(told: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
-    """The mask, score modifier or readout that a list of a class's name and of parts speaks of."""
-    name, *told_parts = told
+def _value(encoded: list[Any], parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
+    """The mask, score modifier or readout given by a list of its class's name and its parts."""
+    name, *encoded_parts = encoded
     kind = _kind(name)
     names = [field.name for field in fields(kind)]
-    return kind(**{name: _part(part, parameters, arrays) for name, part in zip(names, told_parts, strict=True)})
+    return kind(**{name: _part(part, parameters, arrays) for name, part in zip(names, encoded_parts, strict=True)})
 
 
-def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
-    match told:
+def _part(encoded: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
+    match encoded:
         case ["fact", number]:
             return arrays[number]
         case ["parameter", number]:
@@ -185,12 +185,12 @@ def _part(told: Any, parameters: Sequence[Tensor], arrays: Sequence[Any]) -> Any
         case ["slice", start, stop, step]:
             return slice(start, stop, step)
         case [str(), *_]:
-            return _value(told, parameters, arrays)
-    return told
+            return _value(encoded, parameters, arrays)
+    return encoded
 
 
 def _kind(name: str) -> Any:
-    """The class of this name: the last of masks, score modifiers and readouts, the user's own included."""
+    """The mask, score modifier or readout class of this name, including the user's; the last one defined."""
     if name not in _OWN:
         kinds = {kind.__qualname__: kind for root in (Mask, Score, Readout) for kind in (root, *_descendants(root))}
         _OWN.update({name: kind for name, kind in kinds.items() if kind.__module__.startswith("eyeline.")})
@@ -198,7 +198,7 @@ def _kind(name: str) -> Any:
     return _OWN[name]
 
 
-#: Eyeline's own classes by name; a user's may be defined anew.
+#: Eyeline's own classes by name. A user's aren't cached: they may be redefined.
 _OWN: dict[str, Any] = {}
 
 

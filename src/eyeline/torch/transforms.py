@@ -1,6 +1,6 @@
 """The operator within `torch.func`'s transforms and in forward mode: `grad`, `vjp`, `jacrev`, `jvp`, `jacfwd`, `vmap`.
 
-PyTorch's custom operators have a backward pass alone, and drop tangents silently. Within a transform, a
+PyTorch's custom operators support only a backward pass, and silently drop tangents. Within a transform, a
 `torch.autograd.Function` therefore wraps the operator. `vmap` goes element by element.
 """
 
@@ -20,13 +20,13 @@ from eyeline.torch.operator import ONCE, RESULTS, attend, attend_backward, atten
 from eyeline.torch.products import applied
 from eyeline.torch.spec import decode
 
-#: What PyTorch's compiler is to leave alone, with all that it calls: it doesn't follow functions of autograd in here.
+#: Excludes a function, and everything it calls, from torch.compile, which can't trace the autograd functions here.
 _uncompiled: Any = torch.compiler.disable
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def is_within_transform() -> bool:
-    """Whether this is within a transform of `torch.func`, or forward mode is on."""
+    """Whether a transform of `torch.func` or forward mode is active."""
     return bool(forward_ad._current_level >= 0) or peek_interpreter_stack() is not None
 
 
@@ -34,7 +34,7 @@ def is_within_transform() -> bool:
 def attended(
     q: Tensor, k: Tensor, v: Tensor, parameters: Sequence[Tensor], facts: Sequence[Tensor], spec: str
 ) -> list[Tensor]:
-    """The operator's results, with derivatives for every transform."""
+    """The operator's results, differentiable in every transform."""
     return list(applied(_Attend, spec, len(parameters), q, k, v, *parameters, *facts))
 
 
@@ -49,7 +49,7 @@ def _split(tensors: Sequence[Tensor], count: int) -> tuple[Any, ...]:
 
 
 def _has_derivatives(at: int, result: Tensor) -> bool:
-    """Whether the result of this number has: not the maxima and sums, which are for the backward pass, nor keys."""
+    """Whether the result of this index is differentiable: not maxima and sums, for the backward pass, nor keys."""
     return result.is_floating_point() and at not in range(2, RESULTS)
 
 
@@ -91,8 +91,8 @@ class _Attend(torch.autograd.Function):
         facts = ctx.inputs - 3 - ctx.count
         if not given:
             return tuple([None] * (2 + ctx.inputs))
-        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
-        found = applied(_AttendBackward, *told, *tensors, *results, *(d for _, d in given))
+        settings = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given), tuple(needs)
+        found = applied(_AttendBackward, *settings, *tensors, *results, *(d for _, d in given))
         own = [d if need else None for d, need in zip(found, needs, strict=True)]
         return None, None, *own, *[None] * facts
 
@@ -103,8 +103,8 @@ class _Attend(torch.autograd.Function):
         if not _are_wrapped((*tensors, *(t for _, t in given))):
             found = _tangents(ctx.spec, _split(tensors, ctx.count), given)
             return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
-        told = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
-        found = applied(_AttendTangent, *told, *tensors, *(t for _, t in given))
+        settings = ctx.spec, ctx.count, ctx.inputs, tuple(at for at, _ in given)
+        found = applied(_AttendTangent, *settings, *tensors, *(t for _, t in given))
         return tuple(x if _has_derivatives(at, x) else None for at, x in enumerate(found))
 
     @staticmethod
@@ -113,7 +113,7 @@ class _Attend(torch.autograd.Function):
 
 
 def _tangents(spec: str, tensors: tuple[Any, ...], given: Sequence[tuple[int, Tensor]]) -> list[Tensor]:
-    """The tangents of the results in `torch.autograd.forward_ad`, which has one level: that one is used."""
+    """The tangents of the results in `torch.autograd.forward_ad`, which has a single level."""
     if is_in_torch_dispatch_mode():
         raise NotImplementedError(
             "Eyeline's attention can't be traced in forward mode, as torch.func.linearize does; use torch.func.jvp"
@@ -125,7 +125,7 @@ def _tangents(spec: str, tensors: tuple[Any, ...], given: Sequence[tuple[int, Te
 
 
 def dual(function: Callable[..., tuple[Tensor, ...]], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """As `torch.func.jvp`, at the level of forward mode that there is."""
+    """As `torch.func.jvp`, at the active level of forward mode."""
     levels: Any = forward_ad
     duals = [levels.make_dual(x.detach(), t) for x, t in zip(primals, tangents, strict=True)]
     found = [levels.unpack_dual(x) for x in function(*duals)]
@@ -137,7 +137,7 @@ class _Once(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing is kept."""
+        """Saves nothing."""
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:
@@ -169,7 +169,7 @@ class _AttendBackward(_Once):
 
 
 class _AttendTangent(_Once):
-    """(spec, number of parameters and of inputs, which of these have tangents, inputs, tangents) → those of the
+    """(spec, number of parameters and of inputs, which of these have tangents, inputs, tangents) → the tangents of the
     results."""
 
     @staticmethod

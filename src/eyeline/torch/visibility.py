@@ -1,4 +1,4 @@
-"""Where queries may look, block by block, on any device."""
+"""A mask evaluated block by block, on any device."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from eyeline.masks.functions import narrowing
 
 
 class Visibility:
-    """A mask, lowered: its intervals on the device, its booleans brought there block by block."""
+    """A lowered mask: its intervals on the device, its booleans copied there block by block."""
 
     def __init__(self, mask: Mask | None, shape: AttentionShape, device: torch.device) -> None:
         self._lowered = None if mask is None else mask.lower(shape)
         self._device, self._shape = device, shape
         self._bounds = None if self._lowered is None else torch.from_numpy(self._lowered.bounds).to(device)
         allowed = None if self._lowered is None else self._lowered.allowed
-        # PyTorch shares memory only where it may write.
+        # PyTorch shares memory only with writable arrays.
         self._allowed = None if allowed is None else torch.from_numpy(np.require(allowed, requirements="W"))
 
     def keys(self, rows: slice) -> slice:
-        """The keys that any of these queries may look at, and maybe some between."""
+        """A range of keys that contains all keys that these queries may look at."""
         if self._lowered is None:
             return slice(0, self._shape.keys)
         bounds = _rows(self._lowered.bounds, rows)
@@ -33,7 +33,7 @@ class Visibility:
         return slice(int(bounds[:, 0].min()), int(bounds[:, 1].max())) if len(bounds) else slice(0, 0)
 
     def of(self, rows: slice, keys: slice) -> Tensor | None:
-        """Which of these keys these queries may look at, bool, broadcasting to (B, H, n, m); all if None."""
+        """Whether these queries may look at these keys, bool, broadcasting to (B, H, n, m); None if all may."""
         if self._bounds is None or self._lowered is None:
             return None
         if self._lowered.functions:
@@ -47,7 +47,7 @@ class Visibility:
         return visible
 
     def _by_functions(self, lowered: LoweredMask, rows: slice, keys: slice) -> NDArray[np.bool_]:
-        """The same where the user's functions are asked too, (B, H, n, m); these are compiled for NumPy's arrays."""
+        """The same with the user's functions, (B, H, n, m); these are compiled for NumPy arrays."""
         bounds, j = _rows(lowered.bounds, rows)[..., None, :], np.arange(keys.start, keys.stop)
         visible = ((bounds[..., 0] <= j) & (j < bounds[..., 1])).any(axis=3)
         if lowered.allowed is not None:

@@ -1,9 +1,10 @@
 """What Numba compiles: three kernels, `forward`, `backward` and `decode`, whose machine code stands alone.
 
-Each is a module with a function of its own name, which makes the kernel for an element type and a vector width, out of
-the other modules' functions, made likewise. `params` is what the host tells them, record by record, and `programs` the
-sizes that bits depend on; these two load NumPy alone. All else loads Numba, in a process of its own (`compile`).
+Each is a module with a factory of the same name, which makes the kernel for an element type and a vector width from the
+functions of other modules, made by factories too. `params` declares the records that the host fills, and `programs` the
+sizes that results' bits depend on; these two load NumPy alone. All others load Numba, in a separate process
+(`compile`).
 
-This package imports nothing of Eyeline's but `machine` and the constants of `eyeline.dropout`. Whatever lies here is
-part of a compiled kernel's key (`kernel_cache`).
+This package imports nothing of Eyeline's but `machine` and the constants of `eyeline.dropout`. The source of every file
+here is part of a compiled kernel's cache key (`kernel_cache`).
 """

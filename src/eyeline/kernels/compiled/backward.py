@@ -1,18 +1,18 @@
-"""The backward pass: from the gradient of the loss in the output, that in queries, keys and values.
+"""The backward pass: the gradients of the loss in queries, keys and values, from the gradient in the output.
 
 With weights P = softmax(S), S = scale · q·k and output o = Σ P v, and do the gradient in o (Dao et al. 2022, B.2):
 
     dv_j = Σ_i P_ij do_i    dP_ij = do_i · v_j    dS_ij = P_ij (dP_ij - delta_i), delta_i = Σ_j P_ij dP_ij = do_i · o_i
     dq_i = scale Σ_j dS_ij k_j    dk_j = scale Σ_i dS_ij q_i
 
-Weights are computed again, from the m and l that the forward pass left. Each task is a stripe of one head's keys: it
-keeps their dk and dv, and goes over the blocks of queries, the last one first, of all the heads that share the keys. dq
-is summed over the keys in order, block by block: the threads that hold stripes of the same head wait for one another
-(see `ticket_lock`). Stripes are handed out in order, so whoever waits, waits for one who is at work.
+Weights are recomputed from the forward pass's m and l. Each task is a stripe of one key head's keys: it accumulates
+their dk and dv, and goes over the blocks of queries, from the last to the first, of all the heads that share the keys.
+dq is summed over the keys in order, block by block: threads with stripes of the same head wait for one another (see
+`ticket_lock`). Stripes are handed out in order, so a thread only ever waits for one that is running.
 
 A key's gradients are sums over blocks of queries at fixed positions, a query's over blocks of keys, so their bits
-depend neither on the threads nor on the stripes. What a mask hides adds 0; where keys, values, queries or gradients
-hold what isn't finite, 0 times which isn't 0, a pair of blocks is multiplied carefully instead: without what is hidden.
+depend neither on the threads nor on the stripes. Hidden pairs add 0. Where keys, values, queries or gradients aren't
+finite, 0 times them isn't 0: that pair of blocks is then multiplied carefully, leaving out hidden pairs.
 
 Nothing here allocates, raises or calls back, so the machine code stands alone (see `compile`).
 """
@@ -32,8 +32,8 @@ from eyeline.kernels.compiled.ticket_lock import release, wait_for
 def backward(dtype, lanes, vectors, rows, value_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
-    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads
-    may run it on the same params, each with a workspace of its own.
+    It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
+    each with its own workspace.
     """
     W = width(dtype, lanes)
     load_scalar, store_scalar = W.load_scalar, W.store_scalar
@@ -53,8 +53,8 @@ def backward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def sweep_delta(p, work, batch, head, block, begin, end, first, last):
-        """A block of queries, which needs the keys [first, last), against the stripe of keys [begin, end): what the
-        primitives add to delta, and nothing else."""
+        """A block of queries, which needs the keys [first, last), against the stripe of keys [begin, end): only the
+        primitives' part of delta."""
         first_query = block * QUERY_BLOCK
         count = min(QUERY_BLOCK, p.N - first_query)
         group = batch * p.H + head
@@ -81,7 +81,7 @@ def backward(dtype, lanes, vectors, rows, value_rows):
         finite = take_queries(p, work, batch, head, first_query, count, ticket == 0)
         has_begun, seen = False, 0
         if p.step_gradients != 0:
-            # Then each block of keys adds to more than dq.
+            # Each block of keys then adds to dq and to gradients of steps.
             wait_for(lock, ticket)
         for a in range(max(begin, first - first % KEY_BLOCK), min(end, last), KEY_BLOCK):
             e = min(a + KEY_BLOCK, p.M)
@@ -135,8 +135,8 @@ def backward(dtype, lanes, vectors, rows, value_rows):
             if task >= p.tasks:
                 return 0
             most -= 1
-            # The first stripes of all heads, then the second ones, and so on. One to a task; or where gradients of
-            # steps are sums over the batch or all heads too, all those of a head, or all there are.
+            # The first stripes of all heads, then the second ones, and so on. A task is one stripe; or, where gradients
+            # of steps are sums over the batch or all heads too, all stripes of a head, or all stripes.
             unit = task
             while unit < units:
                 begin = unit // heads * p.stripe

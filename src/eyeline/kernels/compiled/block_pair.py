@@ -1,4 +1,4 @@
-"""A block of queries against a block of keys: what each gives to the other's gradients."""
+"""A block of queries against a block of keys: each one's contribution to the other's gradients."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from eyeline.kernels.compiled.softmax_gradients import softmax_gradients
 
 class BlockPair(NamedTuple):
     """`weigh(p, work, count, begin, a, e, careful)`: P and dS of a block of `count` queries and the keys [a, e), in a
-    stripe that begins at key `begin`; returns how many pairs were looked at, and whether all panels looked at all keys.
-    `add_up(p, work, count, begin, a, e, whole, careful)`: adds what these then give to each other's gradients."""
+    stripe that begins at key `begin`; returns the number of pairs computed, and whether all panels used all keys.
+    `add_up(p, work, count, begin, a, e, whole, careful)`: adds the contributions of these P and dS to the gradients."""
 
     weigh: object
     add_up: object
@@ -36,8 +36,8 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def leave_out(work, g, first, last, careful):
-        """Nothing, hidden if that's to be told apart, for a panel that begins at query g and the keys [first, last) of
-        a block."""
+        """Write P and dS of 0 (P of -1, hidden, if `careful`) for the panel that begins at query g and the keys [first,
+        last) of a block."""
         at = first * wide_line + g * size
         for j in range(last - first):
             for w in range(vectors):
@@ -47,7 +47,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def weigh_panel(p, work, panel, g, begin, a, keys, careful):
-        """P and dS of the panel that begins at query g of the block, and these keys of a block that begins at a."""
+        """P and dS of the panel that begins at query g of the block, on `keys` of the block that begins at key a."""
         n, S, used = keys.e - keys.a, work.P, panel.vectors
         K = Lines(work.keys + (keys.a - begin) * p.line_d, p.line_d)
         V = Lines(work.values + (keys.a - begin) * p.line_e, p.line_e)
@@ -84,8 +84,8 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def add_to_keys(p, work, first, count, place, begin, n):
-        """Add what the block's queries [begin, begin + n) give to dk and dv of its keys [first, first + count); the
-        block begins at key number `place` of the stripe."""
+        """Add the contribution of the block's queries [begin, begin + n) to dk and dv of its keys [first, first +
+        count); the block begins at key `place` of the stripe."""
         at = first * wide_line + begin * size
         P, dS = StridedRows(work.block_P + at, wide_line, size), StridedRows(work.block_dS + at, wide_line, size)
         lines = p.line_e
@@ -97,14 +97,14 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def add_to_queries(p, work, begin, count, place, first, n):
-        """Add what the block's keys [first, first + n) give to dq of its queries [begin, begin + count)."""
+        """Add the contribution of the block's keys [first, first + n) to dq of its queries [begin, begin + count)."""
         dS, lines = StridedRows(work.block_dS + first * wide_line + begin * size, size, wide_line), p.line_d
         keys, dq = work.keys + (place + first) * lines, work.dq + begin * lines
         add_product(dS, count, Lines(keys, lines), n, Lines(dq, lines), p.D)
 
     @compiled
     def add_carefully(p, work, count, n, place):
-        """As `add_to_keys` and `add_to_queries` for a whole pair of blocks, but without what is hidden."""
+        """As `add_to_keys` and `add_to_queries` for a whole pair of blocks, but leaving out hidden pairs."""
         P, dS = work.block_P, work.block_dS
         dv, dk = Lines(work.dv + place * p.line_e, p.line_e), Lines(work.dk + place * p.line_d, p.line_d)
         K = Lines(work.keys + place * p.line_d, p.line_d)
@@ -115,7 +115,7 @@ def block_pair(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def add_cells(p, work, count, n, a, place):
-        """As `add_to_keys` and `add_to_queries`, where panels need different keys: no more than they need."""
+        """As `add_to_keys` and `add_to_queries`, where panels need different keys: only for the keys they need."""
         for first in range(0, n, CELL):
             last = min(first + CELL, n)
             begin, end = count, 0

@@ -1,7 +1,7 @@
-"""Primitives that are read per key, over the queries: columns' sums and maxima, and cells of a grid.
+"""Primitives over several queries: sums and maxima of columns, and of the cells of a grid.
 
-They are summed by all threads in any order, so in fixed point, where order doesn't matter: the same bits however the
-work was shared.
+All threads add to them in any order, so they are sums in fixed point, where order doesn't matter: the bits are the same
+however the work was shared.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from eyeline.kernels.compiled.transpose import column_sums_tile
 
 
 class ColumnPrimitives(NamedTuple):
-    """`begin_columns(p, work)` and `end_columns(p, work, batch, head)`, around a task; `add_columns(p, work, panel, a,
-    e)`: adds the weights P of the keys [a, e), all queries of the panel together; `write_grid(p, work, panel)`: adds
-    the panel's columns of the grid to its rows."""
+    """`begin_columns(p, work)` and `end_columns(p, work, batch, head)`: before and after a task; `add_columns(p, work,
+    panel, a, e)`: adds the weights P on the keys [a, e), summed over the panel's queries; `write_grid(p, work, panel)`:
+    adds the panel's sums for each column of the grid to the grid's cells."""
 
     begin_columns: object
     add_columns: object
@@ -39,12 +39,12 @@ def column_primitives(dtype, lanes, most_vectors):
 
     @compiled
     def in_units(x, units):
-        """A number of the fixed point."""
+        """x in fixed point."""
         return np.int64(np.float64(x) * np.float64(units) + 0.5)
 
     @compiled
     def begin_columns(p, work):
-        """Forget the last task's sums and maxima."""
+        """Clear the sums and maxima of the last task."""
         if p.primitives.column_sums != 0:
             for j in range(p.M):
                 store_word(work.column_sums + j * 8, 0)
@@ -93,7 +93,7 @@ def column_primitives(dtype, lanes, most_vectors):
 
     @compiled
     def end_columns(p, work, batch, head):
-        """Add the task's sums per key to those of all."""
+        """Add the task's sums per key to the shared results."""
         first = (batch * p.H + head) * p.M
         if p.primitives.column_sums != 0:
             for j in range(p.M):
@@ -107,7 +107,7 @@ def column_primitives(dtype, lanes, most_vectors):
 
     @compiled
     def write_cell(p, work, cell, column, i, end):
-        """Add what the panel's queries [i, end), of one row of the grid, have in a column of it."""
+        """Add the weights of the panel's queries [i, end), all in one row of the grid, to the cell in a column."""
         if p.primitives.grid_sums != 0:
             x = zero
             for lane in range(i, end):
@@ -125,7 +125,7 @@ def column_primitives(dtype, lanes, most_vectors):
 
     @compiled
     def write_grid(p, work, panel):
-        """One row of the grid after the other."""
+        """Add the panel to the grid, row by row of the grid."""
         rows, columns, count = p.primitives.grid_rows, p.primitives.grid_columns, panel.count
         first_row = (panel.batch * p.H + panel.head) * rows
         places = p.primitives.grid_row_places + panel.first_query * 4

@@ -1,11 +1,11 @@
-"""From the kernels' Python to machine code that stands alone: Numba to LLVM's language, LLVM to an object file.
+"""Compiles the kernels' Python to machine code that stands alone: Numba makes LLVM IR, LLVM an object file.
 
-Numba's own functions need Python around them; ours neither allocate nor raise, so once everything is drawn into the
-one function and the rest dropped, nothing of Python is left. Loading that takes llvmlite, not Numba, and a tenth of a
-second, not one.
+Functions compiled by Numba usually need the Python runtime; ours neither allocate nor raise, so once everything is
+inlined into one function and the rest dropped, nothing of it is left. Loading the result takes llvmlite, not Numba, and
+a tenth of a second instead of a whole one.
 
 This runs in a process of its own (`python -m eyeline.kernels.compiled.compile forward float32 FILE`), which keeps Numba
-out of the user's and lets it leave the optimising to us.
+out of the user's process, and lets us turn Numba's own optimisation off.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 from eyeline.kernels.compiled.programs import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
 
-#: What the machine code may call: LLVM's own names for copying and filling memory, and multiply-add where there is no
-#: instruction.
+#: The functions that the machine code may call: LLVM's memory functions, and multiply-add where the processor has no
+#: instruction for it.
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
-#: Functions that stay functions, by how Numba begins to mangle what follows their names: the kernel, so that nothing of
-#: it moves out of the state it is to be computed in, and the sweep, which is called in several places and is long.
+#: Functions that aren't inlined, by the beginning of their mangled names: the kernel, so that none of its code moves
+#: out of its floating-point state, and the sweep, which is long and called in several places.
 APART = ("kernelB", "sweepB")
 
 
 def to_llvm(program: Program, dtype: DType, on: Target) -> str:
-    """A kernel in LLVM's language, not yet optimised, as a function named `ENTRY`."""
+    """A kernel as LLVM IR, not yet optimised, with a function named `ENTRY`."""
     from numba import cfunc, types
 
     from eyeline.kernels.compiled.float_state import float_state
@@ -51,12 +51,12 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
 
 
 def to_object(source: str, on: Target) -> bytes:
-    """Optimise a module for a processor, keep nothing but `ENTRY`, and compile it."""
+    """Optimise a module for a processor, keep only `ENTRY`, and compile it to an object file."""
     return _machine(on).emit_object(_optimised(source, on))
 
 
 def to_assembly(source: str, on: Target) -> str:
-    """As `to_object`, but to be read."""
+    """As `to_object`, but as assembly text."""
     return _machine(on).emit_assembly(_optimised(source, on))
 
 
@@ -82,12 +82,11 @@ def _optimised(source: str, on: Target):
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    # The vectors are written out; letting LLVM look for more turns short copying loops into something longer and
-    # slower.
+    # No automatic vectorisation: the vectors are explicit already, and LLVM would make short copying loops slower.
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    # What can't fail is known only once everything is simplified: the second time, what would have caught it goes.
+    # Twice: only after the first pass does LLVM know what can't fail, and the second removes the error handling.
     for _ in range(2):
         builder.getModulePassManager().run(module, builder)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}

@@ -1,9 +1,9 @@
-"""Decoding: few queries against many keys, at the speed at which memory gives them.
+"""Decoding: few queries against many keys, at the speed of reading keys and values from memory.
 
-A task is one key head with all the query rows that look at it, those of its group of heads, so that keys and values
-are read once, in order. Rows of queries lie in the lanes for the scores, in vectors no wider than there are rows; value
-columns do for the sums of values. What is done to each number, in which order, is what `forward` does, so every bit of
-the result is the same.
+A task is one key head with all query rows of the heads that share it, so that keys and values are read once, in order.
+For the scores, rows of queries lie in the lanes, in vectors no wider than the number of rows; for the sums of values,
+value columns do. Every number goes through the same operations in the same order as in `forward`, so the results are
+the same bit for bit.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ EVERYTHING, KEEP_SCORES, SUM_VALUES = (int(stage) for stage in Stage)
 def decode(dtype, lanes, vectors, rows, value_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
-    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads
-    may run it on the same params, each with a workspace of its own. Where a row's result isn't finite, the param
-    `unsound` says so, and the row counts for nothing.
+    It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
+    each with its own workspace. The param `unsound` counts tasks with results that aren't finite, which are invalid.
     """
     rows_at_hand = half_precision(dtype, lanes, vectors).rows_at_hand
     clear, add_values, finish = decode_values(dtype, lanes, value_rows)
@@ -35,7 +34,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def seen_part(p, batch, key_head, a, e):
-        """The part of the keys [a, e) that some row's intervals touch."""
+        """The range of the keys [a, e) that any row's intervals overlap."""
         if p.mask.bounds.address == 0:
             return a, e
         first, last = e, a
@@ -51,7 +50,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def part_of_keys(p, part, first, last):
-        """Of the keys [first, last), the part whose scores this task finds, in whole blocks."""
+        """The part of the keys [first, last), in whole blocks, whose scores this task computes."""
         first_block = first - first % KEY_BLOCK
         blocks = (last - first_block + KEY_BLOCK - 1) // KEY_BLOCK
         end = min(last, first_block + (part + 1) * blocks // p.parts * KEY_BLOCK)
@@ -71,7 +70,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
 
         @compiled
         def sweep(p, work, batch, key_head, part):
-            """All rows of one key head over all the keys, or the part of it that this stage has."""
+            """All rows of one key head over all the keys, or this stage's part of that."""
             stage = p.stage
             first, last = seen_part(p, batch, key_head, 0, p.M)
             first_block = first - first % KEY_BLOCK
@@ -94,7 +93,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
                 S = work.P
                 if stage != EVERYTHING:
                     S = scores_kept + block // KEY_BLOCK * p.scores_block
-                # While one block is worked on, the next comes in.
+                # Prefetch the next block while this one is computed.
                 ahead = KEY_BLOCK if block + KEY_BLOCK < last and p.half == NOT else 0
                 if stage != SUM_VALUES:
                     K = rows_at_hand(p, p.k, work.keys, batch, key_head, p.D, a, e)

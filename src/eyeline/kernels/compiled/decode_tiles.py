@@ -1,16 +1,15 @@
-"""The inner tiles of decoding, in LLVM's own language; they prefetch what comes next while they multiply.
+"""The inner tiles of decoding, in LLVM IR; they prefetch the next block while they multiply.
 
-Rows of queries are few, those of keys and values many, and each of these is read once:
+There are few rows of queries, and many of keys and values, each of which is read once:
 
     scores[key][row] = Σ_d k[key][d] · q[d][row]          lanes are rows of queries, as many as there are
     out[row][e]      = Σ_key w[row][key] · v[key][e]      lanes are value columns
 
-Even and odd terms are summed apart, in order, and the two added, exactly as the tiles of `tiles` do: that is what makes
-the bits the same.
+Even and odd terms are summed separately, in order, and the two sums added, exactly as in `tiles`: so the bits are the
+same.
 
-A tile jumps from row to row, which no processor's prefetcher foresees. So it prefetches the lines it will need, a block
-later, in the order in which they lie in memory, one or a few for every pair of terms: all at once they would hold up
-the tile's own loads.
+A tile jumps from row to row, which hardware prefetchers don't predict. So it prefetches the cache lines of the next
+block, in memory order, one or a few for every pair of terms: all at once, they would delay the tile's own loads.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I8, I32, I64, fma_value, poi
 LINE = 64
 
 
-#: How many keys a tile of scores takes: one sum each, enough to hide a multiply-add's latency.
+#: The number of keys in a tile of scores: one sum each, enough to hide the latency of a multiply-add.
 KEYS_AT_ONCE = 8
 
 
 def scores_tile(dtype: type[np.floating], few: int):
     """The scores of `KEYS_AT_ONCE` keys for `few` rows of queries, as an intrinsic.
 
-    Its arguments: the address of the keys, the bytes from one to the next, the last that may be read (those beyond it
-    are that one again), the address of the queries, their width D, the address of the scores, [key][few], and what to
-    prefetch, as `prefetching` has it. Queries are packed [pairs of d][few][2]: the sums of even and odd terms lie side
-    by side, so that one multiply-add goes on with both.
+    Its arguments: the address of the keys, the bytes from one to the next, the last key that may be read (keys beyond
+    it read it again), the address of the queries, their width D, the address of the scores, [key][few], and the
+    arguments of `prefetching`. Queries are packed [pairs of d][few][2]: the sums of even and odd terms lie side by
+    side, so that one multiply-add serves both.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -54,9 +53,9 @@ def scores_tile(dtype: type[np.floating], few: int):
             nothing = [ir.Constant(both, [0.0] * (2 * few))] * KEYS_AT_ONCE
 
             def pair(address):
-                """Two numbers of a key, over and over."""
+                """Two numbers of a key, repeated in all lanes."""
                 if size == 4:
-                    # As one of 64 bits, which a load can spread over a vector.
+                    # Load both as one number of 64 bits, which a single instruction can broadcast.
                     double = builder.load(pointer(builder, address, ELEMENTS[types.float64]), align=size)
                     return builder.bitcast(splat_value(builder, double, few), both)
                 two = ir.VectorType(llvm, 2)
@@ -123,9 +122,9 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
     """out[rows][vectors·lanes] = out · factor + weights[rows][n] · values[n][vectors·lanes], as an intrinsic; a factor
     per row, n at least 1.
 
-    Its arguments: the address of the weights, the bytes from one key's to the next's (rows lie side by side), the
+    Its arguments: the address of the weights and the bytes from one key's to the next's (rows lie side by side), the
     address of the values and the bytes from one key's to the next's, n, the address of the sums and the bytes from one
-    row to the next, the address of the factors, and what to prefetch, as `prefetching` has it.
+    row to the next, the address of the factors, and the arguments of `prefetching`.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -192,7 +191,7 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
 
 
 def phis(builder, values, block):
-    """Values that differ by where control comes from; `values` are those from `block`."""
+    """Phi nodes for `values`, which are their values when control comes from `block`."""
     found = []
     for value in values:
         phi = builder.phi(value.type)
@@ -202,14 +201,14 @@ def phis(builder, values, block):
 
 
 def come_from(block, found, values):
-    """What these phis are when control comes from `block`."""
+    """Set the phi nodes' values for control that comes from `block`."""
     for phi, value in zip(found, values, strict=True):
         phi.add_incoming(value, block)
 
 
 def prefetching(builder, line, row, width, apart, count):
-    """Prefetch `count` lines from the address `line` of a row that begins at `row` and is `width` bytes long, the next
-    lying `apart` bytes on; returns both moved on."""
+    """Prefetch `count` cache lines from the address `line` on, in a row of `width` bytes at `row`; rows are `apart`
+    bytes apart. Returns the next `line` and `row`."""
     for number in range(count):
         prefetch(builder, line, number * LINE)
     line, following = builder.add(line, I64(count * LINE)), builder.add(row, apart)
@@ -218,7 +217,7 @@ def prefetching(builder, line, row, width, apart, count):
 
 
 def prefetch(builder, address, offset=0):
-    """Prefetch a cache line into the second cache; any address will do."""
+    """Prefetch a cache line into the L2 cache; an invalid address does no harm."""
     function = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32]), "llvm.prefetch.p0i8"
     )

@@ -1,4 +1,4 @@
-"""Decoding's sums of values, whose columns lie in the lanes: the bits of `panel` and `packing`."""
+"""Decoding's weighted sums of values, with value columns in the lanes: the same bits as `panel` and `packing`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOT = int(Half.NOT)
 
 
 class DecodeValues(NamedTuple):
-    """`clear(p, work)`: no values yet; `add_values(p, work, V, n, few, first, last, ahead)`: adds the columns [first,
-    last) of n keys' values to the rows' sums, times their weights, prefetching values `ahead` on; `first` is a multiple
-    of `lanes`, as `last` is unless it is the end; `finish(p, work, batch, key_head, first, last)`: divides by l and
-    writes the rows' columns, and returns whether all that was written is finite."""
+    """`clear(p, work)`: sets the sums to 0; `add_values(p, work, V, n, few, first, last, ahead)`: adds the columns
+    [first, last) of n keys' values, times the weights, to the rows' sums, prefetching values `ahead` bytes on; `first`
+    is a multiple of `lanes`, and so is `last` unless it is the end; `finish(p, work, batch, key_head, first, last)`:
+    divides by l, writes the rows' columns, and returns whether all of them are finite."""
 
     clear: object
     add_values: object
@@ -31,7 +31,7 @@ class DecodeValues(NamedTuple):
 
 
 class Prefetch(NamedTuple):
-    """What a tile prefetches: from where, how many bytes of a row, and the bytes from one row to the next."""
+    """A tile's prefetching: the address, the bytes of each row, and the bytes from one row to the next."""
 
     at: int
     width: int
@@ -39,7 +39,7 @@ class Prefetch(NamedTuple):
 
 
 def decode_values(dtype, lanes, row_counts):
-    """Sums of values, with `lanes` value columns in a vector and tiles of so many rows."""
+    """Sums of values, with `lanes` value columns in a vector and tiles of `row_counts` rows."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size = np.dtype(dtype).itemsize
@@ -56,7 +56,7 @@ def decode_values(dtype, lanes, row_counts):
 
     @compiled
     def add_columns(work, rows, few, values, token, n, acc, acc_line, thin, prefetch):
-        """Add the rows' weighted values to two vectors of columns, or one."""
+        """Add the rows' weighted values to two vectors of columns, or one if `thin`."""
         r, line, wanted = 0, few * size, prefetch.at
         while r < rows:
             at = work.P + (r // few * SCORES_APART * few + r % few) * size
@@ -64,7 +64,7 @@ def decode_values(dtype, lanes, row_counts):
             take = rows_at_once(min(rows - r, few - r % few))
             tile(take, thin, at, line, values, token, n, to, acc_line, alpha, wanted, prefetch.width, prefetch.row)
             r += take
-            wanted = work.P  # the first tile has prefetched what there is
+            wanted = work.P  # the first tile has prefetched everything
 
     @compiled
     def add_values(p, work, V, n, few, first, last, ahead):
@@ -73,7 +73,7 @@ def decode_values(dtype, lanes, row_counts):
         c = first
         while c < whole:
             thin = whole - c < wide
-            # Of the rows ahead, the part that is as much as these columns are.
+            # Of the rows to prefetch, the share that these columns are of all.
             wanted = V.at + first * size + (ahead + (c - first) * n // (last - first)) * token
             prefetch = Prefetch(wanted, (last - first) * size, token)
             add_columns(work, rows, few, V.at + c * size, token, n, work.acc + c * size, acc_line, thin, prefetch)
@@ -89,7 +89,7 @@ def decode_values(dtype, lanes, row_counts):
 
     @compiled
     def add_sinks(p, work, key_head):
-        """Let each head's sink have its weight: it joins l, and gives no value."""
+        """Add each head's sink to l."""
         across, passing = -(-p.E // lanes), work.spread
         for r in range(p.N * p.group):
             sink = splat(load_scalar(p.sinks + (key_head * p.group + r // p.N) * size))

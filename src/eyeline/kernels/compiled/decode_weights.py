@@ -1,4 +1,4 @@
-"""Decoding's scores of a block of keys, and what the online softmax makes of them: the bits of `softmax`."""
+"""Decoding's scores of a block of keys, and their online softmax: the same bits as `softmax`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ NOT = int(Half.NOT)
 
 
 class DecodeWeights(NamedTuple):
-    """`pack(p, work, batch, key_head)`: packs the rows of queries, times the factor; `begin(p, work)`: nothing is seen
-    yet; `score(p, work, batch, key_head, a, e, K, S, ahead)`: the scores of all rows on the keys [a, e) of one block,
-    whose first is the first row of K, to S, hidden ones -inf, prefetching keys `ahead` on; `weigh(p, work, S, n)`:
-    makes weights of n keys' scores, relative to the rows' new maxima, and updates m, l and alpha."""
+    """`pack(p, work, batch, key_head)`: packs the rows of queries, times the factor; `begin(p, work)`: sets m to -inf
+    and l to 0; `score(p, work, batch, key_head, a, e, K, S, ahead)`: writes the scores of all rows on the keys [a, e)
+    of one block, whose first is the first row of K, to S, hidden ones -inf, prefetching keys `ahead` bytes on;
+    `weigh(p, work, S, n)`: turns n keys' scores into weights relative to the rows' new maxima, and updates m, l and
+    alpha."""
 
     pack: object
     begin: object
@@ -44,7 +45,7 @@ def decode_weights(dtype, few, lanes):
     zero, infinity = dtype(0), dtype(np.inf)
     products = scores_tile(dtype, few)
     widen = half_precision(dtype, lanes, 1).widen
-    # A vector of `lanes` numbers holds the scores of so many keys.
+    # `together`: the number of keys whose scores fill a vector of `lanes` numbers.
     wide, vector, together = width(dtype, lanes), lanes * size, lanes // few
     load_wide, store_wide, splat_wide = wide.load, wide.store, wide.splat
 
@@ -79,7 +80,7 @@ def decode_weights(dtype, few, lanes):
             bounds = rows_from(head_of(p.mask.bounds, batch, key_head * p.group + r // p.N), r % p.N).at
             to = S + lane // few * panel_line + lane % few * size
             seen = a
-            # What lies between one interval and the next, and after the last.
+            # The gaps before each interval, and after the last.
             for k in range(intervals + 1):
                 first, last = e, e
                 if k < intervals:
@@ -118,7 +119,7 @@ def decode_weights(dtype, few, lanes):
         for lane in range(few):
             level = level or load_scalar(spread + lane * size) == zero
         if level:
-            # Zeros have signs: of equal scores the last is meant.
+            # Zeros have signs: among equal scores, the last one counts.
             highest = splat(-infinity)
             for j in range(n):
                 highest = maximum(highest, load(S + j * line))
@@ -132,7 +133,7 @@ def decode_weights(dtype, few, lanes):
             m_old = load(m)
             m_new = maximum(block_m(S, n, spread), m_old)
             store(m, m_new)
-            # A row that has seen nothing yet has maximum -inf, and -inf - -inf isn't a number.
+            # A row without a visible key yet has maximum -inf, and -inf - -inf would be NaN.
             shift = select(equal(m_new, splat(-infinity)), splat(zero), m_new)
             alpha = exp2(m_old - shift)
             store(work.alpha + r * size, alpha)

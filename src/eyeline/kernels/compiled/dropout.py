@@ -1,7 +1,7 @@
-"""Dropout: weights set to 0 by a counter-based generator, so that a pass backward drops the same ones.
+"""Dropout: weights set to 0 by a counter-based generator, so that the backward pass drops the same ones.
 
-The generator is `eyeline.dropout`'s: a row's lot is a hash of the seed, the batch, the head and the query; a weight's
-is one of its row's lot and the key.
+The generator is `eyeline.dropout`'s. A row's lot is its hash of the seed, the batch element, the head and the query; a
+weight's lot is a hash of its row's lot and the key.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from eyeline.kernels.compiled.simd import I32, above, select, splat_value
 
 
 class DropoutFunctions(NamedTuple):
-    """`draw_lots(p, panel)`: a panel's lots; `drop(p, panel, P, a, e)`: sets those of the weights of the keys [a, e),
-    which lie at P, that are dropped to 0; one marked hidden stays."""
+    """`draw_lots(p, panel)`: computes the lots of a panel's rows; `drop(p, panel, P, a, e)`: sets the dropped ones of
+    the weights on the keys [a, e), which lie at P, to 0; weights marked hidden stay."""
 
     draw_lots: object
     drop: object
@@ -30,7 +30,7 @@ class DropoutFunctions(NamedTuple):
 
 @intrinsic
 def _where_kept(typingctx, weight, low, high, key, threshold):
-    """The weights whose lot isn't below the threshold, else 0; `low` and `high` are the halves of the rows' lots."""
+    """The weights whose lot reaches the threshold, else 0; `low` and `high` are the halves of the rows' lots."""
 
     def codegen(context, builder, signature, args):
         weight, low, high, key, threshold = args

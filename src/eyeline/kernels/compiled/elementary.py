@@ -10,9 +10,9 @@ from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.simd import I32, I64, fma_value, magnitude_value
 
-#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 of least largest relative error (2.0e-9) with the first term held
-#: at 1, for float64 the Taylor series (below 1e-17). 2⁰ is then exactly 1, so that a row whose maximum stays is not
-#: touched.
+#: 2ˣ on [-½, ½] as 1 + c₁x + c₂x² + …: for float32 the minimax polynomial (relative error 2.0e-9) with the first term
+#: fixed at 1, for float64 the Taylor series (error below 1e-17). So 2⁰ is exactly 1, and a row whose maximum stays the
+#: same isn't changed.
 EXP2 = {
     types.float32: (
         0.6931471824645996,
@@ -43,16 +43,16 @@ def exp2_value(builder, x):
         return total
 
     if lanes * integer.width == 512:
-        # AVX-512 rounds, and scales by 2ⁿ, in an instruction each.
+        # AVX-512 has an instruction for rounding, and one for scaling by 2ⁿ.
         whole = _call(builder, "llvm.roundeven", floats, [x], [floats])
         return _scaled(builder, polynomial(builder.fsub(x, whole)), whole, x, 0.5 - bias)
     least, magic = constant(floats, float(-bias)), constant(floats, 1.5 * 2.0**mantissa)
     x = builder.select(builder.fcmp_ordered("<", x, least), least, x)
-    # Adding 1.5 · 2^mantissa rounds to a whole number n, which then stands in the low bits.
+    # Adding 1.5 · 2^mantissa rounds to a whole number n, which is then in the low bits.
     shifted = builder.fadd(x, magic)
     total = polynomial(builder.fsub(x, builder.fsub(shifted, magic)))
     exponent = builder.shl(builder.bitcast(shifted, ints), constant(ints, mantissa))
-    # The exponent's bits of 2ⁿ; for n = -bias they are those of 0.
+    # The exponent bits of 2ⁿ; for n = -bias that is 0.
     power = builder.bitcast(builder.add(exponent, constant(ints, bias << mantissa)), floats)
     return builder.fmul(total, power)
 

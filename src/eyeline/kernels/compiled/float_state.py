@@ -1,8 +1,8 @@
-"""The state in which numbers are computed: how they round, and whether denormal ones are taken as 0.
+"""The floating-point state: the rounding mode, and whether denormal numbers are flushed to 0.
 
-It belongs to a thread. Whoever calls may have changed theirs (`torch.set_flush_denormal`), but a pool's threads know
-nothing of it, and a row's bits may not depend on which thread computes it. So kernels compute in the state in which
-every thread begins, and leave as they found it.
+Each thread has its own. The caller may have changed its thread's state (`torch.set_flush_denormal`), but the pool's
+threads haven't, and a row's bits must not depend on the thread that computes it. So kernels compute in the default
+state, and restore the thread's own afterwards.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.simd import I8, I32, I64
 
-#: x86's MXCSR as a thread begins with it: rounding to nearest, denormals kept, no traps. ARM's FPCR is 0 then.
+#: x86's default MXCSR: round to nearest, denormals kept, no traps. ARM's default FPCR is 0.
 X86_DEFAULT = 0x1F80
 
 
 class FloatState(NamedTuple):
-    """`begin()`: sets the state in which every thread begins, and returns what it was; `end(state)`: sets it again."""
+    """`begin()`: sets the default state, and returns the previous one; `end(state)`: restores that."""
 
     begin: object
     end: object
@@ -37,13 +37,13 @@ def _x86(builder, place, name):
 
 
 def float_state(triple):
-    """The state's intrinsics for a processor, by LLVM's name of it; on others than x86 and ARM they do nothing, nor on
-    ARM before LLVM 17, which can't say it."""
+    """The state's intrinsics for a processor, by LLVM's target triple. They do nothing on processors other than x86 and
+    ARM, nor on ARM before LLVM 17, which has no way to express it."""
     x86 = triple.startswith(("x86_64", "amd64"))
     arm = triple.startswith(("aarch64", "arm64")) and llvm_version_info >= (17,)
 
     def exchange(builder, state):
-        """Set the state, or that in which threads begin if None is given; return what it was."""
+        """Set the state, the default one if None; return the previous one."""
         if x86:
             place = cgutils.alloca_once(builder, I32)
             _x86(builder, place, "stmxcsr")
@@ -52,7 +52,7 @@ def float_state(triple):
             _x86(builder, place, "ldmxcsr")
             return before
         if arm:
-            # Not ARM's own intrinsics: Numba also compiles for the processor that is here, which may be another.
+            # Not ARM's own intrinsics: Numba also compiles for this machine's processor, which may be another one.
             before = builder.zext(_call(builder, "llvm.get.fpmode.i32", I32, []), I64)
             after = I32(0) if state is None else builder.trunc(state, I32)
             _call(builder, "llvm.set.fpmode.i32", ir.VoidType(), [after])

@@ -1,14 +1,14 @@
 """The forward pass: blocks of queries against blocks of keys, with the softmax kept up to date on the way.
 
-Each task is one head's block of queries, cut into panels that lie in the vector lanes (see `tiles`). For every block
-of keys that the mask leaves, and every panel: scores S, mask, new maximum m, weights P = 2^(S - m), and the values
-added to acc. What was added before is rescaled by alpha when a row's maximum grows (online softmax: Milakov and
+Each task is one head's block of queries, split into panels that lie in the vector lanes (see `tiles`). For every block
+of keys that the mask allows, and every panel: scores S, mask, new maximum m, weights P = 2^(S - m), and the weighted
+values added to acc. The earlier sum is rescaled by alpha when a row's maximum grows (online softmax: Milakov and
 Gimelshein 2018; Dao et al. 2022). Scores are in base 2: queries are multiplied by scale · log2 e while they are packed.
 
-A weight of 0 times a NaN is NaN, which a value that the mask hides must not do to its neighbours. So a panel whose
-result isn't finite is done once more, carefully: hidden keys are then left out one by one; and if it still isn't, a
-third time with weights scaled down, for sums that overflow though their mean doesn't. What is finite costs nothing for
-it. A visible value that is NaN reaches the result, however small its weight.
+A weight of 0 times NaN is NaN, but a hidden value must not affect the result. So a panel whose result isn't finite is
+computed again, carefully, leaving out hidden keys one by one; if it still isn't finite, a third time with weights
+scaled down, for sums that overflow though their mean doesn't. Finite panels pay nothing for this. A visible NaN reaches
+the result, however small its weight.
 
 Nothing here allocates, raises or calls back, so the machine code stands alone (see `compile`).
 """
@@ -41,11 +41,11 @@ VISIT_BYTES = VISIT.itemsize
 def forward(dtype, lanes, vectors, rows, value_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
-    If the params give a place for a rectangle of weights, it writes these, from the m and l of an earlier pass; else
-    the output, m, l and the primitives.
+    If the params have a rectangle of weights, it computes only that, from the m and l of an earlier pass; else the
+    output, m, l and the primitives.
 
-    It returns the number of tasks that were left to take when it stopped, 0 once all are taken. Any number of threads
-    may run it on the same params, each with a workspace of its own.
+    It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
+    each with its own workspace.
     """
     prepare, finish = packing(dtype, lanes, vectors)
     visible_keys = masking(dtype, lanes, vectors).visible_keys
@@ -61,7 +61,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def scores_of(p, work, panel, keys):
-        """Where the scores of a block are to lie: among all of the panel's, which are read later, or in passing."""
+        """The address for a block's scores: in the panel's scores, if primitives need them later, else in a buffer."""
         if p.primitives.asked == 0:
             return work.P
         visit = visit_at(panel.visits + panel.visit_count * VISIT_BYTES)
@@ -71,7 +71,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def sweep(p, work, batch, head, first_query, count, care):
-        """One panel or several, side by side, over all the keys. Returns which of them are finite, as bits."""
+        """Process one panel or several over all the keys. Returns a bit for each panel, set if it is finite."""
         panels = (count + length - 1) // length
         begin, end, seen = p.M, 0, 0
         for slot in range(panels):
@@ -99,7 +99,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
                 finite |= 1 << slot
         return finite
 
-    # The care is an int64 and no literal, for each of which Numba would compile a sweep of its own.
+    # `care` is an int64, not a literal: Numba would compile a sweep for each literal.
     @compiled
     def attend(p, work, batch, head, first_query, count):
         """A task: a block of queries, over all the keys."""
@@ -125,7 +125,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def any_wanted(places, a, e):
-        """Whether any of the rows or columns [a, e) of the matrix is in the rectangle."""
+        """Whether the rectangle has any of the rows or columns [a, e) of the matrix."""
         wanted = False
         for i in range(a, e):
             wanted = wanted or load_i32(places + 4 * i) >= 0
@@ -133,7 +133,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def write_panel(p, work, batch, head, first_query, count):
-        """Write what is wanted of a panel's rows of the weight matrix."""
+        """Write the rectangle's part of a panel's rows of the weight matrix."""
         panel = prepare(p, work, 0, batch, head, first_query, count)
         begin, end = panel.first_key, panel.end_key
         for block in range(begin - begin % KEY_BLOCK, end, KEY_BLOCK):
@@ -147,7 +147,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
 
     @compiled
     def write_block(p, work, batch, head, first_query, count):
-        """A task, where weights are asked for."""
+        """A task, where a rectangle of weights is requested."""
         for first in range(first_query, first_query + count, length):
             n = min(length, first_query + count - first)
             if any_wanted(p.rectangle.row_places, first, first + n):
@@ -158,7 +158,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         work = open_workspace(p.workspace, workspace)
         per_block = p.panels * length
         while most > 0:
-            # From the last block to the first: under a causal mask the last ones are the longest.
+            # From the last block to the first: with a causal mask, the last ones take longest.
             task = p.tasks - 1 - add_to_field(p, "next_task", 1)
             if task < 0:
                 return 0

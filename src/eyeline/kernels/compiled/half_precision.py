@@ -1,4 +1,4 @@
-"""Numbers of 16 bits: widened to float32 as they come in, narrowed as they go out."""
+"""16-bit numbers: widened to float32 on reading, narrowed on writing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOT, FLOAT16, BFLOAT16 = (int(half) for half in Half)
 
 
 class HalfPrecision(NamedTuple):
-    """`widen`, which copies rows of 16 bits to rows of float32; `narrow`, which writes such rows back; and
-    `rows_at_hand(p, array, widened, batch, head, columns, a, e)`: an array's rows [a, e), where they are, or widened to
-    this place in the workspace."""
+    """`widen`: copies 16-bit rows to float32 rows; `narrow`: writes float32 rows back as 16 bits; and `rows_at_hand(p,
+    array, widened, batch, head, columns, a, e)`: an array's rows [a, e), in place, or widened to the address `widened`
+    in the workspace."""
 
     widen: object
     narrow: object
@@ -30,7 +30,7 @@ class HalfPrecision(NamedTuple):
 
 
 def _reading(lanes, widen):
-    """An intrinsic: the `lanes` numbers of 16 bits at an address, widened by `widen(builder, bits)`."""
+    """An intrinsic that loads `lanes` 16-bit numbers from an address, widened by `widen(builder, bits)`."""
 
     @intrinsic
     def read(typingctx, address):
@@ -44,7 +44,7 @@ def _reading(lanes, widen):
 
 
 def _writing(lanes, narrow):
-    """An intrinsic: `lanes` numbers of float32, narrowed by `narrow(builder, x)`, to an address."""
+    """An intrinsic that stores `lanes` float32 numbers to an address, narrowed by `narrow(builder, x)`."""
 
     @intrinsic
     def write(typingctx, address, value):
@@ -69,14 +69,14 @@ def _narrow_float16(builder, x):
 
 
 def _widen_bfloat16(builder, bits):
-    """The upper half of a float32's bits."""
+    """bfloat16 is the upper half of a float32's bits."""
     lanes = bits.type.count
     wide = builder.zext(bits, ir.VectorType(I32, lanes))
     return builder.bitcast(builder.shl(wide, ir.Constant(wide.type, [16] * lanes)), ir.VectorType(_FLOAT, lanes))
 
 
 def _narrow_bfloat16(builder, x):
-    """To the nearest, ties to even; a NaN stays one."""
+    """Round to nearest, ties to even; NaN stays NaN."""
     lanes = x.type.count
 
     def constant(value):
@@ -91,7 +91,7 @@ def _narrow_bfloat16(builder, x):
 
 
 def half_precision(dtype, lanes, most_vectors):
-    """`widen`, which copies rows, and `narrow`, which writes them back; of float64 there is no half."""
+    """Widening and narrowing of rows. For float64, which isn't used for 16-bit arrays, both do nothing."""
     if dtype == np.float64:
 
         @compiled
@@ -119,7 +119,7 @@ def half_precision(dtype, lanes, most_vectors):
 
     @compiled
     def widen(half, source, token, column, count, columns, target, target_token):
-        """Copy `count` rows of `columns` numbers of 16 bits to rows of float32."""
+        """Copy `count` rows of `columns` 16-bit numbers to float32 rows."""
         whole = columns - columns % lanes if column == 2 else 0
         for i in range(count):
             at, to = source + i * token, target + i * target_token
@@ -136,7 +136,7 @@ def half_precision(dtype, lanes, most_vectors):
 
     @compiled
     def narrow(half, source, source_token, count, columns, target):
-        """Copy `count` rows of `columns` numbers of float32 to contiguous rows of 16 bits."""
+        """Copy `count` rows of `columns` float32 numbers to contiguous 16-bit rows."""
         whole = columns - columns % lanes
         for i in range(count):
             at, to = source + i * source_token, target + i * columns * 2

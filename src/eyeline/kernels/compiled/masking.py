@@ -1,4 +1,4 @@
-"""What a mask hides of a panel: scores set to -inf."""
+"""Masking of a panel: the scores of hidden pairs set to -inf."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ALL_SET = 0x0101010101010101
 
 
 class Masking(NamedTuple):
-    """`visible_keys(p, work, panel, a, e)`: the part of the keys [a, e), all of one block, that the panel has to look
-    at; `hide(p, work, panel, S, keys)`: sets the scores at S of keys that a query may not look at to -inf, and returns
-    whether there can be any."""
+    """`visible_keys(p, work, panel, a, e)`: the range of the keys [a, e), all of one block, that the panel needs;
+    `hide(p, work, panel, S, keys)`: sets the scores of hidden pairs at S to -inf, and returns whether there can be
+    any."""
 
     visible_keys: object
     hide: object
@@ -41,7 +41,7 @@ def masking(dtype, lanes, most_vectors):
 
     @compiled
     def narrowed(p, panel, a, e):
-        """The part of the keys [a, e) that some query's intervals touch."""
+        """The range of the keys [a, e) that any query's intervals overlap."""
         first, last = e, a
         bounds = panel.bounds
         for k in range(p.mask.intervals):
@@ -55,8 +55,8 @@ def masking(dtype, lanes, most_vectors):
 
     @compiled
     def set_flags(p, work, panel, a, e):
-        """Note which of the keys [a, e) a query may look at by the booleans and the user's own rules. Returns whether
-        there are none (0), some (1) or all (2)."""
+        """Set the flags of pairs that the booleans and the user's rules allow, for the keys [a, e). Returns 0 if none
+        is allowed, 1 if some are, 2 if all are."""
         flags, n, count = work.flags, e - a, panel.count
         if p.mask.allowed.address != 0:
             source, token, column = head_of(p.mask.allowed, panel.batch, panel.head)
@@ -80,12 +80,12 @@ def masking(dtype, lanes, most_vectors):
         every, any_ = word(flags, 0), word(flags, 0)
         for at in range(flags, flags + n * length, 8):
             every, any_ = every & word(at, 0), any_ | word(at, 0)
-        # What isn't filled beyond `count` doesn't matter: there every flag is as the last query's, or 1.
+        # Flags beyond `count` don't matter: each equals the last query's, or is 1.
         return 2 if every == ALL_SET else 1 if any_ != 0 else 0
 
     @compiled
     def visible_keys(p, work, panel, a, e):
-        """From an even key on, since even and odd ones are summed apart; nothing if a isn't below e."""
+        """The range begins at an even key, since even and odd terms are summed apart; it is empty unless a < e."""
         a, e = max(a, panel.first_key), min(e, panel.end_key)
         if a < e and p.mask.bounds.address != 0 and p.mask.intervals > 1:
             a, e = narrowed(p, panel, a, e)
@@ -99,7 +99,7 @@ def masking(dtype, lanes, most_vectors):
 
     @compiled
     def hide(p, work, panel, S, keys):
-        """By intervals, and by the flags if these say more."""
+        """Hide pairs by the intervals, and by the flags if there are any."""
         minus, vectors = splat(-infinity), panel.vectors
         a, e = keys.a, keys.e
         if not keys.flagged and a >= panel.full_first and e <= panel.full_end:
@@ -107,7 +107,7 @@ def masking(dtype, lanes, most_vectors):
         if p.mask.bounds.address != 0:
             bounds = panel.bounds
             if p.mask.intervals == 1:
-                # What all queries may see needs no look.
+                # Keys that all queries may look at need no masking.
                 full_first, full_end = panel.full_first, panel.full_end
                 if full_first >= full_end:
                     full_first = full_end = e

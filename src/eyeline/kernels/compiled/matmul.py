@@ -1,4 +1,4 @@
-"""The five products of the backward pass, of any size, made of tiles."""
+"""The matrix products of the backward pass, of any size, made of tiles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eyeline.kernels.compiled.tiles import plain_tile
 
 
 class Matmul(NamedTuple):
-    """`multiply`, `add_product` and `add_product_carefully`, which say themselves what they do."""
+    """`multiply`, `add_product` and `add_product_carefully`; see their docstrings."""
 
     multiply: object
     add_product: object
@@ -21,14 +21,14 @@ class Matmul(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """A matrix in a workspace, each of whose rows fills whole vectors: where it begins, and the bytes between rows."""
+    """A matrix in a workspace whose rows fill whole vectors: its address, and the bytes from one row to the next."""
 
     at: int
     stride: int
 
 
 def matmul(dtype, lanes, most_vectors, rows, added_rows):
-    """Products, on tiles of `rows` rows, and those that are added on tiles of `added_rows`."""
+    """Products, with tiles of `rows` rows, and with tiles of `added_rows` rows for products that are added."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar = W.load, W.store, W.splat, W.load_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
@@ -68,8 +68,7 @@ def matmul(dtype, lanes, most_vectors, rows, added_rows):
 
     @compiled
     def add_product_carefully(A, marks, count, B, n, C, columns):
-        """As `add_product`, but without the terms whose mark, a number that lies among `marks` as A's does in A, says
-        that they are hidden."""
+        """As `add_product`, but without hidden terms: those whose entry in `marks`, laid out as A, is the mark."""
         for r in range(count):
             for first in range(0, columns * size, vector):
                 even, odd = splat(zero), splat(zero)

@@ -14,7 +14,7 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I8, I32, I64, Vec, pointer, 
 
 @intrinsic
 def word(typingctx, address, index):
-    """The int64 at `address`, `index` words on."""
+    """Loads the int64 that lies `index` words after `address`."""
 
     def codegen(context, builder, signature, args):
         at = builder.add(args[0], builder.mul(args[1], I64(8)))
@@ -25,7 +25,7 @@ def word(typingctx, address, index):
 
 @intrinsic
 def add_to(typingctx, address, amount):
-    """Raises the int64 at `address` by `amount`, atomically, and returns what it was."""
+    """Adds `amount` to the int64 at `address`, atomically, and returns the previous value."""
 
     def codegen(context, builder, signature, args):
         return builder.atomic_rmw("add", pointer(builder, args[0], I64), args[1], "monotonic")
@@ -35,8 +35,8 @@ def add_to(typingctx, address, amount):
 
 @intrinsic
 def raise_to(typingctx, address, value):
-    """Raises the number at `address` to a larger one, 0 or more, atomically; NaN is more
-    than any."""
+    """Sets the number at `address` to the maximum of it and `value`, atomically; both are 0 or more, or NaN, which
+    counts as the largest."""
 
     def codegen(context, builder, signature, args):
         bits = I32 if signature.args[1] == types.float32 else I64
@@ -83,7 +83,7 @@ def store_word(typingctx, address, value):
 
 @intrinsic
 def call(typingctx, address, block, line, batch, head, first_query, count, a, e):
-    """Calls a user's function, compiled by `user_functions`, on a block; returns what it returns."""
+    """Calls a user's function, compiled by `user_functions`, on a block; returns its result."""
 
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(I64, [I64] * 8)
@@ -93,7 +93,7 @@ def call(typingctx, address, block, line, batch, head, first_query, count, a, e)
 
 
 class Width(NamedTuple):
-    """What the vectors of one element type and number of lanes need to be told: how to load, store and fill them."""
+    """The loads, stores and splats for one element type and number of lanes."""
 
     load: object
     store: object

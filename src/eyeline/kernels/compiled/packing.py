@@ -1,4 +1,4 @@
-"""How a panel of queries comes in, packed, and how its rows go out."""
+"""Packing a panel of queries, and writing its rows of the output."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, se
 from eyeline.kernels.compiled.transpose import transpose_tile
 
 NOT = int(Half.NOT)
-#: How values are summed: by tiles; leaving out what is hidden, one by one; and so that no sum overflows, too.
+#: How values are summed: by tiles; leaving out hidden keys one by one; or that with weights scaled down, so that no sum
+#: overflows.
 FAST, CAREFUL, SCALED_DOWN = range(3)
-#: The range that is gained where weights are scaled down by this, more than there are keys.
+#: The factor by which SCALED_DOWN divides the weights: more than the number of keys.
 SCALE_UP = 2.0**32
 
 
 class Packing(NamedTuple):
-    """`prepare(p, work, slot, batch, head, first_query, count)`: packs queries, and the intervals of keys they may look
-    at, into the panel of this number, which it returns; `finish(p, work, panel, care)`: divides by l and writes the
-    rows, or where these are scaled down, the numbers of them that weren't finite before; and returns whether all that
-    was written is finite."""
+    """`prepare(p, work, slot, batch, head, first_query, count)`: packs queries and their intervals of keys into panel
+    number `slot`, and returns it; `finish(p, work, panel, care)`: divides by l and writes the rows, or with SCALED_DOWN
+    only those numbers that weren't finite before, and returns whether everything written is finite."""
 
     prepare: object
     finish: object
@@ -37,7 +37,7 @@ class Packing(NamedTuple):
 def packing(dtype, lanes, most_vectors):
     """Panels of `most_vectors` · `lanes` queries.
 
-    A panel with fewer queries works on as many `vectors` as these fill; its lines are as long.
+    A panel with fewer queries uses only the `vectors` that these fill; its lines keep their length.
     """
     W = width(dtype, lanes)
     load, store, splat = W.load, W.store, W.splat
@@ -52,8 +52,8 @@ def packing(dtype, lanes, most_vectors):
 
     @compiled
     def take_intervals(p, panel):
-        """Keep the queries' intervals: firsts in one line, lengths in the next; and note which keys any query needs,
-        and which every one may see."""
+        """Store the queries' intervals: firsts in one line, lengths in the next. Also store the range of keys that any
+        query needs, and the range that all queries may look at."""
         count, intervals = panel.count, p.mask.intervals
         first, end, full_first, full_end = p.M, 0, 0, p.M
         at, token, _ = rows_from(head_of(p.mask.bounds, panel.batch, panel.head), panel.first_query)
@@ -104,7 +104,7 @@ def packing(dtype, lanes, most_vectors):
 
     @compiled
     def add_sink(p, panel):
-        """Let the head's sink have its weight: it joins l, and gives no value."""
+        """Add the head's sink to l."""
         sink = splat(load_scalar(p.sinks + panel.head * size))
         for w in range(panel.vectors):
             m_old = load(panel.m + w * vector)
@@ -119,8 +119,7 @@ def packing(dtype, lanes, most_vectors):
 
     @compiled
     def keep_finite(p, rows, row, count, widened):
-        """Of rows that were written before, keep what was finite: put it among those that are to be written now, or
-        these where it wasn't."""
+        """Keep the finite numbers of the rows that were written before: merge them into the new rows."""
         E, half = p.E, p.half
         output = p.output + row * E * size
         if half != NOT:

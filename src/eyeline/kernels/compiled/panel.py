@@ -1,4 +1,4 @@
-"""What a panel of queries takes of a block of keys: values, or the weights themselves."""
+"""A panel of queries against a block of keys: adds the weighted values, or writes the weights themselves."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from eyeline.kernels.compiled.transpose import transpose_tile
 
 
 class PanelPass(NamedTuple):
-    """`take_block(p, work, panel, S, K, V, keys, care)`: takes these keys, whose first are the first rows of K and
-    V, into the panel's m, l and acc, and leaves their scores at S; `write_weights(p, work, panel, K, keys)`: writes
-    what is wanted of the panel's weights on them."""
+    """`take_block(p, work, panel, S, K, V, keys, care)`: updates the panel's m, l and acc by these keys, whose first
+    are the first rows of K and V, and leaves their scores at S; `write_weights(p, work, panel, K, keys)`: writes the
+    rectangle's part of the panel's weights on them."""
 
     take_block: object
     write_weights: object
@@ -46,7 +46,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def add_values(work, panel, V, E, n):
-        """acc = acc · alpha + V · P, value columns being rows of the product."""
+        """acc = acc · alpha + V · P; the rows of the product are value columns."""
         P, alpha, thin = work.P, work.alpha, panel.vectors == 1
         done = 0
         while done < E:
@@ -56,7 +56,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def add_values_carefully(work, panel, V, E, n, factor):
-        """As `add_values` does, but without what is hidden; weights are multiplied by a factor."""
+        """As `add_values`, but leaving out hidden keys; weights are multiplied by a factor."""
         for e in range(E):
             for w in range(panel.vectors):
                 even, odd = splat(zero), splat(zero)
@@ -89,8 +89,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def write_rows(p, work, panel, keys):
-        """Write the weights of the rows and columns that are wanted: a square at a time where these follow one
-        another."""
+        """Write the weights of the rectangle's rows and columns: a square at a time where these are consecutive."""
         n, P, group, count = keys.e - keys.a, work.P, panel.batch * p.H + panel.head, panel.count
         R, C = p.rectangle.rows, p.rectangle.columns
         rows_in, columns_in = p.rectangle.row_places + panel.first_query * 4, p.rectangle.column_places + keys.a * 4
@@ -118,7 +117,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
 
     @compiled
     def write_weights(p, work, panel, K, keys):
-        """From the rows' m and l, which an earlier pass found. What is hidden stays zero."""
+        """Uses the rows' m and l from an earlier pass. Hidden pairs stay 0."""
         P = work.P
         take_totals(p.m + panel.row * size, p.l + panel.row * size, panel.count, work.shift, work.inverse_l)
         score(p, work, panel, P, K, keys)

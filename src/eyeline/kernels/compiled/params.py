@@ -1,9 +1,9 @@
 """The interface between the host and the kernels: NumPy records, nested and aligned, that both sides name by field.
 
-A kernel is handed the address of one of `PARAMS`, filled by the host, and that of a thread's workspace, which begins
-with a record of addresses (`WORKSPACE`) and holds panels, each of which begins with a `PANEL`. Addresses and strides
-are in bytes; an address of 0 says that there is nothing. The letters are those of the shapes' legend, and
-FlashAttention's: m is a row's largest score, in base 2, l its Σ 2^(score - m), P a block's weights.
+A kernel gets the address of one of `PARAMS`, filled by the host, and the address of a thread's workspace, which begins
+with a record of addresses (`WORKSPACE`) and contains panels, each of which begins with a `PANEL`. Addresses and strides
+are in bytes; address 0 means absent. Letters are as in the legend of shapes and in FlashAttention: m is a row's largest
+score, in base 2, l its Σ 2^(score - m), P a block's weights.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from eyeline.kernels.compiled.programs import Program
 
-#: A whole number, an address among them; what computes with numbers of either type.
+#: The type of whole numbers and addresses, and the type of factors (converted to the kernel's element type).
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class StepKind(IntEnum):
-    """What a step does to the scores; the names are those of `scores.lowered`."""
+    """The kind of a score step, named as in `scores.lowered`."""
 
     RELATIVE = 0
     ADDED = 1
@@ -29,7 +29,7 @@ class StepKind(IntEnum):
 
 
 class Half(IntEnum):
-    """How numbers of 16 bits are stored, which a kernel of float32 widens as it reads."""
+    """The 16-bit type of the arrays, which a float32 kernel widens on reading."""
 
     NOT = 0
     FLOAT16 = 1
@@ -37,8 +37,8 @@ class Half(IntEnum):
 
 
 class Stage(IntEnum):
-    """What decoding does at once: everything, or first the scores, in parts of the keys, and then the values, in parts
-    of their columns."""
+    """The stage of decoding: everything at once; or first the scores, split by keys, and then the sums of values, split
+    by value columns."""
 
     EVERYTHING = 0
     KEEP_SCORES = 1
@@ -52,49 +52,49 @@ def record(*names: str, **nested: np.dtype[Any]) -> np.dtype[Any]:
 
 #: An array of four axes: its address, and its strides of batch, head, token and column.
 STRIDED = record("address", "batch", "head", "token", "column")
-#: Which keys a query may look at.
+#: The mask.
 MASK = record(
-    "intervals",  # how many intervals of keys each query has
-    "rules",  # addresses of the user's own rules, compiled (see `user_functions`)
+    "intervals",  # the number of intervals of keys per query
+    "rules",  # addresses of the user's rules, compiled (see `user_functions`)
     "rule_count",
-    bounds=STRIDED,  # int32: the intervals, or 0 if every key may be seen
+    bounds=STRIDED,  # int32: the intervals, or 0 if no key is hidden
     allowed=STRIDED,  # booleans, or 0
 )
-#: A step that changes scores: its array; or the address of a user's function, compiled; or a cap, in base 2.
+#: A score step: its array; or the address of a user's function, compiled; or a cap, in base 2.
 STEP = record("kind", array=STRIDED, cap=FLOAT, inverse_cap=FLOAT)
 #: Dropout: a weight is dropped if its lot is below `threshold`, else multiplied by `keep_factor`.
 DROPOUT = record("threshold", "seed", keep_factor=FLOAT)
-#: A rectangle of the weights, (B, H, rows, columns), contiguous; where each query's row and each key's column goes,
-#: int32 (N,) and (M,), -1 if nowhere.
+#: A rectangle of the weights, (B, H, rows, columns), contiguous; the places are each query's row and each key's column
+#: in it, int32 (N,) and (M,), -1 if it has none.
 RECTANGLE = record("address", "rows", "columns", "row_places", "column_places")
-#: The primitives that are read of the weights, with the address of each, or 0 if it isn't asked for.
+#: The requested primitives: the address of each result, or 0 if it isn't requested.
 PRIMITIVES = record(
     "asked",  # whether any is
-    "m",  # (B, H, N): as the params' m and l, if weights are relative to other totals than this pass's own
+    "m",  # (B, H, N): m and l that normalise the weights, if not this pass's own
     "l",
     "row_log_weights",  # (B, H, N): Σ P · (score - m), in base 2
     "row_distances",  # (B, H, N)
-    "distance_offset",  # the key at which the first query stands
-    "select",  # how many keys of the largest weights; with these their weights and numbers, (B, H, N, select)
+    "distance_offset",  # the key position of the first query
+    "select",  # k, the number of largest weights; the weights and their keys are (B, H, N, select)
     "selected_weights",
     "selected_keys",  # int64
     "labels",  # int32 (B or 1, M): the bin of each key, or -1
-    "labels_batch",  # their stride
+    "labels_batch",  # the labels' batch stride
     "bins",
     "row_bins",  # (B, H, N, bins)
-    "units",  # how many units of the fixed point make 1
+    "units",  # the number of fixed-point units that make 1
     "column_sums",  # int64 (B, H, M), fixed point
-    "column_spoiled",  # bytes (B, H, M): where a sum isn't a number
+    "column_spoiled",  # bytes (B, H, M): 1 where a sum is NaN
     "column_maxima",  # (B, H, M)
     "grid_rows",
     "grid_columns",
-    "grid_row_places",  # int32 (N,): the row of the grid in which each query lies
+    "grid_row_places",  # int32 (N,): each query's row of the grid
     "grid_column_places",  # int32 (M,)
     "grid_sums",  # int64 (B, H, grid_rows, grid_columns), fixed point
     "grid_spoiled",  # bytes
     "grid_maxima",  # (B, H, grid_rows, grid_columns)
 )
-#: The gradients of the loss in what was read, each contiguous, or 0.
+#: The gradients of the loss in the primitives, each contiguous; 0 where there is none.
 PRIMITIVE_GRADIENTS = record(
     "given",  # whether any is
     "d_row_log_weights",  # (B, H, N), in Σ P ln P
@@ -112,60 +112,60 @@ PRIMITIVE_GRADIENTS = record(
     d_rectangle=RECTANGLE,
 )
 
-#: Where the parts of a panel lie in it, after its `PANEL`; and its size.
+#: The offsets of a panel's parts, after its `PANEL`; and the panel's size.
 PANEL_PARTS = (
     "q",  # packed queries, [D][panel], times scale · log2 e
     "acc",  # the output so far, [E][panel]; backward: the gradient of the output
     "m",
-    "l",  # backward: its inverse
-    "bounds",  # its queries' intervals: firsts, then lengths, int32
-    "lots",  # two int32 per query, from which dropout draws
-    "scores",  # all its scores, [M][panel], where something is read of the weights
-    "visits",  # the blocks of keys that it took in: `VISIT`
+    "l",  # backward: 1 / l
+    "bounds",  # the queries' intervals: firsts, then lengths, int32
+    "lots",  # the halves of the queries' 64-bit hashes for dropout, two int32 per query
+    "scores",  # all its scores, [M][panel], if primitives are requested
+    "visits",  # the ranges of keys that it has processed: `VISIT`
     "peaks",  # each visited block's largest scores
 )
 PANEL_LAYOUT = record(*PANEL_PARTS, "size")
-#: What a panel of queries is: which rows of which head, which keys these need, and where its parts lie.
+#: A panel of queries: its rows and head, the keys that these need, and the addresses of its parts.
 PANEL = record(
     "batch",
     "head",
-    "first_query",  # among the queries that are here
-    "count",  # how many queries
-    "vectors",  # how many vectors they fill
-    "row",  # the number of the first one among the rows of all heads
-    "first_key",  # the keys [first_key, end_key) are those that any query needs,
+    "first_query",  # its index in the array of queries
+    "count",  # the number of queries
+    "vectors",  # the number of vectors that they fill
+    "row",  # the index of the first query among the rows of all heads
+    "first_key",  # any query needs only the keys [first_key, end_key)
     "end_key",
-    "full_first",  # [full_first, full_end) those that every one may see
+    "full_first",  # all queries may look at the keys [full_first, full_end)
     "full_end",
     "visit_count",
-    "block_first",  # backward: the keys [block_first, block_end) of a block that it has looked at
+    "block_first",  # backward: the keys [block_first, block_end) of the block that it has processed
     "block_end",
     *PANEL_PARTS,
 )
-#: Keys [a, e) of one block that a panel took in.
+#: Keys [a, e) of one block that a panel has processed.
 VISIT = record("a", "e")
 
 _SHARED_PARTS = (
     "panels",
     "P",  # a block's scores, then weights, [KEY_BLOCK][panel]
     "flags",  # a block's booleans, one byte each
-    "biases",  # a block of biases
+    "biases",  # a block of a bias array
 )
-#: Where the parts of a thread's workspace lie, by kernel.
+#: The addresses (in the params: the offsets) of the parts of a thread's workspace, by kernel.
 WORKSPACE: dict[Program, np.dtype[Any]] = {
     "forward": record(
         *_SHARED_PARTS,
         "block_m",  # a block's largest scores
         "block_l",  # a block's sums of weights
-        "shift",  # what is subtracted of scores: m, or 0 where it is -inf
-        "alpha",  # 2^(old m - new m), by which what was summed before is multiplied
+        "shift",  # the number subtracted from scores: m, or 0 where m is -inf
+        "alpha",  # 2^(old m - new m), the factor of the earlier sums
         "keys",  # a block of keys, widened
         "values",  # a block of values, widened
-        "rows",  # a panel's rows, as they are read or before they are narrowed
-        # What is read of the weights.
+        "rows",  # a panel's rows, widened on reading, or before they are narrowed
+        # For primitives:
         "inverse_l",
-        "threshold",  # what a panel's best scores are at least
-        "best",  # its best scores so far, from the best down
+        "threshold",  # a lower bound on a panel's k best scores
+        "best",  # a panel's k best scores so far, in descending order
         "best_keys",
         "row_log_weights",
         "row_distances",
@@ -178,23 +178,23 @@ WORKSPACE: dict[Program, np.dtype[Any]] = {
     "backward": record(
         *_SHARED_PARTS,
         "rows",
-        "dP",  # a panel's gradients of the weights of a block of keys
-        "P_undropped",  # its weights before dropout, -1 where hidden
-        "P_dropped",  # its weights after dropout
-        "step_inputs",  # its scores before each step that isn't a sum
-        "row_gradients",  # its gradients of its rows' primitives
-        "output",  # its output, turned
-        "block_P",  # all panels' weights on a block of keys, by which values are taken, in lines of `wide` bytes
-        "block_dS",  # their gradients of the scores, likewise
+        "dP",  # a panel's gradients in the weights on a block of keys
+        "P_undropped",  # a panel's weights before dropout, -1 where hidden
+        "P_dropped",  # a panel's weights after dropout
+        "step_inputs",  # a panel's scores before each step that isn't a sum
+        "row_gradients",  # a panel's gradients in primitives of rows
+        "output",  # a panel's output, transposed
+        "block_P",  # all panels' weights on a block of keys, after dropout, in lines of `wide` bytes
+        "block_dS",  # all panels' gradients in the scores, likewise
         "delta",  # a block of queries' Σ_j P_ij dP_ij
         "keys",  # the stripe's keys, in lines of `line_d`
-        "values",  # its values, in lines of `line_e`
-        "dk",  # their gradients so far
+        "values",  # the stripe's values, in lines of `line_e`
+        "dk",  # the gradients so far in the stripe's keys, and in its values
         "dv",
-        "finite",  # for each of its blocks of keys, whether all in it is finite, one int64 each
+        "finite",  # for each block of keys in the stripe, whether all its numbers are finite, one int64 each
         "q",  # a block's queries, in lines of `line_d`
-        "d_output",  # its gradients of the output, in lines of `line_e`
-        "dq",  # its gradients of the queries so far, in lines of `line_d`
+        "d_output",  # the gradients in the block's output, in lines of `line_e`
+        "dq",  # the gradients so far in the block's queries, in lines of `line_d`
     ),
     "decode": record(
         "q",  # packed queries: [panel][pairs of d][few][2]
@@ -203,7 +203,7 @@ WORKSPACE: dict[Program, np.dtype[Any]] = {
         "l",
         "P",  # a block's scores, then weights: [panel][SCORES_APART][few]
         "alpha",
-        "spread",  # a vector, on its way from some rows to all lanes
+        "spread",  # a vector for repeating the numbers of a few rows over all lanes
         "keys",
         "values",
         "rows",
@@ -225,12 +225,12 @@ _COMMON = record(
     "output",  # (B, H, N, E), contiguous
     "m",  # (B, H, N), contiguous
     "l",  # (B, H, N), contiguous
-    "first_query",  # the number of the first query among all, for what goes by it
+    "first_query",  # the position of the first query in the whole attention
     "sinks",  # (H,) logits in base 2, or 0
-    "steps",  # the steps that change scores: `STEP`
+    "steps",  # the score steps: `STEP`
     "step_count",
     "workspace_size",
-    q_factor=FLOAT,  # what queries are multiplied by: scale · log2 e
+    q_factor=FLOAT,  # the factor of queries: scale · log2 e
     q=STRIDED,
     k=STRIDED,
     v=STRIDED,
@@ -245,14 +245,14 @@ def _params(program: Program, *names: str, **nested: np.dtype[Any]) -> np.dtype[
     return np.dtype([*common, *own, *nested.items(), ("workspace", WORKSPACE[program])], align=True)
 
 
-#: What a kernel is told.
+#: The parameters of each kernel.
 PARAMS: dict[Program, np.dtype[Any]] = {
     "forward": _params(
         "forward",
         "blocks",  # blocks of queries per head
         "panels",  # panels of queries per block
         panel=PANEL_LAYOUT,
-        rectangle=RECTANGLE,  # zero, if weights are asked for instead of the output; else at 0
+        rectangle=RECTANGLE,  # if weights are requested instead of the output, an array of zeros; else address 0
         primitives=PRIMITIVES,
     ),
     "backward": _params(
@@ -260,32 +260,32 @@ PARAMS: dict[Program, np.dtype[Any]] = {
         "B",
         "G",
         "blocks",
-        "dq",  # (B, H, N, D), contiguous; the first stripe that a block of queries needs begins it
+        "dq",  # (B, H, N, D), contiguous; the first stripe that a block of queries needs initialises it
         "dk",  # (B, G, keys_here, D), contiguous
         "dv",  # (B, G, keys_here, E), contiguous
         "delta",  # (B, H, N), contiguous and zero: each row's Σ_j P_ij dP_ij
-        "extra_delta",  # (B, H, N): what delta is beside d_output · output; or 0
-        "first_key",  # the number of the first key that is here, among all
-        "keys_here",  # how many are
+        "extra_delta",  # (B, H, N): the terms of delta other than d_output · output; or 0
+        "first_key",  # the position of the arrays' first key in the whole attention
+        "keys_here",  # the arrays' number of keys
         "stripe",  # keys per task
-        "tickets",  # int64 (B, H, blocks), zero: how many stripes have added to a block of queries' dq
-        "line_d",  # bytes of a line of D numbers in the workspace
+        "tickets",  # int64 (B, H, blocks), zero: the number of stripes that have added to a block of queries' dq
+        "line_d",  # bytes of a line of D numbers in the workspace; `line_e` of E numbers
         "line_e",
-        "elaborate",  # whether there is more to it than scores, mask and output: steps, dropout, primitives
-        "preliminary",  # whether only the primitives' part of delta is wanted; there are then no values
-        "step_gradients",  # for each step, where its array has its gradient (`STRIDED`), or 0
-        scale=FLOAT,  # what q·k is multiplied by
+        "elaborate",  # whether there are steps, dropout or primitives
+        "preliminary",  # whether to compute only the primitives' part of delta; there are then no values
+        "step_gradients",  # for each step, its array's gradient (`STRIDED`), or 0
+        scale=FLOAT,  # the factor of q·k
         d_output=STRIDED,  # the gradient of the loss in the output, (B, H, N, E)
-        reach=STRIDED,  # int32: the keys [first, last) that a block of queries, in place of a token, needs
+        reach=STRIDED,  # int32: the keys [first, last) that each block of queries needs; a "token" is a block here
         panel=PANEL_LAYOUT,
         primitives=PRIMITIVE_GRADIENTS,
     ),
     "decode": _params(
         "decode",
-        "rows_across",  # how many rows of queries a vector holds
-        "unsound",  # how many tasks gave what isn't finite
-        "stage",  # what is to be done (`Stage`)
-        "parts",  # how many tasks one key head is cut into
+        "rows_across",  # the number of rows of queries in a vector
+        "unsound",  # the number of tasks with results that aren't finite
+        "stage",  # a `Stage`
+        "parts",  # the number of tasks per key head
         "part_columns",  # value columns per part
         "scores",  # (B, G, blocks of keys, panels of rows, SCORES_APART, rows across), if scores are kept
         "scores_block",  # bytes of a block of them

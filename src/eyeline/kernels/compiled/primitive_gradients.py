@@ -1,7 +1,7 @@
-"""What the gradients of primitives add to dP, the gradients of a panel's weights.
+"""The contribution of the primitives' gradients to dP, the gradients in a panel's weights.
 
-Each primitive is a sum of weights, times something or through P ln P, so its gradient goes to the weights it was read
-of: that of a column's sum to a key's column, that of a bin to all keys of the bin, and so on.
+Each primitive is a sum of weights times coefficients, or of P ln P, so its gradient is added to the weights in the sum:
+a column sum's to the weights of that column, a bin's to the weights on all keys of the bin, and so on.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from eyeline.kernels.compiled.simd import equal, fma, magnitude, select
 
 
 def primitive_gradients(dtype, lanes, most_vectors):
-    """`add_to_gradients(p, work, panel, a, e)`: adds what all primitives say of the weights of the keys [a, e) to dP;
-    the scores are still there. For panels of `most_vectors` · `lanes` queries."""
+    """`add_to_gradients(p, work, panel, a, e)`: adds all primitives' gradients in the weights on the keys [a, e) to dP;
+    P still holds the scores. For panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
@@ -26,7 +26,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def gather(array, row, count, target):
-        """A number for each of a panel's rows; those beyond the last repeat it."""
+        """Copy a number for each of a panel's rows; lanes beyond the last row repeat it."""
         for i in range(length):
             store_scalar(target + i * size, load_scalar(array + (row + min(i, count - 1)) * size))
 
@@ -42,7 +42,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
             for j in range(n):
                 score, at = load(S + j * line + w * vector), dP + j * line + w * vector
                 derivative = fma((score - m) - log_l, splat(ln_2), splat(one))
-                # The logarithm of a weight of 0 that is hidden isn't finite.
+                # A hidden weight is 0, and its logarithm isn't finite.
                 derivative = select(equal(score, splat(-infinity)), splat(zero), derivative)
                 store(at, fma(gradient, derivative, load(at)))
 

@@ -1,4 +1,4 @@
-"""The primitives: what is read of a panel's weights once its rows' totals are known, from the scores that were kept."""
+"""The primitives of a panel: computed from its stored scores once its rows' m and l are known."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ VISIT_BYTES = VISIT.itemsize
 
 
 class PrimitiveFunctions(NamedTuple):
-    """`begin_task(p, work)` and `end_task(p, work, batch, head)`, around a task; `read_panel(p, work, panel)`: all
-    primitives of one panel, from the blocks of keys it visited and the scores it kept of them."""
+    """`begin_task(p, work)` and `end_task(p, work, batch, head)`: before and after a task; `read_panel(p, work,
+    panel)`: all primitives of one panel, from its visited blocks of keys and their stored scores."""
 
     begin_task: object
     read_panel: object
@@ -46,7 +46,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def begin_panel(p, work, panel):
-        """The totals that weights are relative to, and empty sums."""
+        """Load the m and l that normalise the weights, and clear the sums."""
         asked = p.primitives
         if asked.m != 0:
             offset = panel.row * size
@@ -64,7 +64,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def weigh_again(p, work, panel, S, a, e):
-        """The weights of the keys [a, e), and what they add to the rows' log-weights and distances."""
+        """Recompute the weights on the keys [a, e), and add them to the rows' log-weights and distances."""
         P = work.P
         offset = panel.first_query + p.primitives.distance_offset - a
         for w in range(panel.vectors):
@@ -78,7 +78,7 @@ def primitives(dtype, lanes, most_vectors):
                 score = load(S + j * line + w * vector)
                 below = score - shift
                 weight = exp2(below) * inverse
-                if spoiled:  # hidden is 0 even in a row that is NaN
+                if spoiled:  # a hidden weight is 0 even in a row that is NaN
                     weight = select(equal(score, splat(-infinity)), splat(zero), weight)
                 store(P + j * line + w * vector, weight)
                 log_weights = fma(weight, maximum(splat(least), below), log_weights)
@@ -91,7 +91,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def add_to_places(P, sums, places, vectors, a, e):
-        """Add the weights of the keys [a, e) to the sums of the places that these have."""
+        """Add the weights on the keys [a, e) to the sums at these keys' places (bins, or columns of the grid)."""
         for j in range(a, e):
             place = load_i32(places + j * 4)
             if place >= 0:
@@ -101,7 +101,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def raise_places(P, maxima, places, vectors, a, e):
-        """As `add_to_places`, for the largest."""
+        """As `add_to_places`, for maxima."""
         for j in range(a, e):
             place = load_i32(places + j * 4)
             for w in range(vectors):
@@ -110,7 +110,7 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def write_rows(p, work, panel):
-        """Write what is each row's own."""
+        """Write the primitives of single rows."""
         asked, row = p.primitives, panel.row
         for i in range(panel.count):
             if asked.row_log_weights != 0:

@@ -1,4 +1,4 @@
-"""The kernels there are, and the sizes that their bits depend on. Loads NumPy alone, so that the host may read it."""
+"""The kernels' names, and the sizes that their bits depend on. Loads NumPy alone, for the host."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-#: The kernels, each a module of this package that is compiled by itself, when it is first needed.
+#: The kernels, each a module of this package that is compiled separately, on first use.
 Program = Literal["forward", "backward", "decode"]
 PROGRAMS: tuple[Program, ...] = ("forward", "backward", "decode")
-#: The name under which a kernel is found in its machine code.
+#: The kernel's symbol in its machine code.
 ENTRY = "eyeline_kernel"
 
-#: Keys are taken in blocks of this many, at positions that are multiples of it, whoever asks: a row's bits depend on
-#: it.
+#: The number of keys in a block, which begins at a multiple of it, in every kernel: a row's bits depend on it.
 KEY_BLOCK = 128
-#: Within a block, weights are added up this many at a time, at positions that are multiples of it.
+#: Within a block, weights are summed this many at a time, at multiples of it.
 SUM_BLOCK = 16
-#: No panel has more queries than this.
+#: The most queries in a panel.
 PANEL_AT_MOST = 128
-#: The backward pass takes queries in blocks of this many, at positions that are multiples of it: a key's gradient is
-#: summed over them block by block, so its bits depend on it.
+#: The number of queries in a block of the backward pass, which begins at a multiple of it: a key's gradient is summed
+#: block by block, so its bits depend on it.
 QUERY_BLOCK = 128
-#: Within a pair of blocks, the backward pass decides for this many keys at a time which queries see them.
+#: Within a pair of blocks, the backward pass decides for this many keys at a time which panels need them.
 CELL = 32
-#: How many keys of room decoding's scores of a block have: a tile of keys may reach beyond the block.
+#: The room, in keys, for decoding's scores of a block: a tile of keys may reach beyond the block.
 SCORES_APART = KEY_BLOCK + 16
 
 
 class PanelSizes(NamedTuple):
-    """Bytes of a number and of a vector; how many queries a panel has, and the bytes of a line of as many numbers."""
+    """Bytes of a number and of a vector; the number of queries in a panel, and the bytes of a panel's line."""
 
     size: int
     vector: int
@@ -45,20 +44,20 @@ def sizes(dtype: type[np.floating], lanes: int, most_vectors: int) -> PanelSizes
 
 
 def wide(size: int) -> int:
-    """Bytes of a line of `QUERY_BLOCK` numbers of `size` bytes, and a cache line more: lines a power of two apart would
-    meet in the same few places of the cache."""
+    """Bytes of a line of `QUERY_BLOCK` numbers of `size` bytes, plus a cache line: lines a power of two apart would
+    share the same few sets of the cache."""
     return QUERY_BLOCK * size + 64
 
 
 def padded(columns: int, size: int) -> int:
-    """Bytes of a line of so many numbers: whole cache lines, and an odd number of them, for the same reason."""
+    """Bytes of a line of `columns` numbers: an odd number of whole cache lines, for the same reason."""
     lines = -(-columns * size // 64)
     return (lines + 1 - lines % 2) * 64
 
 
 def widths_across(dtype: type[np.floating], lanes: int) -> tuple[int, int, int]:
-    """How many rows of queries a vector of decoding may hold: two numbers for each, and vectors of 16, 32 and 64 bytes,
-    as far as they go."""
+    """The possible numbers of query rows in a vector of decoding, which has two numbers per row: for vectors of 16, 32
+    and 64 bytes, as far as the target has them."""
     size = np.dtype(dtype).itemsize
     narrow, middle, wide = (min(width // size, lanes) // 2 for width in (16, 32, 64))
     return narrow, middle, wide

@@ -1,4 +1,4 @@
-"""The records of `params` as compiled code sees them, and how everything is compiled."""
+"""Access to the records of `params` in compiled code, and the decorator that compiles everything."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eyeline.kernels.compiled.memory import store_word, word
 from eyeline.kernels.compiled.params import PANEL, STEP, STRIDED, VISIT, WORKSPACE
 from eyeline.kernels.compiled.simd import I64, pointer
 
-#: Everything is compiled so: no checks, no Python exceptions.
+#: The decorator of every compiled function: no bounds checks, no Python exceptions.
 compiled = njit(error_model="numpy", boundscheck=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def record_at(dtype):
-    """An intrinsic: the record of this type at an address, whose fields can then be read and set."""
+    """An intrinsic that gives the record of this type at an address, whose fields can then be read and set."""
     kind = from_dtype(dtype)
 
     @intrinsic
@@ -35,7 +35,7 @@ panel_at, visit_at, step_at, strided_at = (record_at(kind) for kind in (PANEL, V
 
 @intrinsic(prefer_literal=True)
 def add_to_field(typingctx, record, name, amount):
-    """Raises a record's field by `amount`, atomically, and returns what it was."""
+    """Adds `amount` to a record's field, atomically, and returns the previous value."""
 
     def codegen(context, builder, signature, args):
         at = builder.add(builder.ptrtoint(args[0], I64), I64(record.offset(name.literal_value)))
@@ -46,13 +46,13 @@ def add_to_field(typingctx, record, name, amount):
 
 @intrinsic
 def address_of(typingctx, record):
-    """Where a record lies."""
+    """The address of a record."""
     return types.intp(record), lambda context, builder, signature, args: builder.ptrtoint(args[0], I64)
 
 
 def opener(dtype, parts):
-    """`open_parts(places, address)`: writes where the `parts` of what lies at an address are into its record, a `dtype`
-    that ends with them, from the record of their places in it. It returns the record."""
+    """`open_parts(places, address)`: sets the fields `parts`, the last ones of the record `dtype` at an address, to the
+    addresses of the parts, from the record of their offsets, `places`. It returns the record."""
     at, count, first = record_at(dtype), len(parts), dtype.fields[parts[0]][1]
 
     @compiled
@@ -66,13 +66,13 @@ def opener(dtype, parts):
 
 
 def workspace_opener(program):
-    """`open_workspace(places, address)`: the record of a thread's workspace at an address, its parts' addresses written
-    into it."""
+    """`open_workspace(places, address)`: the record of a thread's workspace at an address, with its parts' addresses
+    set."""
     return opener(WORKSPACE[program], WORKSPACE[program].names)
 
 
 class StridedRows(NamedTuple):
-    """One head's rows: where the first begins, and the bytes from one to the next and from one column to the next."""
+    """One head's rows: the address of the first, and the bytes from one row to the next and one column to the next."""
 
     at: int
     token: int
@@ -80,7 +80,7 @@ class StridedRows(NamedTuple):
 
 
 class KeyRange(NamedTuple):
-    """KeyRange [a, e) of one block, and whether flags say which of them are hidden."""
+    """The keys [a, e) of one block, and whether flags say which of them are hidden."""
 
     a: int
     e: int

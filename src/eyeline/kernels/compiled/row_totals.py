@@ -1,4 +1,4 @@
-"""Rows' maxima m and sums l, as weights 2^(score - m) / l need them: what is subtracted, and what is multiplied by."""
+"""Rows' m and l in the form that weights 2^(score - m) / l need: the number to subtract, and the factor."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ def row_totals(dtype, lanes, most_vectors):
 
     @compiled
     def take_totals(m, l, count, shift, inverse_l):
-        """Of `count` rows, whose m and l begin at these addresses, write the shift, which is m, or 0 where that is
-        -inf; and the inverse of l, or 0 where that is 0. Lanes beyond the last row weigh nothing: their scores may be
-        anything, so these are shifted below all."""
+        """For `count` rows, whose m and l begin at these addresses, write the shift (m, or 0 where m is -inf) and 1 / l
+        (0 where l is 0). Lanes beyond the last row get a shift that makes their weights 0, whatever their scores."""
         for i in range(length):
             at = min(i, count - 1) * size
             highest, total = load_scalar(m + at), load_scalar(l + at)

@@ -1,4 +1,4 @@
-"""Rows of numbers between arrays and a workspace: side by side, or turned so that rows lie in the lanes."""
+"""Copying rows of numbers between arrays and a workspace: as they are, or transposed so that rows lie in the lanes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eyeline.kernels.compiled.transpose import transpose_tile
 
 
 class RowFunctions(NamedTuple):
-    """`take_rows`, `copy_row`, `clear` and `turn`, which say themselves what they do."""
+    """`take_rows`, `copy_row`, `clear` and `turn`; see their docstrings."""
 
     take_rows: object
     copy_row: object
@@ -30,13 +30,13 @@ def rows_of_numbers(dtype, lanes, most_vectors):
 
     @compiled
     def clear(target, length_in_bytes):
-        """Set so many bytes, whole vectors of them, to 0."""
+        """Set `length_in_bytes` bytes, a multiple of a vector's, to 0."""
         for at in range(target, target + length_in_bytes, vector):
             store(at, splat(zero))
 
     @compiled
     def copy_row(source, column, count, target):
-        """Copy `count` numbers that lie `column` bytes apart to where they lie side by side."""
+        """Copy `count` numbers that lie `column` bytes apart to contiguous memory."""
         whole = 0
         if column == size:
             whole = count - count % lanes
@@ -47,10 +47,10 @@ def rows_of_numbers(dtype, lanes, most_vectors):
 
     @compiled
     def take_rows(matrix, count, factors, columns, target, target_line):
-        """Copy `count` rows of `columns` numbers into lines, the last vector of each filled up with zeros. Returns
+        """Copy `count` rows of `columns` numbers into lines, padding the last vector of each with zeros. Returns
         whether all are finite.
 
-        Where `factors` isn't 0, it is the address of one number per row, and a row with a 0 there is taken as zeros.
+        If `factors` isn't 0, it is the address of one number per row; a row whose number is 0 becomes zeros.
         """
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
         unsound = splat(zero)
@@ -70,8 +70,8 @@ def rows_of_numbers(dtype, lanes, most_vectors):
 
     @compiled
     def turn(matrix, count, vectors, columns, factor, target):
-        """Lay `count` rows of `columns` numbers, times a factor, into the lanes of so many vectors of a panel: number d
-        of row i at line d, lane i. Lanes beyond the last row repeat it."""
+        """Transpose `count` rows of `columns` numbers, times a factor, into the lanes of a panel's `vectors` vectors:
+        number d of row i goes to line d, lane i. Lanes beyond the last row repeat it."""
         at, token, column = matrix
         whole = 0
         if column == size:

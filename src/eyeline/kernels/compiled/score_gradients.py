@@ -1,5 +1,5 @@
-"""Steps that change scores, backward: from the gradient of the changed scores, that of the scores before, and of the
-arrays that were added."""
+"""The backward pass of the score steps: from the gradient in the changed scores to the gradients in the scores before
+them and in the steps' arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ STRIDED_BYTES = STRIDED.itemsize
 
 
 class ScoreGradients(NamedTuple):
-    """`apply_and_keep(p, work, panel, a, e)`: all steps on the scores of the keys [a, e); what goes into one that isn't
-    a sum is kept. `pull_back(p, work, panel, a, e)`: from the gradients of the changed scores, at dP, to those of the
-    scores before all steps, in place; and adds them to the gradients of the steps' arrays."""
+    """`apply_and_keep(p, work, panel, a, e)`: applies all steps to the scores on the keys [a, e), and stores the input
+    of each step that isn't a sum. `pull_back(p, work, panel, a, e)`: turns the gradients in the changed scores, at dP,
+    into those in the scores before all steps, in place, and adds to the gradients of the steps' arrays."""
 
     apply_and_keep: object
     pull_back: object
 
 
 def score_gradients(dtype, lanes, most_vectors):
-    """The steps and back, for panels of `most_vectors` · `lanes` queries."""
+    """The steps forward and backward, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
@@ -46,12 +46,13 @@ def score_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def sloped(gradient, slope):
-        """A gradient times a slope; 0 stays 0 whatever the slope is: that of a hidden score may be NaN."""
+        """A gradient times a slope; a gradient of 0 stays 0, since the slope at a hidden score may be NaN."""
         return select(equal(gradient, splat(zero)), splat(zero), gradient * slope)
 
     @compiled
     def add_to_table(table, dS, panel, n):
-        """Add n keys' gradients to a table in which the first query and key meet at `table`, and keys go back."""
+        """Add n keys' gradients to a table, in which the first query and key have the address `table`; the table runs
+        backwards over keys."""
         vectors, count = panel.vectors, panel.count
         whole = vectors * lanes == count
         for j in range(n):
@@ -66,7 +67,7 @@ def score_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def add_to_bias(bias, token, column, dS, count, n):
-        """Add n keys' gradients to an array in which the first query and key meet at `bias`."""
+        """Add n keys' gradients to an array, in which the first query and key have the address `bias`."""
         for i in range(count):
             for j in range(n):
                 at = bias + i * token + j * column
@@ -74,7 +75,7 @@ def score_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def add_to_array(p, panel, kind, target, dS, a, n):
-        """Add n keys' gradients, from key a on, to those of the array of a step of this kind."""
+        """Add n keys' gradients, from key a on, to the gradient of the array of a step of this kind."""
         if kind == RELATIVE:
             table = target.address + panel.head * target.head
             add_to_table(table + (panel.first_query + p.M - 1 - a) * size, dS, panel, n)

@@ -1,6 +1,6 @@
-"""Steps that change a block's scores, in the order given, before the mask: see `scores.lowered` for what they are.
+"""The score steps on a block's scores, in order, before the mask; `scores.lowered` defines them.
 
-Scores are in base 2 here, so what is added, and a cap, come multiplied by log2 e.
+Scores are in base 2 here, so biases and caps have been multiplied by log2 e.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ STEP_BYTES = STEP.itemsize
 
 
 class ScoreSteps(NamedTuple):
-    """`apply_step(p, work, panel, k, S, a, e)`, vector number k on the scores of the keys [a, e), which lie at S; and
-    `apply_steps`, all of them."""
+    """`apply_step(p, work, panel, k, S, a, e)`: applies step k to the scores on the keys [a, e), which lie at S; and
+    `apply_steps`: applies all steps."""
 
     apply_step: object
     apply_steps: object
@@ -37,7 +37,7 @@ def score_steps(dtype, lanes, most_vectors):
 
     @compiled
     def add_biases(work, panel, array, S, a, e):
-        """Add an array's block: queries are its rows, so it is turned on the way."""
+        """Add a block of an array; its rows are queries, so it is transposed first."""
         bias, token, column = head_of(array, panel.batch, panel.head)
         bias += panel.first_query * token + a * column
         biases, n, count, vectors = work.biases, e - a, panel.count, panel.vectors
@@ -62,7 +62,7 @@ def score_steps(dtype, lanes, most_vectors):
         own = step_at(p.steps + k * STEP_BYTES)
         vectors = panel.vectors
         if own.kind == RELATIVE:
-            # Queries follow one another in the table as they do in the lanes.
+            # Consecutive queries are consecutive in the table, as in the lanes.
             table = own.array.address + panel.head * own.array.head + (panel.first_query + p.M - 1) * size
             for j in range(a, e):
                 for w in range(vectors):

@@ -1,8 +1,8 @@
 """Vectors of `lanes` numbers as values that Numba compiles: loads, arithmetic, comparisons.
 
-Numba's own loops are vectorised where LLVM sees how; here each vector is written out, so that the machine code is
-what the source says. Addresses are plain integers (intp), in bytes. Nothing here rounds differently on another vector
-width: each lane does the same operations in the same order.
+Ordinary Numba loops are vectorised only where LLVM manages to; here every vector is explicit. Addresses are plain
+integers (intp), in bytes. Rounding doesn't depend on the vector width: each lane does the same operations in the same
+order.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def fma_value(builder, a, b, c):
 
 
 def _define(symbol, float_op, int_op):
-    """Give vectors of one type Python's operator."""
+    """Define one of Python's operators on vectors."""
 
     @infer_global(symbol)
     class Infer(AbstractTemplate):
@@ -134,7 +134,7 @@ def above(typingctx, a, b):
 
 @intrinsic
 def bits_above(typingctx, a, b):
-    """The lanes in which a > b, as the bits of a number."""
+    """The lanes in which a > b, as a bit mask."""
 
     def codegen(context, builder, signature, args):
         bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(a.lanes))
@@ -145,7 +145,7 @@ def bits_above(typingctx, a, b):
 
 @intrinsic
 def lowest_bit(typingctx, bits):
-    """The place of the lowest bit that is set, of a number that isn't 0."""
+    """The index of the lowest bit that is set; `bits` isn't 0."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], I1(1))
@@ -154,7 +154,7 @@ def lowest_bit(typingctx, bits):
 
 
 def _across(builder, x, join):
-    """All lanes joined into one, in a fixed tree: halves with halves."""
+    """Reduce all lanes to one by `join`, in a fixed tree: one half with the other."""
     lanes = x.type.count
     while lanes > 1:
         lanes //= 2
@@ -171,7 +171,7 @@ def total(typingctx, a):
 
 @intrinsic
 def largest(typingctx, a):
-    """The largest of all lanes."""
+    """The maximum of all lanes."""
 
     def codegen(context, builder, signature, args):
         return _across(builder, args[0], lambda x, y: maximum_value(builder, x, y))
@@ -200,7 +200,7 @@ def select(typingctx, condition, a, b):
 
 @intrinsic
 def any_nonfinite(typingctx, a):
-    """Whether a lane holds NaN or an infinity."""
+    """Whether any lane holds NaN or an infinity."""
 
     def codegen(context, builder, signature, args):
         difference = builder.fsub(args[0], args[0])

@@ -1,4 +1,4 @@
-"""Scores of a block of keys, and what the online softmax makes of them."""
+"""The scores of a block of keys, and their online softmax."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from eyeline.kernels.compiled.tiles import scores_tile
 
 
 class Softmax(NamedTuple):
-    """`score(p, work, panel, S, K, keys)`: the scores of these keys, whose first is the first row of K, to S, hidden
-    ones -inf, and the largest of them to `work.block_m`; `weigh(work, panel, S, keys, careful)`: turns them into
+    """`score(p, work, panel, S, K, keys)`: writes the scores of these keys, whose first is the first row of K, to S,
+    hidden ones -inf, and each row's largest to `work.block_m`; `weigh(work, panel, S, keys, careful)`: turns them into
     weights P relative to the row's new maximum, and updates m, l and alpha."""
 
     score: object
@@ -42,7 +42,7 @@ def softmax(dtype, lanes, most_vectors, rows):
 
     @compiled
     def find_block_m(block_m, S, vectors, n):
-        """The largest of n keys' scores."""
+        """Write each row's largest score among n keys."""
         for w in range(vectors):
             highest = splat(-infinity)
             for j in range(n):
@@ -68,7 +68,7 @@ def softmax(dtype, lanes, most_vectors, rows):
 
     @compiled
     def weigh_carefully(work, P, S, vectors, a, n):
-        """As the tiles do, but with hidden keys marked."""
+        """As the tiles, but marking hidden keys."""
         for w in range(vectors):
             shift, total = load(work.shift + w * vector), splat(zero)
             begin = 0
@@ -91,7 +91,7 @@ def softmax(dtype, lanes, most_vectors, rows):
             m_old = load(m + w * vector)
             m_new = maximum(load(block_m + w * vector), m_old)
             store(m + w * vector, m_new)
-            # A row that has seen nothing yet has maximum -inf, and -inf - -inf isn't a number.
+            # A row without a visible key yet has maximum -inf, and -inf - -inf would be NaN.
             shift = select(equal(m_new, splat(-infinity)), splat(zero), m_new)
             store(shifts + w * vector, shift)
             store(alphas + w * vector, exp2(m_old - shift))

@@ -1,4 +1,4 @@
-"""A panel of queries against a block of keys: the weights P again, and the gradients dS of the scores.
+"""A panel of queries against a block of keys: the recomputed weights P, and the gradients dS in the scores.
 
 dS = P · (dP - delta), where delta is a row's Σ P dP (Dao et al. 2022, B.2).
 """
@@ -20,11 +20,11 @@ from eyeline.kernels.compiled.simd import equal, fma, select
 
 
 class SoftmaxGradients(NamedTuple):
-    """`differentiate(p, work, panel, to, delta, n, careful)`, from n keys' scores and dP to their P and dS, times the
-    scale; `differentiate_all(p, work, panel, to, delta, a, e, careful)`, the same for the keys [a, e) with dropout,
-    primitives and steps. They are written into the block's P and dS, `to` bytes on. What is hidden gets 0, or weight -1
-    if one is to be careful. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (what primitives say of P), over the
-    keys [a, e), to the panel's delta."""
+    """`differentiate(p, work, panel, to, delta, n, careful)`: from n keys' scores and dP to their P and dS, times the
+    scale; `differentiate_all(p, work, panel, to, delta, a, e, careful)`: the same for the keys [a, e) with dropout,
+    primitives and steps. They are written into the block's P and dS, at the offset `to` in bytes. Hidden pairs get 0,
+    or P of -1 if `careful`. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (the primitives' gradient in P), over
+    the keys [a, e), to the panel's delta."""
 
     differentiate: object
     differentiate_all: object
@@ -62,7 +62,7 @@ def softmax_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def weigh_again(work, panel, n):
-        """n keys' weights from their scores, -1 where hidden."""
+        """Recompute n keys' weights from their scores, -1 where hidden."""
         S, P = work.P, work.P_undropped
         for w in range(panel.vectors):
             m, inverse = load(panel.m + w * vector), load(panel.l + w * vector)
@@ -73,7 +73,7 @@ def softmax_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def drop_again(p, work, panel, a, e):
-        """The weights by which the forward pass took values, and dP as the part of those of all weights."""
+        """Apply dropout to the weights, as the forward pass did, and pull dP back to the weights before dropout."""
         P, dropped, dP = work.P_undropped, work.P_dropped, work.dP
         for at in range(0, (e - a) * line, vector):
             store(dropped + at, load(P + at))

@@ -1,4 +1,4 @@
-"""The inner tile of the softmax, in LLVM's own language: scores to weights, and their sums."""
+"""The inner tile of the softmax, in LLVM IR: weights from scores, and their sums."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I64, pointer
 
 
 def weights_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
-    """Scores to weights, 2^(score - shift), for n lines of vectors, as an intrinsic.
+    """Weights from scores, 2^(score - shift), for n lines of vectors, as an intrinsic.
 
-    Its arguments: the address of the scores, that of the weights (which may be the same), n, how far the first line is
-    from a multiple of `SUM_BLOCK`, the address of the shifts, and the address where each lane's sum of weights is
-    written. Weights are added up `SUM_BLOCK` at a time, at multiples of it, in order, and these sums then in order: a
-    long sum in one go is what costs most accuracy in all of attention.
+    Its arguments: the address of the scores, the address of the weights (which may be the same), n, the first line's
+    distance from the last multiple of `SUM_BLOCK`, the address of the shifts, and the address where each lane's sum of
+    weights is written. Weights are summed `SUM_BLOCK` at a time, at multiples of it, in order, and these sums then in
+    order: a single long sum would be the largest rounding error in all of attention.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize

@@ -1,4 +1,4 @@
-"""What the backward pass takes into its workspace: a stripe of keys, a block of queries; and what it writes back."""
+"""Staging of the backward pass: copies a stripe of keys and a block of queries to the workspace, and gradients back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from eyeline.kernels.compiled.simd import equal, fma, select
 
 
 class Staging(NamedTuple):
-    """`take_queries(p, work, batch, head, first_query, count, first_of_all)`: takes in a block of queries, whose delta
-    the first stripe of all writes, and returns whether all is finite that a key may see of them; `take_keys(p, work,
-    batch, key_head, begin, end)`: takes in a stripe of keys and values; `write_keys`, likewise: writes its gradients.
+    """`take_queries(p, work, batch, head, first_query, count, first_of_all)`: copies in a block of queries, and returns
+    whether all rows with a visible key are finite; with `first_of_all`, it also writes their delta. `take_keys(p, work,
+    batch, key_head, begin, end)`: copies in a stripe of keys and values; `write_keys`, likewise: writes its gradients.
     """
 
     take_queries: object
@@ -36,7 +36,7 @@ def staging(dtype, lanes, vectors):
 
     @compiled
     def forget_blind_rows(p, panel):
-        """A row that may look at nothing, though its sink gave it a total, weighs nothing."""
+        """Set 1 / l to 0 for rows that may look at nothing, although a sink gives them an l."""
         at, token, _ = rows_from(head_of(p.mask.bounds, panel.batch, panel.head), panel.first_query)
         for i in range(panel.count):
             sees = False
@@ -47,8 +47,8 @@ def staging(dtype, lanes, vectors):
 
     @compiled
     def find_delta(p, work, panel, delta):
-        """delta = Σ_e output · d_output, which is Σ_j P dP, and what primitives and lse add; 0 for a row that has seen
-        nothing."""
+        """delta = Σ_e output · d_output, which is Σ_j P dP, plus the terms of primitives and lse; 0 for a row that may
+        look at nothing."""
         extra = work.row_gradients
         if p.extra_delta != 0:
             for i in range(length):
@@ -59,7 +59,7 @@ def staging(dtype, lanes, vectors):
             for e in range(p.E):
                 x = load(work.output + e * line + w * vector)
                 gradient = load(panel.acc + e * line + w * vector)
-                # An output of 0, as where nothing was seen, takes nothing of a gradient that may be NaN.
+                # An output of 0, as in a row that may look at nothing, gives 0 even if the gradient is NaN.
                 if e % 2 == 0:
                     even = select(equal(x, splat(zero)), even, fma(x, gradient, even))
                 else:
@@ -72,8 +72,8 @@ def staging(dtype, lanes, vectors):
 
     @compiled
     def take_panel(p, work, slot, batch, head, first_query, count, first_of_all):
-        """Take in one panel of a block's queries: what `prepare` packs, the gradient of the output, turned, m and the
-        inverse of l, and delta."""
+        """Copy in one panel of a block's queries: what `prepare` packs, the gradient in the output (transposed), m, 1 /
+        l, and delta."""
         panel = prepare(p, work, slot, batch, head, first_query, count)
         row = panel.row
         take_totals(p.m + row * size, p.l + row * size, count, panel.m, panel.l)
@@ -99,20 +99,20 @@ def staging(dtype, lanes, vectors):
                 rows_from(head_of(p.q, batch, head), first),
                 rows_from(head_of(p.d_output, batch, head), first),
             )
-            # A row whose inverse of l is 0 gives nothing to any key.
+            # A row whose 1 / l is 0 contributes to no key.
             finite &= take_rows(queries, n, panel.l, p.D, work.q + g * p.line_d, p.line_d)
             finite &= take_rows(d_output, n, panel.l, p.E, work.d_output + g * p.line_e, p.line_e)
         return finite
 
     @compiled
     def here(p, a, e):
-        """Those of the keys [a, e) that are here."""
+        """The keys [a, e) without those outside the arrays."""
         first = max(a, p.first_key)
         return first, max(first, min(e, p.first_key + p.keys_here))
 
     @compiled
     def take_keys(p, work, batch, key_head, begin, end):
-        """Zeros for the keys that aren't here; their gradients begin with 0."""
+        """Keys outside the arrays become zeros; all gradients begin with 0."""
         K, V = head_of(p.k, batch, key_head), head_of(p.v, batch, key_head)
         first, last = here(p, begin, end)
         if last - first < end - begin:

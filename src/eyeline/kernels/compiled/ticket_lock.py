@@ -11,7 +11,7 @@ from eyeline.kernels.compiled.simd import I64, pointer
 
 @intrinsic
 def _serving(typingctx, lock):
-    """The number that is up; what those before have written can be read."""
+    """The current ticket; an acquire load, so that the earlier holders' writes are visible."""
 
     def codegen(context, builder, signature, args):
         return builder.load_atomic(pointer(builder, args[0], I64), "acquire", 8)
@@ -21,14 +21,14 @@ def _serving(typingctx, lock):
 
 @compiled
 def wait_for(lock, ticket):
-    """Return once this ticket's number is up at the lock, the address of an int64."""
+    """Return once this ticket is the current one at the lock, the address of an int64."""
     while _serving(lock) != ticket:
         pass
 
 
 @intrinsic
 def release(typingctx, lock):
-    """Call the next number, whose holder can then read all that was written."""
+    """Pass the lock to the next ticket; a release store, so that its holder sees all writes."""
 
     def codegen(context, builder, signature, args):
         builder.atomic_rmw("add", pointer(builder, args[0], I64), I64(1), "release")

@@ -1,14 +1,14 @@
-"""The inner tiles of the matrix products, in LLVM's own language.
+"""The inner tiles of the matrix products, in LLVM IR.
 
-Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that one row of it is a few
-vectors; keys and values are read where they are, one number at a time, each spread over the lanes:
+Queries lie in the lanes. A *panel* is `vectors · lanes` queries, packed [D][panel] so that each of its lines is a few
+vectors; keys and values are read in place, one number at a time, each broadcast to all lanes:
 
     scores[key][query] = Σ_d k[key][d] · q[d][query]          products: rows are keys, the sum runs over d
     out[e][query]      = Σ_key v[key][e] · w[key][query]      products: rows are value columns, the sum runs over keys
 
-Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms, in
-order, with one rounding a term, and adds the two: half as many roundings on top of one another as in a single sum, at
-no cost, and a query's bits depend neither on the tile nor on the vector width.
+Both are C[rows][panel] = A[rows][n] · B[n][panel], kept in registers. Each lane sums the even and the odd terms
+separately, in order, with one rounding per term, and adds the two sums: half the accumulated roundings of a single sum,
+at no cost. A query's bits depend neither on the tile nor on the vector width.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I64, fma_value, maximum_valu
 
 
 def _row_addresses(builder, a, stride, rows, last_row=None):
-    """Where each row of A begins; rows beyond the last are the last."""
+    """The address of each row of A; rows beyond the last read it again."""
     if last_row is None:
         return [builder.add(a, builder.mul(I64(r), stride)) for r in range(rows)]
     clamped = [builder.select(builder.icmp_signed("<", I64(r), last_row), I64(r), last_row) for r in range(rows)]
@@ -46,7 +46,7 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
         return [fma_value(builder, spread[r], bs[w], total) for (r, w), total in zip(places, sums, strict=True)]
 
     def phis(values, block):
-        """Values that differ by where the loop comes from; `values` are those from `block`."""
+        """Phi nodes for `values`, which are their values when control comes from `block`."""
         found = []
         for value in values:
             phi = builder.phi(value.type)
@@ -87,7 +87,7 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
 
 
 def plain_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, added: bool):
-    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], or if `added` that more than it was, as an intrinsic.
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], or += if `added`, as an intrinsic.
 
     Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the
     address of B, the bytes between its lines, n, the address of C and the bytes between its lines. If not `added`, one
@@ -129,11 +129,11 @@ def plain_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, ad
 
 
 def scores_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, rows: int):
-    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic, and its columns' maxima raised; lines
-    of B and C lie `line` vectors apart.
+    """C[rows][vectors·lanes] = A[rows][n] · B[n][vectors·lanes], as an intrinsic that also updates the maxima of its
+    columns; lines of B and C lie `line` vectors apart.
 
     Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the last
-    row that may be read (rows beyond it read it again), the address of B, n, the address of C, and that of the maxima.
+    row that may be read (rows beyond it read it again), and the addresses of B, n, C and the maxima.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -166,7 +166,7 @@ def rescaled_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int,
     `line` vectors apart.
 
     Its arguments: the address of A, the bytes from one row of A to the next and from one column to the next, the
-    address of B, n, the address of C, and that of alpha, a line of factors.
+    address of B, n, the address of C, and the address of alpha, a line of factors.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize

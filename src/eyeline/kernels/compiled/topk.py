@@ -1,4 +1,4 @@
-"""The keys of the largest weights: kept in order for every row, from the scores alone."""
+"""The keys of each row's k largest weights, kept in order; found from the scores alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from eyeline.kernels.compiled.simd import above, bits_above, lowest_bit, maximum
 
 
 class TopKFunctions(NamedTuple):
-    """`begin_topk(p, work, panel)`; `take_best(p, work, panel, S, a, e)`: keeps the best of the keys [a, e), whose
-    scores lie at S; `write_topk(p, work, panel)`."""
+    """`begin_topk(p, work, panel)`: clears the lists; `take_best(p, work, panel, S, a, e)`: inserts the best of the
+    keys [a, e), whose scores lie at S; `write_topk(p, work, panel)`: writes the weights and keys."""
 
     begin_topk: object
     take_best: object
@@ -31,7 +31,7 @@ def topk(dtype, lanes, most_vectors):
 
     @compiled
     def insert(best, keys, k, lane, score, key):
-        """One more score into a lane's best, which are in order; of equal ones the earlier key stays first."""
+        """Insert a score into a lane's ordered list; among equal scores the earlier key stays first."""
         r = k - 1
         while r > 0 and load_scalar(best + (r - 1) * line + lane * size) < score:
             store_scalar(best + r * line + lane * size, load_scalar(best + (r - 1) * line + lane * size))
@@ -42,14 +42,14 @@ def topk(dtype, lanes, most_vectors):
 
     @compiled
     def forget(best, k):
-        """No best scores yet."""
+        """Clear the lists of best scores."""
         for at in range(best, best + k * line, vector):
             store(at, splat(-infinity))
 
     @compiled
     def begin_topk(p, work, panel):
-        """No best scores yet, but what they are at least: with as many blocks as scores wanted, the last of the best
-        blocks' peaks. It spares most of the insertions."""
+        """Clear the lists, and find a lower bound on the k-th best score: with k blocks or more, the k-th largest of
+        their peaks. It saves most insertions."""
         k, best, threshold, visits = p.primitives.select, work.best, work.threshold, panel.visit_count
         forget(best, k)
         for w in range(panel.vectors):
@@ -78,7 +78,7 @@ def topk(dtype, lanes, most_vectors):
                 at = S + j * line + w * vector
                 two = maximum(load(at), load(at + line))
                 others = maximum(load(at + 2 * line), load(at + 3 * line))
-                # Beyond e lies what another block left, or nothing yet: looked at one by one, it is left out.
+                # Beyond e, the buffer holds old data, which is excluded when keys are looked at one by one.
                 if bits_above(threshold, maximum(two, others)) & real == real:
                     continue
                 for i in range(j, min(j + 4, e - a)):

@@ -1,4 +1,4 @@
-"""Squares of numbers turned over, in LLVM's own language; and sums across lanes, which come of turning."""
+"""Transposes of square tiles, in LLVM IR; and sums across lanes, by transposing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from eyeline.kernels.compiled.simd import ELEMENTS, I8, I32, I64, pointer, splat
 
 
 def turn_value(builder, rows):
-    """A square of vectors turned over: lane i of row j becomes lane j of row i."""
-    # Interleaving rows r and r + lanes/2, log2(lanes) times over, turns the square.
+    """Transpose a square of vectors: lane i of row j becomes lane j of row i."""
+    # Interleaving rows r and r + lanes/2, log2(lanes) times, transposes the square.
     lanes = len(rows)
     low = [x for k in range(lanes // 2) for x in (k, lanes + k)]
     high = [x for k in range(lanes // 2, lanes) for x in (k, lanes + k)]
@@ -30,7 +30,7 @@ def turn_value(builder, rows):
 
 @intrinsic
 def turn_flags(typingctx, source, source_stride, last_row, target, target_stride):
-    """A square of 16 × 16 bytes, turned over: target[j][i] = source[i][j]; rows beyond `last_row` read it again."""
+    """Transpose a square of 16 × 16 bytes: target[j][i] = source[i][j]; rows beyond `last_row` read it again."""
 
     def codegen(context, builder, signature, args):
         source, source_stride, last_row, target, target_stride = args
@@ -49,11 +49,12 @@ def turn_flags(typingctx, source, source_stride, last_row, target, target_stride
 
 
 def transpose_tile(dtype: type[np.floating], lanes: int):
-    """A square of lanes × lanes numbers, turned over: target[j][i] = source[i][j] · factor[j or i], as an intrinsic.
+    """Transpose a square of lanes × lanes numbers, times a factor: target[j][i] = source[i][j] · factor[j], as an
+    intrinsic.
 
     Its arguments: the address of the source, the bytes between its rows, the last row that may be read (rows beyond it
-    read it again), the address of the target, the bytes between its rows, how many of these are written, and a vector
-    that every row of the source is multiplied by, lane by lane, before it is turned.
+    read it again), the address of the target, the bytes between its rows, the number of target rows to write, and a
+    vector by which every row of the source is multiplied, lane by lane, before transposing.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
@@ -81,11 +82,11 @@ def transpose_tile(dtype: type[np.floating], lanes: int):
 
 
 def column_sums_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int):
-    """The sums over all queries of a panel for `lanes` keys, added to as many int64 in fixed point, as an intrinsic.
+    """Sum the weights of a panel's queries for `lanes` keys, and add to as many int64 in fixed point, as an intrinsic.
 
-    Its arguments: the address of the keys' weights, in lines of `line` vectors of which `vectors` count; that of the
-    int64; and how many units make 1. Returns whether all sums are finite; if not, it adds nothing. The sums are in a
-    fixed tree: neighbours with neighbours.
+    Its arguments: the address of the keys' weights, in lines of `line` vectors, the first `vectors` of which count; the
+    address of the int64; and the number of units that make 1. Returns whether all sums are finite; if not, it adds
+    nothing. Sums are formed in a fixed tree, neighbours with neighbours.
     """
     element = types.float32 if dtype == np.float32 else types.float64
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
