@@ -215,7 +215,7 @@ def test_it_is_given_up_between_layers(minilm):
     [
         ("", {}, r"^text must have at least one word, got ''"),
         (" \n", {}, "^text must have at least one word"),
-        ("\u200b", {}, "of which the tokenizer makes none"),
+        ("\u200b", {}, "which has none"),
         (3, {}, "^text must be a string, got int"),
         (TEXT, {"scale": float("nan")}, "^scale must be a finite number, got nan"),
         (TEXT, {"mask": "past"}, "^mask must be 'causal' or a mask of eyeline, got 'past'"),

@@ -1,8 +1,7 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe`, for arrays, or with `explain`, `compare`, `heads` and `rollout`, for texts, which
-`view` shows on a page. Importing this package costs NumPy alone: kernels, models and views load when they are first
-asked for.
+Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
+shows texts on a page. Importing this package loads only NumPy: kernels, models and views load at their first use.
 """
 
 from __future__ import annotations
@@ -93,6 +92,6 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if _LATER.get(name) == "answers":
-        import_module("eyeline.views.attach")  # answers then print themselves
+        import_module("eyeline.views.attach")  # so that answers print themselves
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room

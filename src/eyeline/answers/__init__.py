@@ -1,10 +1,10 @@
-"""Questions about a text: which words a token looks at, how two sentences make different things of one word, what a
-token is made of, and what every head of a model does.
+"""Questions about a text: which words a token looks at, how the same word differs between two sentences, which words
+contribute to a token, and what every head of a model does.
 
 `explain`, `compare`, `rollout` and `heads` record one run of a model and compute their answers from its trace:
-`Explanation`, `Comparison`, `Rollout` and `Heads`, frozen dataclasses that give themselves as JSON. They print
-themselves once `eyeline.views.attach` is imported, as `import eyeline as el; el.explain(...)` does. This room imports
-the rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
+`Explanation`, `Comparison`, `Rollout` and `Heads`, frozen dataclasses that render themselves as JSON. They print
+themselves once `eyeline.views.attach` is imported, which `eyeline.explain` and the others do. This room imports the
+rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The base of all answers: plain data, JSON, and printing, which `views` fills in."""
+"""The base class of all answers: plain data, JSON, and printing, which `views` provides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from eyeline.version import VERSION
 
-# Legal in JSON's strings, yet no terminal should get them raw.
+# Legal in JSON strings, but control characters to a terminal.
 _RAW = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 #: Metadata of a dataclass field that isn't part of the JSON.
 PYTHON_ONLY = {"json": False}
@@ -21,14 +21,14 @@ PYTHON_ONLY = {"json": False}
 
 @dataclass(frozen=True)
 class Renderers:
-    """How one kind of answer is shown. `eyeline.views.attach` fills them in, so that answers import no views.
+    """The renderers of one kind of answer. `eyeline.views.attach` sets them, so that answers import no views.
 
     Attributes:
-        rich: gives what rich prints, with a method `plain` for text without colours.
-        html: gives what a notebook shows.
-        line: gives the answer in one line.
-        csv: gives its numbers as CSV, if it has such a table.
-        png: draws it to a PNG file and gives the characters for which no font has a picture, if it can be drawn.
+        rich: returns an object that rich prints, with a method `plain` for text without colours.
+        html: returns the HTML for a notebook.
+        line: returns the answer in one line.
+        csv: returns its numbers as CSV; None if it has no such table.
+        png: draws it to a PNG file and returns the characters that no font has; None if it can't be drawn.
     """
 
     rich: Callable[[Any], Any]
@@ -41,19 +41,19 @@ class Renderers:
 class Answer:
     """A result that renders itself as a JSON document, and prints itself in a terminal and a notebook.
 
-    It prints itself where `eyeline.views.attach` was imported, as `eyeline.explain` and its like do; from
-    `eyeline.answers` alone, it prints as its type and text.
+    It prints itself once `eyeline.views.attach` is imported, as `eyeline.explain`, `compare`, `rollout` and `heads` do;
+    with `eyeline.answers` alone, it prints as its type and text.
     """
 
     schema: ClassVar[str]
     renderers: ClassVar[Renderers | None] = None
 
     def document(self) -> dict[str, Any]:
-        """All of it as plain data: what `--json` prints. docs/json.md says what each key means."""
+        """The whole answer as plain data, as `--json` prints it. docs/json.md describes each key."""
         return {"schema": self.schema, "version": VERSION, **plain(self)}
 
     def json(self, *, ascii_only: bool = False) -> str:
-        """The JSON that the command prints with `--json`; with `ascii_only`, other characters as escapes."""
+        """The JSON that the command prints with `--json`; with `ascii_only`, other characters are escaped."""
         return json_text(self.document(), ascii_only)
 
     def to_csv(self) -> str:
@@ -62,13 +62,13 @@ class Answer:
         return str(draw(self))
 
     def save_png(self, path: str | os.PathLike[str]) -> list[str]:
-        """Draw it to a PNG file, which is there whole or not at all.
+        """Draw the answer to a PNG file, which is written completely or not at all.
 
         Args:
-            path: where to.
+            path: the file's path.
 
         Returns:
-            Characters for which no font here has a picture.
+            The characters that no installed font has.
 
         Raises:
             ExtraError: if matplotlib isn't installed.
@@ -104,9 +104,10 @@ class Answer:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses, arrays and tuples as dicts, lists, strings and numbers.
+    """Convert dataclasses, arrays and tuples to dicts, lists, strings and numbers.
 
-    A number has the seven digits that float32 holds, for the rest would differ from machine to machine; NaN is None.
+    Numbers are rounded to the seven digits that float32 holds, since the rest differs between machines; NaN becomes
+    None.
 
     >>> plain((np.float64(0.12345678), np.array([[True]]), None, 3))
     [0.1234568, [[True]], None, 3]

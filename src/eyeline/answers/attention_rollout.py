@@ -1,9 +1,9 @@
-"""`rollout`: what a token's vector is made of, through all layers: attention rollout.
+"""`rollout`: attention rollout, each input token's share in a token's vector after several layers.
 
-A layer leaves half of a token's vector as it was and takes the other half from what its heads gathered: Â = ½W + ½I, W
-the mean of the heads' weights. The product of all layers' Â says how much of each token's first vector is in each
-token's last one. Source: Abnar and Zuidema, "Quantifying Attention Flow in Transformers" (2020), section 3. It is a way
-of tracing attention alone: what values and feed-forward layers make of a vector isn't in it.
+Each layer is taken to keep half of a token's vector and to mix in the other half by attention: Â = ½W + ½I, where W is
+the mean of the heads' weights. The product of all layers' Â is the share of each token's first vector in each token's
+last one. Source: Abnar and Zuidema, "Quantifying Attention Flow in Transformers" (2020), section 3. Rollout traces
+attention alone: it ignores values and feed-forward layers.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from eyeline.readouts import Received
 from eyeline.traces import Keep, LayerTrace, TextModel, Trace, record_text
 from eyeline.traces.text_model import AnyModel
 
-#: Tokens up to which all of them are rolled out at once: n × n numbers, and as many again for each head.
+#: The largest number of tokens for the rollout of all tokens: it takes n × n numbers, and as many per head.
 MOST = 2048
 
 
 @dataclass(frozen=True)
 class RolloutQuestion:
-    """What was asked.
+    """The question.
 
     Attributes:
-        token: the word whose vector it is, as it stands in the text; None for all.
-        nth: which of its kind, from 1.
-        units: the places of the units that it is made of.
-        layer: after which layer, counted from 0.
-        unit: what a bar or a row stands for.
-        special: whether special tokens are drawn.
-        top: how many words are drawn at most; None for a number that fits.
+        token: the word whose vector is traced, as written in the text; None for all.
+        nth: which occurrence of the word, from 1.
+        units: the indices of the word's units.
+        layer: the vector is the one after this layer, counted from 0.
+        unit: the unit of a bar or a row, "word" or "piece".
+        special: whether special tokens are drawn too.
+        top: the largest number of words drawn; None for a number that fits.
     """
 
     token: str | None
@@ -67,23 +67,23 @@ class RolloutQuestion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rollout(Answer):
-    """What a token's vector is made of, through all layers. Made by `rollout`; print it to see it.
+    """The attention rollout of one token or of all. Made by `rollout`; print it to see it.
 
     Attributes:
         model: the model's name and sizes.
         text: the text.
         question: the question.
-        tokens: the text as the model's tokens; N of them.
-        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
-        units: what one bar or one row stands for: words (or pieces of them), and special tokens; U of them.
-        shown: the places of the units that are drawn; the others are set aside.
-        made_of: how much of each unit's first vectors there is in the token's; None for all tokens.
-        set_aside: how much of those that are set aside; None for all tokens.
-        matrix: the same of each unit; None for one token.
-        by_token: how much of each token's first vector there is in it, (N,); of all tokens, (N, N). Rows sum to 1. Not
-            part of the JSON, nor are the next two.
-        by_unit: the same from unit to unit, (U,) or (U, U).
-        trace: of the run.
+        tokens: the model's tokens of the text, N of them.
+        unknown: the text that the tokenizer's vocabulary lacks; None if there is none.
+        units: the words (or pieces of words) and special tokens, each a bar or a row; U of them.
+        shown: the indices of the units that are drawn; the others are set aside.
+        made_of: the share of each unit's first vectors in the token's vector; None for all tokens.
+        set_aside: the total share of the units that are set aside; None for all tokens.
+        matrix: the shares in each unit's vector; None for one token.
+        by_token: the share of each token's first vector, (N,); for all tokens, (N, N). Rows sum to 1. Not part of the
+            JSON, nor are the next two.
+        by_unit: the same by units, (U,) or (U, U).
+        trace: the trace of the run.
     """
 
     model: ModelEntry
@@ -109,7 +109,7 @@ class Rollout(Answer):
 
     @property
     def shares(self) -> Array:
-        """Each drawn word's share of the drawn words' total: the bars' lengths; rows sum to 1."""
+        """Each drawn word's share of the drawn words' total, the length of its bar; rows sum to 1."""
         rows = self.by_unit if self.matrix is None else self.by_unit[list(self.shown)]
         return shares(rows, self.shown)
 
@@ -130,28 +130,30 @@ def rollout(
     progress: Callable[[str], None] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Rollout:
-    """How much of each word there is in a token's vector, through all layers: attention rollout.
+    """Attention rollout: the share of each word in a token's vector after all layers.
 
-    One token needs no n × n matrix: its row goes down through the layers by products with their weights, which are
-    made of q, k and lse as they are needed. All tokens at once are the product of the layers' matrices.
+    One token needs no n × n matrix: its row is multiplied by the weights of each layer from the last to the first, and
+    these are computed on the fly from q, k and lse. For all tokens, the layers' matrices are multiplied.
 
     Args:
-        text: one word or more, as many tokens as the model has positions at most; 2,048 without a token.
-        token: the word whose vector it is, as typed or nearly so, or several words in a row: the mean of its pieces.
-        nth: which one, from 1, where the word is there more than once.
-        layer: after which layer, counted from 0; the last if not given.
-        pieces: show the tokenizer's pieces, not words. Pieces add up to words.
-        special: show special tokens among the words, not set aside.
+        text: one or more words, with at most as many tokens as the model has positions, and at most 2,048 without
+            `token`.
+        token: the word whose vector is traced, spelled exactly or nearly so, or several words in a row: the mean of its
+            pieces.
+        nth: which occurrence, from 1, if the word occurs more than once.
+        layer: trace the vector after this layer, counted from 0; the last if not given.
+        pieces: show the tokenizer's pieces instead of words. Pieces add up to words.
+        special: show special tokens among the words instead of setting them aside.
         top, model, tokenizer, kind, target: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
-        layer_done: called after each layer with how many are done and how many there are.
+        layer_done: called after each layer with the number of finished layers and of all layers.
 
     Returns:
         `Rollout`, which prints itself, and draws itself in a notebook.
 
     Raises:
-        QuestionError: if the text, the token or the layer isn't one that can be answered; a ValueError.
-        ModelError: if the model is unknown or its files are wrong; a ValueError.
+        QuestionError: if the text, the token or the layer is invalid; a ValueError.
+        ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> found = rollout("time flies like an arrow", "flies")
     >>> dict(zip(found.words, found.shares.round(2).tolist()))
@@ -216,14 +218,14 @@ def roll(layers: Sequence[LayerTrace], queries: Sequence[int]) -> Array:
 
 
 def gathered(row: Array, layer: LayerTrace) -> Array:
-    """What tokens gather in a layer, weighted: row·W, W the mean over heads of its weights, without W.
+    """Compute row·W without building W, the mean of a layer's weights over heads.
 
-    Σᵢ rᵢ·exp(sᵢⱼ - lseᵢ) = Σᵢ exp(sᵢⱼ - (lseᵢ - ln rᵢ)): what key j receives, where each query's weights are shares
-    of another total than their own.
+    Σᵢ rᵢ·exp(sᵢⱼ - lseᵢ) = Σᵢ exp(sᵢⱼ - (lseᵢ - ln rᵢ)): the weight that key j receives if each query has the lse in
+    brackets.
 
     Args:
-        row: the tokens' own weights, none of them negative, (N,).
-        layer: of a text of N tokens.
+        row: a factor for each query, not negative, (N,).
+        layer: a layer over N tokens.
 
     Returns:
         (N,).

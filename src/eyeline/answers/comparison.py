@@ -1,4 +1,4 @@
-"""`compare`: the same word in two sentences, and what each makes of it."""
+"""`compare`: the vectors and the attention of the same word in two sentences."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ from eyeline.words import worded
 
 @dataclass(frozen=True)
 class CompareQuestion:
-    """What was asked.
+    """The question.
 
     Attributes:
         token: the word.
-        layer, head: whose attention is shown, counted from 0; `head` is None for the mean of all.
-        special: whether special tokens, and a decoder's first, are drawn.
-        top: how many words are drawn at most; None for a number that fits.
+        layer, head: the attention shown is that of this layer and head, counted from 0; `head` is None for the mean of
+            all.
+        special: whether special tokens, and a decoder's first token, are drawn too.
+        top: the largest number of words drawn; None for a number that fits.
     """
 
     token: str
@@ -61,16 +62,16 @@ class Side:
     Attributes:
         name: "A" or "B".
         text: the sentence.
-        token: the word that is compared, as it stands in it.
-        nth: which of its kind, from 1.
-        token_units: the places of the units that it is made of.
-        tokens: the text as the model's tokens.
-        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
-        units: its words and special tokens; U of them.
-        shown: the places of the units that are drawn; the others are set aside.
+        token: the compared word, as written in this sentence.
+        nth: which occurrence of the word, from 1.
+        token_units: the indices of the word's units.
+        tokens: the model's tokens of the sentence.
+        unknown: the text that the tokenizer's vocabulary lacks; None if there is none.
+        units: the sentence's words and special tokens, U of them.
+        shown: the indices of the units that are drawn; the others are set aside.
         looks_at: the word's weight on each unit.
-        set_aside: its total weight on the units that are set aside.
-        trace: of the run; not part of the JSON.
+        set_aside: the word's total weight on the units that are set aside.
+        trace: the trace of the run; not part of the JSON.
     """
 
     name: str
@@ -93,12 +94,12 @@ class Side:
 
     @property
     def weights(self) -> Array:
-        """What the word gives to each unit, (U,)."""
+        """The word's weight on each unit, (U,)."""
         return np.array([look.weight for look in self.looks_at])
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of the total on the drawn words: the bars' lengths; sums to 1."""
+        """`weights` as shares of the total on the drawn words, the lengths of the bars; they sum to 1."""
         return shares(self.weights, self.shown)
 
 
@@ -108,9 +109,9 @@ class Comparison(Answer):
 
     Attributes:
         model: the model's name and sizes.
-        causal: whether its tokens look only back.
+        causal: whether the model's attention is causal.
         question: the question.
-        cosines: of the word's two vectors, of the embeddings and after each layer.
+        cosines: the cosine of the word's two vectors, for the embeddings and after each layer.
         sides: A and B.
     """
 
@@ -141,27 +142,27 @@ def compare(
     progress: Callable[[str], None] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """How differently two sentences treat the same word.
+    """Compare the vectors and the attention of the same word in two sentences.
 
     Args:
         text_a, text_b: the two sentences.
-        token: the word, which is in both, or several words in a row. The vector of a word in pieces is their mean.
-        nth: which one, from 1, where the word is there more than once; `nth_a` and `nth_b` say it for each apart.
+        token: the word, which occurs in both, or several words in a row. The vector of several tokens is their mean.
+        nth: which occurrence, from 1, if the word occurs more than once; `nth_a` and `nth_b` set it for each sentence.
         nth_a, nth_b: as `nth`, for one sentence.
-        layer: whose attention is shown, counted from 0; the last if not given.
-        head: counted from 0; the mean over all if not given.
-        special: show special tokens among the words, not set aside; with a decoder, the first word too.
+        layer: show the attention of this layer, counted from 0; the last if not given.
+        head: show this head, counted from 0; the mean over all if not given.
+        special: show special tokens among the words instead of setting them aside; with a decoder, the first word too.
         top, model, tokenizer, kind: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
-        layer_done: called after each layer with how many are done and how many there are.
+        layer_done: called after each layer with the number of finished layers and of all layers.
 
     Returns:
         `Comparison`, which prints itself, and draws itself in a notebook.
 
     Raises:
         TraceError: if a model of transformers is given without its tokenizer, or doesn't give its tokens' vectors.
-        QuestionError: if a text, the token, the layer or the head isn't one that can be answered; a ValueError.
-        ModelError: if the model is unknown or its files are wrong; a ValueError.
+        QuestionError: if a text, the token, the layer or the head is invalid; a ValueError.
+        ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> found = compare("time flies like an arrow", "fruit flies like a banana", "flies").cosines
     >>> [round(entry.cosine, 3) for entry in found]

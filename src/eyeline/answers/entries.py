@@ -1,4 +1,4 @@
-"""The parts that answers have in common: the model, tokens, units, and what is given to each unit."""
+"""The parts that answers share: the model, tokens, units, and the weights on units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eyeline.traces import Trace
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """Which model, and its sizes; `positions` is the most tokens that it takes, None without a limit."""
+    """A model's name and sizes; `positions` is its maximum number of tokens, None without a limit."""
 
     name: str
     layers: int
@@ -29,10 +29,10 @@ class ModelEntry:
 
 @dataclass(frozen=True)
 class TokenEntry:
-    """One of the model's tokens, and its place in the text, in characters; None for a special token.
+    """One of the model's tokens, with its start and end in the text, in characters (None for a special token).
 
     Attributes:
-        unknown: whether it stands for a text that the vocabulary has no piece for, as [UNK].
+        unknown: whether it is an unknown token, such as [UNK], which stands for text that the vocabulary lacks.
     """
 
     index: int
@@ -48,11 +48,11 @@ class TokenEntry:
 
 @dataclass(frozen=True)
 class UnitEntry:
-    """What one bar or one row stands for: a word, a piece of one, or a special token.
+    """The unit of a bar or a row: a word, a piece of a word, or a special token.
 
     Attributes:
-        set_aside: whether it isn't drawn among the others.
-        joins_before, joins_after: whether it is a piece of a word that goes on before it, or after it.
+        set_aside: whether it is left out of pictures and shares.
+        joins_before, joins_after: whether its word has pieces before it, or after it.
     """
 
     index: int
@@ -67,12 +67,12 @@ class UnitEntry:
 
 @dataclass(frozen=True)
 class Look:
-    """The weight on one unit.
+    """The weight of a query on one unit.
 
     Attributes:
-        weight: of a row that sums to 1.
-        share: of the total on the drawn units; None for a unit that is set aside.
-        hidden: whether it may not be looked at.
+        weight: the weight, in a row that sums to 1.
+        share: the weight as a share of the total on the drawn units; None for a unit that is set aside.
+        hidden: whether the mask hides it.
     """
 
     unit: int
@@ -84,7 +84,7 @@ class Look:
 
 @dataclass(frozen=True)
 class LayerCosine:
-    """A cosine of two vectors after a layer, counted from 0; before all layers, of the embedding, `layer` is None."""
+    """The cosine of two vectors after a layer, counted from 0; `layer` is None for the embedding."""
 
     layer: int | None
     cosine: float
@@ -92,7 +92,7 @@ class LayerCosine:
 
 @dataclass(frozen=True)
 class ReceivedShare:
-    """The share that a unit gets of a row, on average over the rows that are drawn."""
+    """The share that a unit receives, averaged over the drawn rows."""
 
     unit: int
     text: str
@@ -104,10 +104,10 @@ class UnitMatrix:
     """The weights from unit to unit.
 
     Attributes:
-        weights: of all units, (U, U); rows sum to 1.
-        shares: among those that are drawn, (S, S); rows sum to 1.
-        hidden: which of those may not be looked at from which, (S, S); None where all may.
-        received: the columns' means of `shares`.
+        weights: the weights between all units, (U, U); rows sum to 1.
+        shares: the shares among the drawn units, (S, S); rows sum to 1.
+        hidden: which pairs of drawn units the mask hides, (S, S); None if none.
+        received: the column means of `shares`.
     """
 
     weights: Array
@@ -118,10 +118,10 @@ class UnitMatrix:
 
 @dataclass(frozen=True)
 class UnknownText:
-    """The parts of a text that the tokenizer has no pieces for: the model reads `piece` in their place.
+    """The text that the tokenizer's vocabulary lacks: the model reads `piece` in its place.
 
     Attributes:
-        piece: the token that stands for it, such as [UNK].
+        piece: the unknown token, such as [UNK].
         texts: the parts, as typed, each once, in order.
     """
 
@@ -130,13 +130,13 @@ class UnknownText:
 
 
 def model_entry(trace: Trace) -> ModelEntry:
-    """The model of a trace."""
+    """Make the entry of a trace's model."""
     sizes = trace.model
     return ModelEntry(sizes.name, sizes.layers, sizes.heads, sizes.key_heads, sizes.head_dim, sizes.positions)
 
 
 def token_entries(tokens: Tokens) -> tuple[TokenEntry, ...]:
-    """Every token."""
+    """Make the entries of all tokens."""
     unknown = set(tokens.unknown)
     entries = []
     for index, (first, last) in enumerate(tokens.offsets):
@@ -158,7 +158,7 @@ def token_entries(tokens: Tokens) -> tuple[TokenEntry, ...]:
 
 
 def unknown_text(tokens: Tokens) -> UnknownText | None:
-    """The parts of the text that the tokenizer has no pieces for; None if it knows all of it."""
+    """Find the text that the tokenizer's vocabulary lacks; None if there is none."""
     if not tokens.unknown:
         return None
     texts = (tokens.text[slice(*tokens.offsets[place])].strip() for place in tokens.unknown)
@@ -166,7 +166,7 @@ def unknown_text(tokens: Tokens) -> UnknownText | None:
 
 
 def unit_entries(units: Sequence[Unit], shown: Sequence[int]) -> tuple[UnitEntry, ...]:
-    """Every unit, and whether it is set aside."""
+    """Make the entries of all units."""
     drawn = set(shown)
     return tuple(
         UnitEntry(
@@ -183,7 +183,7 @@ def unit_entries(units: Sequence[Unit], shown: Sequence[int]) -> tuple[UnitEntry
 
 
 def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None) -> tuple[Look, ...]:
-    """The weight on each unit; `hidden` says which units the mask hides."""
+    """Make the entries of a query's weights on all units; `hidden` marks the units that the mask hides."""
     share = dict(zip(shown, shares(weights, shown).tolist(), strict=True))
     return tuple(
         Look(index, unit.text, float(weights[index]), share.get(index), hidden is not None and bool(hidden[index]))
@@ -192,7 +192,8 @@ def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: A
 
 
 def unit_matrix(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None) -> UnitMatrix:
-    """The weights from unit to unit, their shares among the drawn ones, and the mean share that each receives."""
+    """Make the matrix of weights between units, with the shares among drawn units and the mean share that each
+    receives."""
     share = shares(weights[list(shown)], shown)
     received = tuple(
         ReceivedShare(place, units[place].text, float(value))
@@ -207,5 +208,5 @@ def given_aside(weights: Array, shown: Sequence[int]) -> float:
 
 
 def layer_cosines(cosines: Array) -> tuple[LayerCosine, ...]:
-    """Cosines of the embedding, then after each layer."""
+    """Make the entries of cosines: for the embedding, then after each layer."""
     return tuple(LayerCosine(place - 1 if place else None, float(value)) for place, value in enumerate(cosines))

@@ -1,4 +1,4 @@
-"""`explain`: from a text to an explanation of it."""
+"""`explain`: record a text, and explain its attention."""
 
 from __future__ import annotations
 
@@ -57,41 +57,45 @@ def explain(
     layer_done: Callable[[int, int], None] | None = None,
     said: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """Which words a token looks at; or, without a token, who looks at whom.
+    """Show which words a token looks at; or, without a token, the attention between all words.
 
     Args:
-        text: one word or more, as many tokens as the model has positions at most.
-        token: the word that looks, as typed or nearly so, or several words in a row.
-        nth: which one, from 1, where the word is there more than once.
+        text: one or more words, with at most as many tokens as the model has positions.
+        token: the query word, spelled exactly or nearly so, or several words in a row.
+        nth: which occurrence, from 1, if the word occurs more than once.
         layer: counted from 0; the last if not given.
         head: counted from 0; the mean over all if not given.
-        steps: also keep attention step by step, for `head`, or else for the head that looks hardest at one word.
-        pieces: show the tokenizer's pieces, not words. Pieces add up to words over keys by sum, over queries by mean.
-        special: show special tokens ([CLS], [SEP]) among the words, not set aside; with a decoder, the first word too.
-        mask: "causal" (no looking ahead) or any mask: the model is run as trained and once more so.
+        steps: also keep attention step by step, for `head` or, if not given, for the head with the largest weight on
+            one word.
+        pieces: show the tokenizer's pieces instead of words. Over keys, a word's weight is the sum over its pieces;
+            over queries, the mean.
+        special: show special tokens ([CLS], [SEP]) among the words instead of setting them aside; with a decoder, the
+            first word too.
+        mask: "causal" (no looking ahead) or any mask: the model runs as trained, and again with it.
         scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
-        generate: how many tokens a decoder goes on with; words among them can be asked about too.
-        temperature: of the draw of new tokens; the likeliest is taken if not given.
-        top_p: draw from the likeliest that together have this probability only.
-        seed: of the draw: the same seed draws the same tokens.
-        top: draw so many words at most, those that get most, and say how many more there are. The answer holds all.
-        model: a name of the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder of a
-            family that Eyeline doesn't have in NumPy runs through transformers, where it is installed.
-        tokenizer: of a model of transformers.
-        kind: of an encoder-decoder, whose attention is looked at: "encoder", the text's own, if not given; or
-            "decoder", that of its answer, which is then the text that is explained.
-        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
+        generate: the number of tokens that a decoder generates; `token` may be one of them.
+        temperature: the sampling temperature; if not given, the most probable token is taken.
+        top_p: sample only from the most probable tokens that together have this probability.
+        seed: the seed of the sampling: the same seed gives the same tokens.
+        top: draw at most this number of words, those with the largest weight, and say how many more there are. The
+            answer holds all.
+        model: a name from the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder whose
+            family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
+        tokenizer: the tokenizer of a model of transformers.
+        kind: for an encoder-decoder, the part to explain: "encoder", the text's self-attention (the default); or
+            "decoder", that of its answer, which then is the text.
+        target: the answer, for an encoder-decoder with kind="decoder"; the model's own if not given.
         progress: called with a line of text at each step of fetching a model.
-        layer_done: called after each layer with how many are done and how many there are.
-        said: called with each bit of new text as it comes.
+        layer_done: called after each layer with the number of finished layers and of all layers.
+        said: called with each piece of generated text.
 
     Returns:
         `Explanation`, which prints itself, and draws itself in a notebook.
 
     Raises:
-        TraceError: if a model of transformers is given without its tokenizer, or with what it doesn't take.
-        QuestionError: if the text, the token, the layer or the head isn't one that can be answered; a ValueError.
-        ModelError: if the model is unknown or its files are wrong; a ValueError.
+        TraceError: if a model of transformers is given without its tokenizer, or with an argument that it doesn't take.
+        QuestionError: if the text, the token, the layer or the head is invalid; a ValueError.
+        ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> seen = explain("time flies like an arrow", "flies")
     >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
@@ -182,18 +186,18 @@ def explained_run(
     mask: str | None,
     steps_of: int | Literal["hardest"] | None,
 ) -> ExplainedRun:
-    """The numbers of one run.
+    """Compute the numbers of one run.
 
     Args:
-        trace: of the run.
-        weights: of the layer that was asked for, (H, N, N).
-        tokens: the text's.
-        units: the text's.
-        shown: the places of the units that are drawn.
-        found: the token that was asked about.
-        where: the layer, and the head, None for the mean of all.
-        mask: the name of the mask that was added.
-        steps_of: the head whose steps are kept, if any is: "hardest" for the one that looks hardest at one word.
+        trace: the trace of the run.
+        weights: the weights of the chosen layer, (H, N, N).
+        tokens: the text's tokens.
+        units: the text's units.
+        shown: the indices of the units that are drawn.
+        found: the question's word.
+        where: the chosen layer and head; the head is None for the mean of all.
+        mask: the name of the added mask.
+        steps_of: the head whose steps to keep, or None; "hardest" for the head with the largest weight on one word.
     """
     layer = trace.layers[where.layer]
     by_head = by_unit(weights, units)

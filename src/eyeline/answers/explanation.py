@@ -1,4 +1,4 @@
-"""An explanation: one sentence, and which of its tokens look at which."""
+"""An explanation: the attention between the tokens of one text."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from eyeline.traces import Trace
 
 @dataclass(frozen=True)
 class ExplainQuestion:
-    """What was asked.
+    """The question.
 
     Attributes:
-        token: the word that looks, as it stands in the text; None for the whole sentence.
-        nth: which of its kind, from 1.
-        units: the places of the units that it is made of.
+        token: the query word, as written in the text; None for the whole text.
+        nth: which occurrence of the word, from 1.
+        units: the indices of the word's units.
         layer: counted from 0.
         head: counted from 0; None for the mean of all.
-        unit: what a bar or a row stands for.
-        special: whether special tokens, and a decoder's first, are drawn.
-        mask: the name of the mask that was asked for; a causal one changes nothing where tokens look only back.
-        top: how many words are drawn at most; None for a number that fits.
+        unit: the unit of a bar or a row, "word" or "piece".
+        special: whether special tokens, and a decoder's first token, are drawn too.
+        mask: the name of the requested mask; a causal mask changes nothing in a causal model.
+        top: the largest number of words drawn; None for a number that fits.
     """
 
     token: str | None
@@ -48,16 +48,16 @@ class ExplainedRun:
 
     Attributes:
         name: "as trained", "causal", "without ÷ √d" and so on.
-        mask: the name of the mask that was added, if one was.
+        mask: the name of the added mask; None without one.
         scale: the factor of the scores.
         looks_at: the token's weight on each unit; None without a token.
-        set_aside: its total weight on the units that are set aside; None without a token.
-        hardest_heads: the three heads that look hardest at one word; None without a token.
-        moved: the cosine of the token's vector with its own embedding, before and after each layer; None without a
-            token, or where the model doesn't give its vectors.
-        steps: attention step by step, if it was asked for.
-        matrix: the weights from unit to unit, of the head that was asked for, or the mean over heads.
-        head_weights: the same of each head, (H, U, U); not part of the JSON.
+        set_aside: the token's total weight on the units that are set aside; None without a token.
+        hardest_heads: the three heads with the largest weight on one word; None without a token.
+        moved: the cosine of the token's vector with its own embedding, for the embedding and after each layer; None
+            without a token, or if the model doesn't give its vectors.
+        steps: attention step by step, if requested.
+        matrix: the weights from unit to unit, of the chosen head, or the mean over heads.
+        head_weights: the weights from unit to unit of each head, (H, U, U); not part of the JSON.
     """
 
     name: str
@@ -73,26 +73,26 @@ class ExplainedRun:
 
     @property
     def weights(self) -> Array | None:
-        """What the token gives to each unit, (U,); None without a token."""
+        """The token's weight on each unit, (U,); None without a token."""
         return None if self.looks_at is None else np.array([look.weight for look in self.looks_at])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Answer):
-    """Which tokens of a sentence look at which. Made by `explain`; print it to see it.
+    """The attention between the tokens of one text. Made by `explain`; print it to see it.
 
     Attributes:
         model: the model's name and sizes.
-        causal: whether its tokens look only back, as trained.
-        text: the text; with `generate`, and what came after it.
+        causal: whether the model's attention is causal, as trained.
+        text: the text, including generated text.
         question: the question.
-        tokens: the text as the model's tokens.
-        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
-        units: what one bar or one row stands for: words (or pieces of them), and special tokens; U of them.
-        shown: the places of the units that are drawn; the others are set aside.
-        runs: as trained and, if a mask or another scale was asked for, with that change.
-        generated: how the text went on, if that was asked for; `tokens` and `units` are then of all of it.
-        traces: of each run; not part of the JSON.
+        tokens: the model's tokens of the text.
+        unknown: the text that the tokenizer's vocabulary lacks; None if there is none.
+        units: the words (or pieces of words) and special tokens, each a bar or a row; U of them.
+        shown: the indices of the units that are drawn; the others are set aside.
+        runs: the run as trained and, if a mask or another scale was requested, the run with that change.
+        generated: the generated tokens, if requested; `tokens` and `units` then cover the whole text.
+        traces: the trace of each run; not part of the JSON.
     """
 
     model: ModelEntry
@@ -124,17 +124,17 @@ class Explanation(Answer):
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of their total: the bars' lengths; rows sum to 1."""
+        """`weights` as shares of their total, the lengths of the bars; rows sum to 1."""
         weights = self.runs[0].weights
         return self.runs[0].matrix.shares if weights is None else shares(weights, self.shown)
 
     @property
     def moved(self) -> Array | None:
-        """Cosine of the token's vector with its own embedding: of the embedding itself, then after each layer."""
+        """The cosine of the token's vector with its own embedding: for the embedding, then after each layer."""
         moved = self.runs[0].moved
         return None if moved is None else np.array([entry.cosine for entry in moved])
 
     @property
     def steps(self) -> HeadSteps | None:
-        """Attention step by step, if it was asked for."""
+        """Attention step by step, if requested."""
         return self.runs[0].steps

@@ -1,4 +1,4 @@
-"""Going on with a text: the new tokens, and whom the token that chose each of them looked at."""
+"""Generated tokens, and the weights of the token that predicted each of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eyeline.words import worded
 
 @dataclass(frozen=True)
 class PieceEntry:
-    """One token, and whether it is a piece of a word that goes on before it, or after it."""
+    """One token, and whether its word has pieces before it or after it."""
 
     token: int
     text: str
@@ -35,10 +35,10 @@ class NewToken:
 
     Attributes:
         new: the token.
-        probability: what the model gave it, among all tokens, before temperature and cuts.
-        by: the token before it, which chose it.
-        looks_at: that token's weight on each unit; 0 on those after it.
-        set_aside: its total weight on the units that are set aside.
+        probability: its probability among all tokens, before temperature and top-p.
+        by: the token before it, which predicted it.
+        looks_at: the weight of `by` on each unit; 0 on later units.
+        set_aside: the total weight of `by` on the units that are set aside.
     """
 
     new: PieceEntry
@@ -50,14 +50,14 @@ class NewToken:
 
 @dataclass(frozen=True)
 class Generated:
-    """How a text went on.
+    """The generated continuation of a text.
 
     Attributes:
-        count: how many tokens were asked for.
-        temperature, top_p, seed: how they were chosen.
-        prompt_tokens: how many tokens were there before.
-        prompt_end: where the new text begins, in characters.
-        ended: whether the last is a token that ends a text.
+        count: the requested number of tokens.
+        temperature, top_p, seed: the sampling settings.
+        prompt_tokens: the number of prompt tokens.
+        prompt_end: the start of the new text, in characters.
+        ended: whether the last token is an end-of-text token.
         steps: the new tokens.
     """
 
@@ -73,7 +73,7 @@ class Generated:
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """How many tokens are to be generated, and how they are chosen."""
+    """The number of tokens to generate, and the sampling settings."""
 
     count: int
     choice: Choice
@@ -82,10 +82,10 @@ class GenerationRequest:
 def asked(
     generate: int | None, temperature: float | None, top_p: float | None, seed: int | None
 ) -> GenerationRequest | None:
-    """The request to generate, checked; None if there is none.
+    """Make the request to generate, checked; None if there is none.
 
     Raises:
-        QuestionError: if one of them is out of its range.
+        QuestionError: if an argument is out of its range.
     """
     if generate is None:
         for name, value in (("temperature", temperature), ("top_p", top_p), ("seed", seed)):
@@ -102,7 +102,7 @@ def asked(
 
 
 def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
-    """Whether the model is one that goes on with a text, and has positions for so many tokens more."""
+    """Check that the model generates text, and has positions for `count` more tokens."""
     if not model.generates():
         what = "encoder" if model.kind is None else "encoder-decoder"
         raise QuestionError(
@@ -134,16 +134,16 @@ def generated(
     where: Selection,
     wanted: GenerationRequest,
 ) -> Generated:
-    """What was generated after the tokens `before`, in words of the whole text.
+    """Describe the tokens generated after the prompt `before`, in units of the whole text.
 
     Args:
-        before: the prompt.
-        continued: the text that was gone on with.
-        weights: of the layer that was asked for, over the whole text, (H, N, N).
-        units: of the whole text.
-        shown: those that are drawn.
-        where: the layer and head that were asked for.
-        wanted: the request.
+        before: the prompt's tokens.
+        continued: the prompt with its continuation.
+        weights: the weights of the chosen layer over the whole text, (H, N, N).
+        units: the units of the whole text.
+        shown: the indices of the units that are drawn.
+        where: the chosen layer and head.
+        wanted: the request to generate.
     """
     after = continued.text.tokens
     pieces = {unit.tokens[0]: unit for unit in units_of(after, pieces=True)}

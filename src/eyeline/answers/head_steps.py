@@ -15,7 +15,7 @@ from eyeline.traces import LayerTrace
 
 @dataclass(frozen=True)
 class StepKey:
-    """The steps of one key, from its score to the length of its contribution."""
+    """The steps for one key, from its score to the length of its contribution."""
 
     token: int
     text: str
@@ -33,15 +33,15 @@ class HeadSteps:
 
     Attributes:
         layer, head: counted from 0.
-        key_head: whose keys and values these are, counted from 0: the head itself, unless several share one.
-        chosen: "asked", or "hardest" if nobody did: the head that looks hardest at one word.
-        token: the position of the token whose steps these are.
-        text: that token's.
-        query_length: the length of its query.
+        key_head: the head's key/value head, counted from 0: the head itself, unless several share one.
+        chosen: "asked" if the question named the head; else "hardest", the head with the largest weight on one word.
+        token: the position of the query token.
+        text: the query token's text.
+        query_length: the length of its query vector.
         head_dim: D.
         scale: the factor of the scores.
-        keys: one for each token.
-        weight_sum: of all keys; less than 1 where a sink takes the rest.
+        keys: one entry per token.
+        weight_sum: the sum of the weights; less than 1 where a sink takes the rest.
         output: the sum of the weighted values, (E,).
         output_length: its length.
     """
@@ -64,7 +64,7 @@ class HeadSteps:
 def head_steps(
     layer: LayerTrace, number: int, head: int, chosen: Literal["asked", "hardest"], token: int, tokens: Tokens
 ) -> HeadSteps:
-    """The steps of one token in a head of a layer whose values were kept; all are counted from 0."""
+    """Compute the steps of one token in one head; the layer's values must have been kept. All indices count from 0."""
     assert layer.v is not None
     key_head = head // (len(layer.q) // len(layer.k))
     row, everything = np.array([token]), (0, layer.k.shape[1])

@@ -1,4 +1,4 @@
-"""Questions checked before a model runs."""
+"""Checks of a question before a model runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eyeline.words import worded
 
 
 class QuestionError(ValueError):
-    """A question that can't be answered: one line that says what was asked, what could be, and what to do.
+    """Raised for a question that can't be answered: one line with the mistake, the valid values and the way out.
 
     Args:
         message: the mistake.
@@ -28,7 +28,7 @@ class QuestionError(ValueError):
         self.command_line = "; ".join(filter(None, (message, command or advice)))
 
     def about(self, subject: str) -> QuestionError:
-        """The same error, which begins with what it is about."""
+        """The same error, with its subject at the beginning."""
         error = QuestionError(f"{subject}: {self}")
         error.command_line = f"{subject}: {self.command_line}"
         return error
@@ -36,14 +36,14 @@ class QuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Selection:
-    """Which layer and heads are looked at, both counted from 0; `head` is None for the mean of all."""
+    """The chosen layer and head, both counted from 0; `head` is None for the mean of all."""
 
     layer: int
     head: int | None
 
     @property
     def heads(self) -> slice:
-        """The heads that are looked at."""
+        """The chosen heads."""
         return slice(None) if self.head is None else slice(self.head, self.head + 1)
 
 
@@ -54,14 +54,14 @@ def asked_model(
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TextModel:
-    """The model that is asked; see `eyeline.traces.text_model`. One that is a `TextModel` stays as it is."""
+    """Make the question's `TextModel`; see `eyeline.traces.text_model`. A `TextModel` is returned unchanged."""
     if hasattr(model, "go_on") and hasattr(model, "record"):
         return cast(TextModel, model)
     return text_model(model, tokenizer, kind=kind, target=target, progress=progress)
 
 
 class Sized(Protocol):
-    """What has a name, layers and heads: a model, or what a trace says of one."""
+    """An object with a name, layers and heads: a model, or a trace's entry of its model."""
 
     @property
     def name(self) -> str: ...
@@ -72,7 +72,7 @@ class Sized(Protocol):
 
 
 def where(model: Sized, layer: int | None, head: int | None) -> Selection:
-    """The layer and head that were asked for, checked: the last layer and the mean of its heads by default."""
+    """The chosen layer and head, checked; by default the last layer and the mean of its heads."""
     chosen = model.layers - 1 if layer is None else counted("layer", layer, model.layers, model.name)
     return Selection(chosen, None if head is None else counted("head", head, model.heads, model.name))
 
@@ -96,7 +96,7 @@ def positive(name: str, value: int | None) -> int | None:
 
 
 def read_text(model: TextModel, text: str, name: str = "text") -> ReadText:
-    """The text as the model takes it, checked to be neither empty nor too long."""
+    """Tokenize a text for the model, checked to be neither empty nor too long."""
     read = read_any_length(model, text, name)
     if model.positions is not None and len(read.tokens) > model.positions:
         raise too_long(model, len(read.tokens), name, "give it a shorter text, or another model")
@@ -104,26 +104,26 @@ def read_text(model: TextModel, text: str, name: str = "text") -> ReadText:
 
 
 def too_long(model: TextModel, count: int, name: str, advice: str, command: str = "") -> QuestionError:
-    """The error that a text has more tokens than the model has positions."""
+    """Make the error that a text has more tokens than the model has positions."""
     room = model.positions
     message = f"{name} must fit the {room} positions of {model.name}, got {count} tokens (special ones too)"
     return QuestionError(message, advice, command)
 
 
 def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText:
-    """The text as the model takes it, checked not to be empty."""
+    """Tokenize a text for the model, checked not to be empty."""
     if not isinstance(text, str):
         raise QuestionError(f"{name} must be a string, got {type(text).__name__}")
     if not text.strip():
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
     read = model.read(text)
     if not read.tokens.has_words:
-        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, of which the tokenizer makes none")
+        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, which has none")
     return read
 
 
 def named_mask(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str | None]:
-    """A mask and its name."""
+    """A mask and its name, from the argument `mask`."""
     if mask is None or isinstance(mask, Mask):
         return mask, None if mask is None else "causal" if mask == Causal() else repr(mask)
     if mask != "causal":

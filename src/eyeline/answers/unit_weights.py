@@ -1,4 +1,4 @@
-"""The arithmetic of answers: pieces added up to words, shares, the heads that look hardest, and cosines."""
+"""The arithmetic of answers: weights between units, shares, the heads with the largest weights, and cosines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ HARDEST = 3
 
 
 def by_unit(weights: NDArray[Any], units: Sequence[Unit]) -> Array:
-    """Weights from units to units: over keys by sum, over queries by mean, so that rows go on summing to 1.
+    """Weights from unit to unit: the sum over keys and the mean over queries, so that rows still sum to 1.
 
     Args:
-        weights: (..., N, N), from tokens to tokens.
-        units: U of them.
+        weights: the weights from token to token, (..., N, N).
+        units: the U units.
 
     Returns:
         (..., U, U).
@@ -34,13 +34,13 @@ def by_unit(weights: NDArray[Any], units: Sequence[Unit]) -> Array:
 
 
 def from_tokens(weights: NDArray[Any], queries: Sequence[int], units: Sequence[Unit]) -> Array:
-    """What the tokens `queries` give to each unit, their mean: (..., N, N) → (..., U)."""
+    """The mean weight of the tokens `queries` on each unit: (..., N, N) → (..., U)."""
     row = np.asarray(weights, np.float64)[..., list(queries), :].mean(axis=-2)
     return np.stack([row[..., list(unit.tokens)].sum(axis=-1) for unit in units], axis=-1)
 
 
 def shares(weights: Array, shown: Sequence[int]) -> Array:
-    """Each row's weights on the units that are shown, as shares of what it gives to them: (..., U) → (..., shown)."""
+    """Each row's weights on the shown units, as shares of their sum: (..., U) → (..., shown)."""
     kept = weights[..., list(shown)]
     total = kept.sum(axis=-1, keepdims=True)
     return kept / np.where(total > 0, total, 1.0)
@@ -48,13 +48,13 @@ def shares(weights: Array, shown: Sequence[int]) -> Array:
 
 @dataclass(frozen=True)
 class HardHead:
-    """A head that looks hard at one word.
+    """A head with a large weight on one word.
 
     Attributes:
         layer, head: counted from 0.
-        unit: the unit that it looks at hardest.
-        text: that unit's.
-        weight: of everything that it gives.
+        unit: the unit with the largest weight.
+        text: the text of that unit.
+        weight: that weight, in a row that sums to 1.
     """
 
     layer: int
@@ -65,13 +65,13 @@ class HardHead:
 
 
 def hardest_heads(rows: Array, layer: int, units: Sequence[Unit], words: Sequence[int]) -> tuple[HardHead, ...]:
-    """The three heads of a layer that give most to one word, hardest first.
+    """The three heads of a layer with the largest weights on one word, largest first.
 
     Args:
-        rows: what each head gives to each unit, (H, U).
+        rows: each head's weight on each unit, (H, U).
         layer: counted from 0.
         units: all U of them.
-        words: the places of the units that count; special tokens don't.
+        words: the indices of the units that count; special tokens don't.
     """
     kept = rows[:, list(words)]
     best = [words[int(place)] for place in kept.argmax(axis=1)]
@@ -81,7 +81,7 @@ def hardest_heads(rows: Array, layer: int, units: Sequence[Unit], words: Sequenc
 
 
 def cosine(a: Array, b: Array) -> Array:
-    """The cosine of the angle between vectors: (..., width), (..., width) → (...). 0 where one has no length."""
+    """The cosine of the angle between vectors: (..., width), (..., width) → (...). 0 where one has length 0."""
     lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
     product = (a * b).sum(axis=-1)
     result: Array = np.clip(product / np.where(lengths > 0, lengths, 1.0), -1, 1)

@@ -1,4 +1,4 @@
-"""What a trace says of words: their vectors, and where they may look."""
+"""The vectors of words in a trace, and the pairs of words that its masks hide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from eyeline.traces import LayerTrace, Trace
 
 
 def mean_vectors(trace: Trace, tokens: Sequence[int]) -> Array | None:
-    """The mean of some tokens' vectors before and after each layer, (L + 1, width); None if none were kept."""
+    """The mean of some tokens' vectors, for the embedding and after each layer, (L + 1, width); None if none were
+    kept."""
     if trace.vectors is None:
         return None
     places = [trace.vector_tokens.index(token) for token in tokens]
@@ -22,7 +23,7 @@ def mean_vectors(trace: Trace, tokens: Sequence[int]) -> Array | None:
 
 
 def hidden_units(layer: LayerTrace, units: Sequence[Unit]) -> NDArray[np.bool_] | None:
-    """Which units may not be looked at from which, by any head, (U, U); None where all may."""
+    """Which pairs (query unit, key unit) the mask of every head hides, (U, U); None if there are none."""
     if layer.allowed.kind == "all":
         return None
     allowed = np.any(layer.allowed.dense(layer.q.shape[1], layer.k.shape[1]), axis=0, keepdims=True)[0]

@@ -1,4 +1,4 @@
-"""Finding the words that were asked about among the units of a text."""
+"""Find the question's word among the units of a text."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from eyeline.answers.question import QuestionError
 from eyeline.models.units import Unit
 
-_NAMED = 12  # words that an error names
+_NAMED = 12  # the largest number of words that an error names
 
 
 @dataclass(frozen=True)
 class FoundWord:
-    """A word that was asked about.
+    """The question's word, found in the text.
 
     Attributes:
-        text: as it stands in the text.
-        nth: which of its kind, from 1.
-        units: the places of the units that it covers.
+        text: the word as written in the text.
+        nth: which occurrence, from 1.
+        units: the indices of the units that it covers.
     """
 
     text: str
@@ -30,25 +30,25 @@ class FoundWord:
     units: tuple[int, ...]
 
     def tokens(self, units: Sequence[Unit]) -> list[int]:
-        """The positions of its tokens; `units` are those of the text."""
+        """The positions of its tokens; `units` are the text's units."""
         return [position for unit in self.units for position in units[unit].tokens]
 
 
 def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special: bool, name: str = "nth") -> FoundWord:
-    """The units that a word covers: one, or several in a row that together are what was asked for.
+    """Find the units that a word covers: one, or several in a row.
 
-    What is spelled exactly so comes first; else capitals and the way that accents are composed make no difference.
+    An exact match has precedence; otherwise case and the composition of accents (Unicode normalization) don't matter.
 
     Args:
         token: the word, or several in a row.
-        nth: which of several, counted from 1.
-        units: of the text.
+        nth: which occurrence, counted from 1.
+        units: the text's units.
         text: the text.
-        special: whether special tokens can be asked about.
-        name: what the argument `nth` is called, for errors.
+        special: whether special tokens are searched too.
+        name: the name of the argument `nth` in errors.
 
     Raises:
-        QuestionError: if the word isn't there, or is there more than once and nth doesn't say which of them.
+        QuestionError: if the word doesn't occur, or occurs more than once and `nth` is None.
     """
     if not isinstance(token, str) or not token.strip():
         raise QuestionError(f"token must be a word of the text, got {token!r}; {_there_are(token, units)}")
@@ -87,7 +87,7 @@ def _text(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
 
 
 def _matches(asked: str, units: Sequence[Unit], text: str) -> list[tuple[int, ...]]:
-    """Every run of units that is what was asked for, none overlapping another."""
+    """All runs of units that match the word, without overlaps."""
     for alike in (lambda s: s, _composed, _folded):
         goal, found, start = alike(asked), [], 0
         longest = 4 * len(asked) + 8
@@ -116,14 +116,14 @@ def _folded(text: str) -> str:
 
 
 def _around(units: Sequence[Unit], run: Sequence[int], text: str) -> str:
-    """A word between its neighbours: 'time [flies] like'."""
+    """A word with its neighbours: 'time [flies] like'."""
     before = [unit.text for unit in units[max(run[0] - 1, 0) : run[0]] if not unit.extra]
     after = [unit.text for unit in units[run[-1] + 1 : run[-1] + 2] if not unit.extra]
     return " ".join([*before, f"[{_text(units, run, text)}]", *after])
 
 
 def _there_are(asked: object, units: Sequence[Unit]) -> str:
-    """The words that are there: all if they are few, else those that are spelled nearly so, and then the first ones."""
+    """The words of the text: all if they are few, else those with a similar spelling, then the first ones."""
     names = dict.fromkeys(unit.text for unit in units if not unit.extra)
     words = [name for name in names if any(unicodedata.category(letter)[0] != "P" for letter in name)] or list(names)
     if len(words) <= _NAMED:

@@ -24,7 +24,7 @@ SHORTEST, LONGEST = 256, 131072
 
 
 def lengths(longest: int) -> list[int]:
-    """The numbers of tokens to measure: doubling, from 256 up to `longest`.
+    """The numbers of tokens to measure, doubling from 256 up to `longest`.
 
     >>> lengths(1024)
     [256, 512, 1024]
@@ -36,17 +36,17 @@ def lengths(longest: int) -> list[int]:
 
 
 def recurrent_name() -> str:
-    """The name of the GRU that is measured: torch's where it is installed, else one in NumPy."""
+    """The name of the measured GRU: torch's if it is installed, else one in NumPy."""
     from importlib.util import find_spec
 
     return "a GRU (torch)" if find_spec("torch") else "a GRU (NumPy)"
 
 
 def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
-    """Attention's cost and a GRU's, one pair for each number of tokens.
+    """Measure the cost of attention and of a GRU, one pair for each number of tokens.
 
-    Attention is given q, k and v: 8 heads of width 64. The GRU, 512 wide, is given its input, and does its own products
-    with it.
+    Attention gets q, k and v: 8 heads of width 64. The GRU, of width 512, gets its input, and computes its own
+        projections of it.
     """
     recurrent = _torch_gru() if "torch" in recurrent_name() else _numpy_gru()
     for tokens in counts:
@@ -54,7 +54,7 @@ def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
         q, k, v = (rng.standard_normal((1, HEADS, tokens, HEAD_DIM), dtype=np.float32) for _ in range(3))
         attend: Callable[[], object] = partial(attention, q, k, v)
         recur = recurrent(rng.standard_normal((tokens, WIDTH), dtype=np.float32))
-        attend(), recur()  # the first call loads what it needs
+        attend(), recur()  # the first call compiles and loads
         seconds = turn_by_turn({"attend": attend, "recur": recur}, 7 if tokens <= 2048 else 3, get_threads())
         yield (
             Point(tokens, statistics.median(seconds["attend"]), megabytes(attend)),
@@ -63,18 +63,20 @@ def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
 
 
 def growth(pairs: Sequence[tuple[Point, Point]]) -> Growth:
-    """All measurements, and the memory that the matrix of weights would take."""
+    """All measurements, and the size of the full matrix of weights."""
     attend, recur = (list(points) for points in zip(*pairs, strict=True))
     matrix = [(point.tokens, 4 * HEADS * point.tokens**2 / 2**20) for point in attend]
     return Growth(Curve("attention", attend), Curve(recurrent_name(), recur), matrix)
 
 
 def megabytes(call: Callable[[], object]) -> float | None:
-    """This process's largest growth during the call, its result included; None where that can't be measured."""
+    """The peak growth of this process's memory during the call, including its result; None where it can't be
+    measured."""
     if not sys.platform.startswith("linux"):
         return None
     try:
-        # From now on all but small arrays get pages of their own, and freed memory is returned: nothing is hidden.
+        # From now on all but small arrays get pages of their own, and freed memory is returned, so both show in the
+        # process's size.
         library = ctypes.CDLL(None)
         library.mallopt(-3, 65536)
         library.malloc_trim(0)
@@ -123,12 +125,12 @@ def _numpy_gru() -> Callable[[NDArray[Any]], Callable[[], object]]:
 
 
 def gru(x: NDArray[Any], inner: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
-    """A gated recurrent unit over tokens (N, D), one after the other: its state after each, (N, D).
+    """Run a gated recurrent unit over tokens (N, D), one after the other; returns its state after each, (N, D).
 
     Args:
         x: the tokens.
-        inner: (D, 3·D), the weights of the tokens: for the reset gate, the update gate and the new state.
-        outer: (D, 3·D), likewise the weights of the previous state.
+        inner: (D, 3·D), the input weights: for the reset gate, the update gate and the new state.
+        outer: (D, 3·D), the recurrent weights, in the same order.
 
     Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder" (2014), with the reset gate after
     the product, as in torch.

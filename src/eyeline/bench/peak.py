@@ -1,4 +1,4 @@
-"""This processor's peak: multiply-adds in registers alone, at the vector width that the kernels use."""
+"""This processor's peak: multiply-adds on registers only, at the vector width that the kernels use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from llvmlite import ir
 
 from eyeline.kernels.machine import target
 
-ACCUMULATORS = 12  # more than the latency of a multiply-add times how many start in a cycle
+ACCUMULATORS = 12  # more than a multiply-add's latency times the number that start per cycle
 ROUNDS = 5_000_000
 
 
 def _loop(lanes: int) -> str:
-    """A function that does `ACCUMULATORS` · n multiply-adds of float32 vectors."""
+    """The code of a function that does `ACCUMULATORS` · n multiply-adds of float32 vectors."""
     module = ir.Module()
     long, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), lanes)
     function = ir.Function(module, ir.FunctionType(ir.FloatType(), [long]), "peak")
@@ -59,7 +59,7 @@ def _compiled() -> tuple[Callable[[int], float], object]:
 
 
 def work(threads: int, rounds: int) -> float:
-    """Run the loop in `threads` threads for `rounds` rounds each; returns the seconds that it took."""
+    """Run the loop in `threads` threads for `rounds` rounds each; returns the time in seconds."""
     run, _ = _compiled()
     others = [threading.Thread(target=run, args=(rounds,)) for _ in range(threads - 1)]
     start = time.perf_counter()
@@ -72,7 +72,7 @@ def work(threads: int, rounds: int) -> float:
 
 
 def gigaflops(threads: int) -> float:
-    """The best of seven runs on `threads` threads, in 10⁹ operations a second (a multiply-add is two)."""
+    """The peak of `threads` threads, the best of seven runs, in 10⁹ operations per second (a multiply-add is two)."""
     best = min(work(threads, ROUNDS) for _ in range(7))
     return 2 * target().lanes("float32") * ACCUMULATORS * ROUNDS * threads / best / 1e9
 

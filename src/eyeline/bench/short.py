@@ -1,4 +1,4 @@
-"""A few cases that are measured in seconds: attention on this machine, beside torch where it is installed."""
+"""A few cases of attention, measured within seconds on this machine, beside torch if it is installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Task:
-    """One line of the table: heads, queries, head width; keys and key heads where their numbers differ."""
+    """One row of the table: heads, queries, head width; keys and key heads where their numbers differ."""
 
     name: str
     heads: int
@@ -44,7 +44,7 @@ class Task:
         return f"{heads}, {tokens}, {self.head_dim}"
 
     def arrays(self) -> tuple[Array, Array, Array]:
-        """q, k and v, the same at every call."""
+        """The arrays q, k and v, the same at every call."""
         rng = np.random.default_rng(0)
         keys = (1, self.key_heads or self.heads, self.keys or self.queries, self.head_dim)
         shapes = (1, self.heads, self.queries, self.head_dim), keys, keys
@@ -63,7 +63,7 @@ TASKS = [
 
 
 def surroundings() -> Surroundings:
-    """This machine in its present state: processor, threads, measured peak, whether other programs keep it busy."""
+    """Describe this machine's current state: processor, threads, measured peak, whether other programs keep it busy."""
     threads = get_threads()
     peak = gigaflops(threads)
     here, version = target(), None
@@ -75,7 +75,7 @@ def surroundings() -> Surroundings:
 
 
 def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
-    """Measure one line, turn by turn with torch where it is installed."""
+    """Measure one row of the table, in alternation with torch if it is installed."""
     arrays = task.arrays()
     sides = {"ours": _ours(task, arrays)}
     if here.torch:

@@ -1,4 +1,4 @@
-"""Several sides timed turn by turn in one process, so that other load on the machine affects all of them alike."""
+"""Time several sides in alternation in one process, so that other load on the machine affects all of them equally."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eyeline.bench.peak import work
 
-BETWEEN = 3_000_000  # rounds of multiplying, about 10 ms
+BETWEEN = 3_000_000  # rounds of multiply-adds, about 10 ms
 
 
 def turn_by_turn(sides: Mapping[str, Callable[[], object]], turns: int, threads: int) -> dict[str, list[float]]:
-    """The seconds that each side took in each turn.
+    """The time of each side in each turn, in seconds.
 
-    Before every turn `threads` processors multiply numbers for some milliseconds. Meanwhile the threads of other
+    Before every turn `threads` processors do multiply-adds for some milliseconds. Meanwhile the threads of other
     libraries fall asleep (OpenMP's keep spinning for a while after their work, and would take a processor from the next
-    side), and the processors stay awake. The side that begins changes from turn to turn.
+    side), and the processors stay awake. The first side changes from turn to turn.
     """
     names = list(sides)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -31,7 +31,7 @@ def turn_by_turn(sides: Mapping[str, Callable[[], object]], turns: int, threads:
 
 
 def times_as_long(theirs: Sequence[float], ours: Sequence[float]) -> float:
-    """The ratio of their time to ours: the median over the pairs of turns.
+    """Their time divided by ours: the median over the pairs of turns.
 
     >>> times_as_long([2.0, 9.0, 4.0], [1.0, 3.0, 2.0])
     2.0

@@ -1,6 +1,6 @@
-"""The command line: one file per command, each a thin call of the library. This room may import every other.
+"""The command line: one file per command, each a thin wrapper of the library. This room may import every other.
 
-Results go to stdout, everything else to stderr. What a user gets wrong is one line on stderr and exit code 2.
+Results go to stdout, everything else to stderr. A user's mistake gives one line on stderr and exit code 2.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _version(asked: bool) -> None:
 
 
 def _lang(code: str | None) -> str | None:
-    """Choose the language of all that follows."""
+    """Choose the language of all later output."""
     from eyeline.answers import QuestionError
 
     for name, value in (("--lang", code), (words.VARIABLE, os.environ.get(words.VARIABLE) or None)):
@@ -77,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: what follows `eyeline`; those of this process if not given.
+        arguments: the arguments after `eyeline`; by default those of this process.
 
     Returns:
-        The exit code: 0; 1 if a pipe's reader went away; 2 for a user's mistake; 130 if interrupted.
+        The exit code: 0; 1 if a pipe's reader closed it; 2 for a user's mistake; 130 if interrupted.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     warnings.showwarning = _warn
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return _pipe_closed()
-    except SystemExit as leaving:  # rich and the option parser leave so when a pipe is closed
+    except SystemExit as leaving:  # raised by rich and the option parser when a pipe is closed
         return leaving.code if isinstance(leaving.code, int) else 1
     except Exception as error:
         line = mistake(error)
@@ -118,6 +118,6 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _pipe_closed() -> int:
-    """The pipe's reader went away, as `| head` does: say nothing, and don't write again at exit."""
+    """Handle a pipe closed by its reader, as by `| head`: print nothing, and write nothing more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1

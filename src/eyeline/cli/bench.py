@@ -62,7 +62,7 @@ def growth(
             raise QuestionError(f"--figure must be a file name that ends in .png, got {str(figure)!r}")
         if not figure.absolute().parent.is_dir():
             raise QuestionError(f"--figure must be in a folder that exists, got {str(figure)!r}")
-        figures("--figure")  # what is missing is said before the measuring, not after it
+        figures("--figure")  # report a missing package before measuring, not after
     counts = lengths(longest)
     pairs = []
     costs = grow(counts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def mistake(error: Exception) -> str | None:
-    """The line that tells the user what to mend; None if the error is a fault of ours."""
+    """The one-line message for a user's mistake; None if the error is a bug of ours."""
     from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
@@ -19,7 +19,7 @@ def mistake(error: Exception) -> str | None:
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
     elif callable(describe := getattr(error, "format_message", None)):
-        line = str(describe())  # the option parser's own, of whichever click typer carries
+        line = str(describe())  # the option parser's message, whichever click typer uses
     else:
         return None
     return printable(line)

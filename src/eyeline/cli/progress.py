@@ -1,4 +1,4 @@
-"""Progress on stderr: lines, and on a terminal bars that are erased in the end."""
+"""Progress on stderr: lines, and on a terminal bars that are erased at the end."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def progress(line: str) -> None:
 
 @contextmanager
 def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar of layers, on a terminal alone, and if it is `shown`.
+    """Show a progress bar of layers, if `shown` and stderr is a terminal.
 
-    Gives a function to call after each layer: (layers done, layers in all).
+    Yields a function to call after each layer, with the number of finished layers and of all layers.
     """
     if not (shown and sys.stderr.isatty()):
         yield lambda done, count: None
@@ -40,7 +40,7 @@ def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """Show what is being done: on a terminal until it is done, elsewhere as a line."""
+    """Show the current work: on a terminal until it is done, elsewhere as a line."""
     passing = sys.stderr.isatty()
     print(f"{what} ...", end="" if passing else "\n", file=sys.stderr, flush=True)
     try:
@@ -51,7 +51,7 @@ def busy(what: str) -> Iterator[None]:
 
 
 class TextShown:
-    """Shows a growing text on a line of a terminal, which is erased in the end; elsewhere nothing."""
+    """Shows a growing text on a line of the terminal, erased at the end; elsewhere shows nothing."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""The ways in which commands give results: drawn, as JSON or CSV, as a PNG file, or as the page."""
+"""The outputs of commands: a drawing, JSON, CSV, a PNG file, or the page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def check_results(
     as_json: bool, as_csv: bool = False, png: Path | None = None, html: Path | None = None, half: bool = False
 ) -> None:
-    """Refuse outputs that can't be given, before anything is run.
+    """Check the requested outputs before the model runs.
 
     Raises:
-        QuestionError: if both JSON and CSV are asked for, or a picture or a page under a name that isn't one's, or half
-            a page of none.
-        ExtraError: if a picture is asked for and matplotlib isn't installed.
+        QuestionError: if both JSON and CSV are requested, a picture or page has a wrong file name ending, or `half` is
+            set without a page.
+        ExtraError: if a picture is requested and matplotlib isn't installed.
     """
     from eyeline.answers import QuestionError
 
@@ -44,7 +44,7 @@ def check_results(
 
 
 def save_png(answer: Explanation | Heads, png: Path) -> None:
-    """Draw to a PNG file, and say so."""
+    """Draw an answer to a PNG file, and report it."""
     missing = answer.save_png(png)
     if missing:
         progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
@@ -52,13 +52,13 @@ def save_png(answer: Explanation | Heads, png: Path) -> None:
 
 
 def chosen_language() -> dict[str, str]:
-    """The part of the page's state that says its language; empty where nobody chose one, and the reader's own is."""
+    """The part of the page's state with the chosen language; empty if none was chosen, for the reader's own."""
     chosen = words.chosen()
     return {} if chosen is None else {"language": chosen}
 
 
 def save_html(page: Page, html: Path, half: bool) -> None:
-    """Write a page to one file, and say so."""
+    """Write a page to one file, and report it."""
     page.state |= chosen_language()
     page.save(html, half=half)
     progress(f"wrote {html}")
@@ -71,7 +71,7 @@ def print_csv(answer: Explanation | Heads) -> None:
 
 
 def print_json(answer: Answer) -> None:
-    """Print all the numbers as JSON, in ASCII where stdout has nothing more."""
+    """Print the whole answer as JSON, in ASCII if stdout isn't UTF."""
     print(answer.json(ascii_only=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 

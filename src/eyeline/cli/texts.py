@@ -1,4 +1,4 @@
-"""The text that a command is given: as an argument, in a file, or on stdin."""
+"""Read a command's text: from an argument, a file, or stdin."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LOOKS_LIKE_A_FILE = re.compile(r"(?i).*\.(txt|text|md|rst|csv|log)|\S*[/\\]\S*"
 
 
 def text_or_stdin(given: str) -> str:
-    """The text itself, or what stdin holds if it is -.
+    """The argument itself, or the text on stdin if it is -.
 
     Raises:
-        QuestionError: if stdin doesn't hold UTF-8.
+        QuestionError: if stdin isn't UTF-8.
     """
     if given != "-":
         return given
@@ -27,10 +27,10 @@ def text_or_stdin(given: str) -> str:
 
 
 def text_or_file(given: str) -> str:
-    """The text itself; a file's text, if it is the path of one; or what stdin holds, if it is -.
+    """The argument itself; a file's text if it is a path; or the text on stdin if it is -.
 
     Raises:
-        QuestionError: if it looks like the path of a file that isn't there, or the file isn't UTF-8 text.
+        QuestionError: if it looks like a path but there is no such file, or the file isn't UTF-8 text.
         OSError: if the file can't be read.
     """
     from eyeline.answers import QuestionError
@@ -46,6 +46,6 @@ def text_or_file(given: str) -> str:
     if _LOOKS_LIKE_A_FILE.fullmatch(given):
         raise QuestionError(
             f"text must be a sentence or a file that exists, got {given!r}, where there is no file; check the path, or "
-            "give what is meant as a sentence through stdin: echo ... | eyeline heads -"
+            "pass a sentence that looks like a path through stdin: echo ... | eyeline heads -"
         )
     return text_or_stdin(given)

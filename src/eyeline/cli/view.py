@@ -59,20 +59,20 @@ def view(
     with listen(port) as listening:
         ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
-        # With a mask, it is the second, as it was asked for.
+        # The last trace is the one with the mask, if a mask was requested.
         state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth), **chosen_language()}
         page = Page(traces, state)
         session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
         print(address(listening), flush=True)
         progress("Ctrl-C ends it")
         if not no_browser:
-            # Some wait till the browser is closed.
+            # Some browsers block the call until they are closed.
             threading.Thread(target=_open, args=(address(listening),), daemon=True).start()
         serve(session, listening)
 
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
-    """The traces that the page opens with: of a folder its first file, if that can be shown."""
+    """The page's first traces; for a folder, those of its first file, if that can be shown."""
     from eyeline.answers import QuestionError
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import load_trace
@@ -96,7 +96,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]
 
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
-    """The traces of a text, as trained and with the mask; the model is kept in `ready`."""
+    """Record a text, as trained and with the mask; the model is kept in `ready`."""
     from eyeline.answers.question import asked_model, read_text
     from eyeline.traces import Keep, record_text
 
@@ -113,7 +113,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:
-    """The state that the page opens in."""
+    """The page's initial state."""
     from eyeline.answers import QuestionError
     from eyeline.answers.question import counted
 
@@ -130,7 +130,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
-    """The first token of a word."""
+    """The position of a word's first token."""
     from eyeline.answers.word_search import find
     from eyeline.models.units import Unit
 
@@ -143,7 +143,7 @@ def _place(trace: Trace, token: str, nth: int | None) -> int:
 
 
 def _open(url: str) -> None:
-    """Open a browser, unless it is one that would take over this terminal and nobody asked for it."""
+    """Open a browser, unless it is a text browser that would take over this terminal and wasn't requested."""
     import webbrowser
 
     try:
@@ -151,4 +151,4 @@ def _open(url: str) -> None:
         if type(browser) is not webbrowser.GenericBrowser or "BROWSER" in os.environ:
             browser.open(url)
     except (webbrowser.Error, OSError):
-        pass  # the address is printed
+        pass  # the user has the printed address

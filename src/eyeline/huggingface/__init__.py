@@ -1,12 +1,12 @@
 """Hugging Face models on Eyeline's attention: `attn_implementation="eyeline"`, `attach`, `watch` and recording.
 
-`import_hook` registers two functions with transformers, whenever that is imported: the attention function
-(`attention_interface`, which makes an `attention_call` of each call) and the mask function (`mask_interface`, which
-finds the structure of transformers' masks with `mask_structure`). `implementations` sets which attention each part of
-a model runs on. While `watching`, a `call_observer` reads every call, `forward_passes` counts the passes, and
-`watched_call` and `watched_calls` hold what was read; `recording` keeps what attention is computed from. This room may
-import `eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need them, not
-with this package.
+`import_hook` registers two functions with transformers when that is imported: the attention function
+(`attention_interface`, which turns each call into an `attention_call`) and the mask function (`mask_interface`, which
+finds the structure of transformers' masks with `mask_structure`). `implementations` sets the attention implementation
+of each part of a model. While `watching`, a `call_observer` observes every call, `forward_passes` counts the passes,
+and `watched_call` and `watched_calls` hold the readouts; `recording` keeps the inputs of every attention call. This
+room may import `eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need
+them, not with this package.
 """
 
 from __future__ import annotations

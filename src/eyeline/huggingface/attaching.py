@@ -1,4 +1,4 @@
-"""Having a Hugging Face model's attention run on Eyeline."""
+"""Run a Hugging Face model's attention on Eyeline."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 def attach(model: Module) -> Module:
-    """Have a loaded model's attention run on Eyeline: its output stays what it was, up to rounding.
+    """Run a loaded model's attention on Eyeline. The output stays the same, up to rounding.
 
-    The same as loading it with `attn_implementation="eyeline"`. `model.set_attn_implementation("sdpa")` takes it back.
+    The same as loading it with `attn_implementation="eyeline"`. `model.set_attn_implementation("sdpa")` undoes it.
 
     Args:
         model: a model of transformers 5, or a module that holds such models (of PEFT, of sentence-transformers).
@@ -29,11 +29,11 @@ def attach(model: Module) -> Module:
 
     Raises:
         TypeError: if it holds no model of transformers.
-        HuggingFaceError: if the model computes attention by itself, out of Eyeline's reach, or is set to give all its
-            attention weights (`config.output_attentions`); a ValueError.
+        HuggingFaceError: if the model computes attention without calling transformers' attention interface, or is set
+            to return all its attention weights (`config.output_attentions`); a ValueError.
 
     Warns:
-        UserWarning: if some parts of the model compute attention by themselves; it names them.
+        UserWarning: if some parts of the model compute attention without calling that interface; it names them.
 
     >>> import torch
     >>> from transformers import BertConfig, BertModel
@@ -54,10 +54,10 @@ def attach(model: Module) -> Module:
 
 
 def set_on_eyeline(model: nn.Module) -> list[PreTrainedModel]:
-    """Have a model's attention run on Eyeline wherever it can, as `attach` does, without its warning.
+    """Run a model's attention on Eyeline wherever possible, as `attach` does, without its warning.
 
     Returns:
-        The models of transformers that it is or holds.
+        The models of transformers that it is or contains.
     """
     register_on_import()
     found = models_in(model)
@@ -69,7 +69,7 @@ def set_on_eyeline(model: nn.Module) -> list[PreTrainedModel]:
 
 
 def models_in(module: Any) -> list[PreTrainedModel]:
-    """The models of transformers that a module is or holds; a model within another isn't listed.
+    """The models of transformers that a module is or contains; a model within another isn't listed.
 
     Raises:
         TypeError: if there is none.

@@ -1,4 +1,4 @@
-"""One call of a model's attention, in Eyeline's terms."""
+"""One attention call of a model, in Eyeline's terms."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from eyeline.torch import attention, observe
 
 @dataclass(frozen=True)
 class AttentionCall:
-    """One call.
+    """One attention call.
 
     Attributes:
         q, k, v: (B, H, N, D), (B, G, M, D), (B, G, M, E).
-        structured: the mask as the mask function made it; None if the model brought a mask of its own, or none.
+        structured: the mask from the mask function; None if the model passed its own mask, or none.
         mask: where queries may look.
-        scale: what scores are multiplied by; 1/√D if None.
-        softcap: the cap of the scaled scores.
-        biases: what is added to them then, each (1 or B, 1 or H, N, M).
-        sinks: (H,).
-        dropout, seed: which weights are dropped.
+        scale: the factor of the scores; 1/√D if None.
+        softcap: the cap on the scaled scores.
+        biases: added to the capped scores, each (1 or B, 1 or H, N, M).
+        sinks: the logits of attention sinks, (H,).
+        dropout, seed: the dropout probability and its seed.
     """
 
     q: Tensor
@@ -44,14 +44,14 @@ class AttentionCall:
     seed: Tensor | None
 
     def scores(self) -> tuple[Score, ...]:
-        """How scores change between q·k and the softmax."""
+        """The modifications of the scores between q·k and the softmax."""
         changes: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
         changes += [Bias(bias) for bias in self.biases]
         changes += [] if self.sinks is None else [Sinks(self.sinks)]
         return tuple(changes)
 
     def output(self) -> Tensor:
-        """(B, H, N, E)."""
+        """Compute the output, (B, H, N, E)."""
         return attention(
             self.q,
             self.k,
@@ -64,7 +64,7 @@ class AttentionCall:
         )
 
     def observe(self, read: Sequence[Readout]) -> Observation:
-        """The output, and what is read of the weights."""
+        """Compute the output and the readouts."""
         return observe(
             self.q,
             self.k,
@@ -78,7 +78,7 @@ class AttentionCall:
         )
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:
-        """These heads alone, without dropout."""
+        """The call restricted to these heads, without dropout."""
         chosen = torch.as_tensor(heads, device=self.q.device)
         key_heads = chosen // (self.q.shape[1] // max(self.k.shape[1], 1))
         mask = self.mask
@@ -97,6 +97,6 @@ class AttentionCall:
         )
 
     def of_queries(self, real: Tensor) -> AttentionCall:
-        """With the queries that aren't real, in (B, N), looking at nothing."""
+        """The call in which queries where `real`, (B, N), is False may look at no key."""
         looking = Dense(real[:, None, :, None])
         return replace(self, mask=looking if self.mask is None else self.mask & looking)

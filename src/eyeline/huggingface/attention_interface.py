@@ -16,7 +16,7 @@ from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
 from eyeline.torch.attending import drawn_seed
 
-#: The most bytes that the weights of one call may take with `output_attentions=True`.
+#: The largest size in bytes of one call's weights with `output_attentions=True`.
 _LARGEST_WEIGHTS = 1 << 30
 
 
@@ -37,31 +37,31 @@ def attend(
     output_attentions: bool | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention, as a model's attention module asks for it.
+    """Compute attention for a model's attention module.
 
-    Under `torch.autocast` query, key and value are cast to its type, float64 excepted, as `sdpa` casts them.
+    Under `torch.autocast` query, key and value are cast to its dtype, except float64, as `sdpa` casts them.
 
     Args:
-        module: the attention module that calls.
+        module: the calling attention module.
         query: (B, H, N, D).
         key, value: (B, G, M, D) and (B, G, M, E), not repeated over the H/G query heads that share one.
-        attention_mask: what `mask_interface.mask` made; or a 4-D tensor of the user's own, booleans or numbers that are
-            added to the scores.
-        dropout: the share of the weights that is dropped; 0 when the model isn't training.
-        scaling: what scores are multiplied by, 1/√D if None.
-        softcap: Gemma 2's cap of the scaled scores.
-        s_aux: GPT-OSS's sinks, (H,).
-        position_bias: T5's bias, (1 or B, H, N, M).
-        sinks: Inkling's sinks, one for each query, which aren't supported.
-        is_causal: whether queries look only back, where there is no mask to say it.
-        output_attentions: whether to return the weights themselves, (B, H, N, M).
-        kwargs: whatever else models pass on; none of it changes attention.
+        attention_mask: the result of `mask_interface.mask`; or the user's own 4-D tensor, of booleans or of numbers
+            that are added to the scores.
+        dropout: the dropout probability; 0 when the model isn't training.
+        scaling: the factor of the scores, 1/√D if None.
+        softcap: the cap on the scaled scores (Gemma 2).
+        s_aux: the sink logits, (H,) (GPT-OSS).
+        position_bias: the position bias, (1 or B, H, N, M) (T5).
+        sinks: one sink per query (Inkling), which isn't supported.
+        is_causal: whether attention is causal, where there is no mask.
+        output_attentions: whether to return the weights, (B, H, N, M).
+        kwargs: other arguments that models pass; none of them changes attention.
 
     Returns:
         The output, (B, N, H, E), contiguous; and the weights if they were asked for, else None.
 
     Raises:
-        HuggingFaceError: if the model asks for what Eyeline doesn't compute.
+        HuggingFaceError: if the model needs a kind of attention that Eyeline doesn't compute.
     """
     if sinks is not None:
         raise HuggingFaceError(
@@ -90,7 +90,8 @@ def attend(
 
 
 def _autocast(x: Tensor) -> Tensor:
-    """A tensor in autocast's type, where it is on. Rotary models give q and k in float32 then, and v in bfloat16."""
+    """Cast a tensor to autocast's dtype, where autocast is on: rotary models then pass q and k in float32, v in
+    bfloat16."""
     kind = x.device.type
     if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):  # "meta" has none
         return x
@@ -102,7 +103,7 @@ def _autocast(x: Tensor) -> Tensor:
 def _mask_and_bias(
     given: StructuredMask | Tensor | None, query: Tensor, key: Tensor, is_causal: bool | None
 ) -> tuple[Mask | None, Tensor | None]:
-    """The mask, and the bias that is added to scores."""
+    """The mask, and the bias added to the scores."""
     if given is None:
         N, M = query.shape[2], key.shape[2]
         return (Causal(None if N == M else "end") if is_causal and N > 1 else None), None
@@ -118,7 +119,7 @@ def _mask_and_bias(
     given = given[..., : key.shape[2]]
     if given.dtype == torch.bool:
         return Dense(given), None
-    # Numbers to be added: the least of the type, or less, hides; the rest, unless all 0, is a bias.
+    # An additive mask: the dtype's minimum, or less, hides a key; the rest, unless all 0, is a bias.
     hidden = given <= torch.finfo(given.dtype).min
     rest = given.masked_fill(hidden, 0)
     biased = torch.compiler.is_compiling() or given.requires_grad or bool(rest.any())
@@ -126,7 +127,7 @@ def _mask_and_bias(
 
 
 def _collecting_weights() -> bool:
-    """Whether transformers is collecting weights: not every model passes `output_attentions` on to here."""
+    """Whether transformers is collecting weights: not every model passes `output_attentions` to this function."""
     capturing = sys.modules.get("transformers.utils.output_capturing")
     collector = getattr(capturing, "_active_collector", None)
     collected = None if collector is None else collector.get()

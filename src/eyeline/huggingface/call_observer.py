@@ -1,4 +1,4 @@
-"""What is read of every call of a watched model's attention, and kept."""
+"""Reading every attention call of a watched model, and keeping the readouts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from eyeline.readouts.observation import Observation
 
 
 class CallObserver:
-    """One block of `watch`: the model, the readouts, and the layers and heads that they are of.
+    """One block of `watch`: the model, the readouts, and the layers and heads to read.
 
     Attributes:
-        watched: what was kept.
+        watched: the readouts of the calls so far.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class CallObserver:
         self._passes.follow(self._model, undo)
 
     def finish(self) -> None:
-        """At the end: report calls that never came, modules that were missed, and layers that aren't there.
+        """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
 
         Raises:
-            HuggingFaceError: if the model ran without calling Eyeline, or never called one of the layers asked for.
+            HuggingFaceError: if the model ran without calling Eyeline, or never called one of the requested layers.
 
         Warns:
             UserWarning: if some modules ran without calling Eyeline.
@@ -89,7 +89,7 @@ class CallObserver:
             )
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The output of a call; what is to be read of it is kept."""
+        """Compute the output of a call, and keep its readouts."""
         if in_backward():
             return call.output()
         current = self._passes.attention_called(module, call.structured)
@@ -128,10 +128,10 @@ class CallObserver:
     def _observed(
         self, call: AttentionCall, read: list[Readout], heads: tuple[int, ...], real: Tensor | None
     ) -> tuple[Tensor, Observation]:
-        """The output of all heads, and what is read of some heads, of real queries.
+        """The output of all heads, and the readouts of the watched heads, without padded queries.
 
-        Where layers are run again in the backward pass, readouts have no part in the graph, so that the graph is as it
-        was.
+        Where layers are run again in the backward pass, readouts stay out of the graph, so that it is the graph of the
+        first run.
         """
         if self._heads is None and real is None and not self._checkpointed:
             seen = call.observe(read)
@@ -167,7 +167,7 @@ class CallObserver:
         return heads
 
     def _readouts_of(self, kind: Kind, call: AttentionCall) -> list[Readout]:
-        """The readouts of this call: distances are measured from where its queries stand."""
+        """The readouts for this call: distances are measured from the positions of its queries."""
         positions = None if call.structured is None else call.structured.positions
         unequal = call.q.shape[2] != call.k.shape[2]
         align: Align | None = positions.align if positions is not None else "end" if unequal else None
@@ -182,7 +182,7 @@ class CallObserver:
 
 
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
-    """Which queries are no padding, (B, N); None if all are."""
+    """Which queries aren't padding, (B, N); None if none is padding."""
     B, _, N, _ = call.q.shape
     if kind != "cross":
         real = None if call.structured is None else call.structured.real_queries()
@@ -195,7 +195,7 @@ def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tens
 
 
 def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
-    """Which keys are no padding, (B, M); None if all are."""
+    """Which keys aren't padding, (B, M); None if none is padding."""
     structured = call.structured
     if structured is None or structured.tokens is None or structured.positions is None:
         return None
@@ -205,7 +205,7 @@ def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
 
 
 def _as_arrays(seen: Observation) -> Observation:
-    """As NumPy arrays, without the output."""
+    """The observation as NumPy arrays, without the output."""
     return replace(seen, output=seen.output[:, :, :0]).map(_array)
 
 

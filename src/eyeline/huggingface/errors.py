@@ -1,4 +1,4 @@
-"""The error of this room, and the check that torch and transformers are installed."""
+"""The error that this room raises, and the check that torch and transformers are installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MAJOR = "5"
 
 
 class HuggingFaceError(ValueError):
-    """A model that can't be attached, watched or recorded: one line that says why, and what to do."""
+    """Raised if a model can't be attached, watched or recorded: one line that says why, and what to do."""
 
 
 def check_installed() -> None:

@@ -1,7 +1,7 @@
-"""Which pass through a model a call of attention belongs to, and what that pass was given.
+"""Which forward pass of a model an attention call belongs to, and the padding that the pass was given.
 
-Every model and attention module within has its `forward` wrapped while it is followed, rather than a hook, since hooks
-don't run when `forward` is called directly, as sentence-transformers does.
+Every model and attention module within has its `forward` wrapped while it is followed. A hook wouldn't do: hooks don't
+run when `forward` is called directly, as by sentence-transformers.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Leave = Callable[[nn.Module], None]
 
 
 class FollowedForward:
-    """A module's `forward`, which says when it begins and ends."""
+    """A module's `forward`, which reports its begin and its end."""
 
     def __init__(self, part: nn.Module, enter: Enter, leave: Leave) -> None:
         self._part, self._enter, self._leave = part, enter, leave
         self._own = part.__dict__.get("forward")
         self._active = True
-        # Generation and training look at the signature of a model's `forward`.
+        # Generation and training read the signature of a model's `forward`.
         self.__wrapped__ = part.forward
         self._signature = inspect.signature(part.forward)
 
@@ -56,7 +56,7 @@ class FollowedForward:
         return type(copied).forward.__get__(copied)
 
     def release(self) -> None:
-        """Follow no longer. What was wrapped around this meanwhile stays, and so does what it wraps."""
+        """Stop following. Later wrappers around this one stay, and so does the function that it wraps."""
         self._active = False
         if self._part.__dict__.get("forward") is not self:
             return
@@ -66,7 +66,7 @@ class FollowedForward:
             self._part.__dict__["forward"] = self._own
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by name, those beyond the named ones too."""
+        """The arguments of a call by name, including those in **kwargs."""
         try:
             given = self._signature.bind_partial(*args, **kwargs).arguments
         except TypeError:
@@ -76,7 +76,7 @@ class FollowedForward:
 
 @dataclass
 class RunningModule:
-    """An attention module that is running: whether it was given keys of its own, and how often Eyeline was called."""
+    """A running attention module: whether it was given separate keys, and how often it called Eyeline."""
 
     module: nn.Module
     cross: bool
@@ -85,16 +85,16 @@ class RunningModule:
 
 @dataclass
 class ForwardPass(threading.local):
-    """Where one thread is in its pass through the model.
+    """One thread's pass through the model, as far as it has come.
 
     Attributes:
-        number: of the pass, from 0.
-        first_query: the position of the first query in the sequence that looks.
-        tokens: bool, (B, positions), which of its positions aren't padding, where the model was told.
-        layers: how many calls there were of each kind.
+        number: the number of the pass, from 0.
+        first_query: the position of the first query in its sequence.
+        tokens: bool, (B, positions), which of its positions aren't padding; None if the model wasn't told.
+        layers: the number of calls so far, by kind.
         running: the attention modules that are running, the innermost last.
-        depth: how many models are running, one in another.
-        alone: in a pass in which parts of the model are called by themselves, the mask that each was last given.
+        depth: the number of models that are running, one within another.
+        alone: in a pass whose parts are called directly, the mask that each module was last given.
     """
 
     number: int = 0
@@ -110,8 +110,8 @@ class ForwardPasses:
     """Follows a model through its passes.
 
     Attributes:
-        current: the pass of this thread.
-        count: how many passes began.
+        current: this thread's pass.
+        count: the number of passes begun.
         silent: modules that look like attention, ran, and never called Eyeline, in order.
     """
 
@@ -132,9 +132,9 @@ class ForwardPasses:
     def attention_called(self, module: nn.Module, mask: StructuredMask | None) -> ForwardPass:
         """The pass that a call of attention belongs to.
 
-        Where no model is running, a part of one was called by itself, and what was called before shows where a pass
-        ends: a module that is called again begins another pass, unless it is given the mask that it was given last
-        time. A pass makes each of its masks once, and ALBERT calls one module for all its layers.
+        Where no model is running, a part of one was called directly, and the earlier calls show where a pass ends: a
+        module that is called again begins another pass, unless it is given the same mask as last time. A pass makes
+        each of its masks once, and ALBERT calls one module for all its layers.
         """
         current = self.current
         if current.depth == 0:
@@ -187,5 +187,5 @@ class ForwardPasses:
 
 
 def in_backward() -> bool:
-    """Whether autograd is running the current code: what was called before is being called again."""
+    """Whether autograd is running the current code: earlier calls are then being repeated."""
     return torch._C._current_graph_task_id() != -1

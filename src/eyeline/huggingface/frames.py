@@ -1,4 +1,4 @@
-"""What was read of watched calls, as pandas tables. Each readout says which table it is in, and its columns there."""
+"""The readouts of watched calls as pandas tables. Each readout names its table and its columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 
 def frame(calls: Sequence[WatchedCall], of: Table | None) -> pandas.DataFrame:
-    """The table that `Watched.frame` gives."""
+    """The table that `Watched.frame` returns."""
     try:
         import pandas
     except ImportError:
@@ -46,7 +46,7 @@ def _named(call: WatchedCall) -> Columns:
 
 
 def _grid(call: WatchedCall, *sizes: int) -> list[NDArray[Any]]:
-    """The indices of all texts, heads and whatever else is counted, each flat."""
+    """The indices of all texts, heads and other axes, each flattened."""
     return [axis.ravel() for axis in np.indices((len(call.seen.lse), len(call.heads), *sizes))]
 
 
@@ -55,7 +55,7 @@ def _places(call: WatchedCall, batch: NDArray[Any], head: NDArray[Any]) -> Colum
 
 
 def _lines(columns: Columns, real: NDArray[np.bool_] | None, *place: NDArray[Any]) -> Columns:
-    """The lines of tokens that are no padding, flat."""
+    """The rows of tokens that aren't padding, flattened."""
     flat = {name: column.reshape(-1) for name, column in columns.items()}
     return flat if real is None else {name: column[real[place]] for name, column in flat.items()}
 

@@ -1,4 +1,4 @@
-"""Which attention each part of a model runs on: set for every part, and put back."""
+"""The attention implementation of each part of a model: setting it for every part, and restoring it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 
 
 def set_implementation(root: PreTrainedModel) -> None:
-    """Have every part of a model that calls transformers' attention interface call Eyeline.
+    """Set Eyeline's attention for every part of a model that calls transformers' attention interface.
 
-    Transformers sets the configuration of each `PreTrainedModel` in it. A model that was put together of others in
-    memory (`EncoderDecoderModel`) gives those a new configuration, while the modules inside them hold on to the old
-    one, which nobody sets: so all modules are gone through.
+    Transformers sets the configuration of each `PreTrainedModel` in it. A model built from others in memory
+    (`EncoderDecoderModel`) gives them a new configuration, while their modules keep the old one, which transformers
+    doesn't set: so this function visits all modules.
     """
     root.set_attn_implementation(NAME)
     for module, owner in _owned(root, root):
@@ -30,7 +30,7 @@ def set_implementation(root: PreTrainedModel) -> None:
 
 
 def implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, Any]]:
-    """Every configuration in a model, and the attention that it names."""
+    """Every configuration in a model, and its attention implementation."""
     found: dict[int, PreTrainedConfig] = {}
     waiting: list[Any] = [getattr(module, "config", None) for module in model.modules()]
     while waiting:
@@ -42,7 +42,7 @@ def implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, Any]]:
 
 
 def restore(before: list[tuple[PreTrainedConfig, Any]]) -> None:
-    """Put back what `implementations` gave."""
+    """Restore the result of `implementations`."""
     for config, implementation in before:
         config._attn_implementation_internal = implementation
 
@@ -55,8 +55,8 @@ def looks_like_attention(module: nn.Module) -> bool:
 def out_of_reach(root: PreTrainedModel) -> list[str]:
     """The paths of modules that compute attention without calling transformers' attention interface.
 
-    Those of a class whose name has "attention" in it and whose code doesn't name the interface, nor does that of a
-    module within.
+    These have "attention" in the name of their class, and neither their code nor that of a module within them names the
+    interface.
     """
     calls = {kind: _calls_interface(kind) for kind in {type(module) for module in root.modules()}}
     return [
@@ -74,7 +74,7 @@ def _calls_interface(kind: type[nn.Module]) -> bool:
 
 
 def _owned(module: nn.Module, owner: PreTrainedModel) -> Iterator[tuple[nn.Module, PreTrainedModel]]:
-    """All modules, each with the innermost `PreTrainedModel` that it is or is part of."""
+    """All modules, each with the innermost `PreTrainedModel` that contains it, possibly itself."""
     owner = module if isinstance(module, PreTrainedModel) else owner
     yield module, owner
     for child in module.children():

@@ -1,4 +1,4 @@
-"""Registering Eyeline with transformers, whichever is imported first; neither loads the other."""
+"""Register Eyeline with transformers, whichever is imported first; neither loads the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 #: The value of `attn_implementation=`.
 NAME = "eyeline"
-#: Where transformers keeps its attention functions, and its mask functions.
+#: The modules with transformers' attention functions and its mask functions.
 _ATTENTION, _MASKS = "transformers.modeling_utils", "transformers.masking_utils"
 
 
@@ -24,7 +24,7 @@ def register_on_import() -> None:
 
 
 def _register(module: ModuleType) -> None:
-    """Register the function of one module, unless it is of a transformers that has no such interface."""
+    """Register the function for one module, unless this version of transformers has no such interface."""
     interface = getattr(
         module, "AttentionInterface" if module.__name__ == _ATTENTION else "AttentionMaskInterface", None
     )
@@ -45,7 +45,7 @@ def _mask(*args: Any, **kwargs: Any) -> Any:
 
 
 class _ImportHook:
-    """A finder that leaves the finding to the others, and registers once one of the two modules has run."""
+    """An import finder that leaves finding to the others, and registers after one of the two modules has run."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in (_ATTENTION, _MASKS):
@@ -62,7 +62,7 @@ class _ImportHook:
 
 
 def _after(loader: Any) -> None:
-    """Have the loader of one module register it once it has run."""
+    """Make a module's loader register Eyeline after the module has run."""
     run = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:

@@ -1,7 +1,7 @@
 """The mask function that transformers calls, once per forward pass and layer type.
 
-Models pass its result on to the attention function as it is. So no n × n tensor is made: a `StructuredMask` holds a
-mask of Eyeline's, and which tokens are padding.
+Models pass its result unchanged to the attention function. So no n × n tensor is made: a `StructuredMask` holds one of
+Eyeline's masks and the positions of the padding.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
 from eyeline.masks import Dense, Intervals, Mask, Padding
 
-#: How many booleans are asked for at a time of a function that can't be read.
+#: The number of booleans evaluated at a time, of a mask function whose structure isn't known.
 _BLOCK_SIZE = 1 << 24
 
 
 class StructuredMask:
-    """What models pass on to every layer in place of a 4-D mask tensor.
+    """The mask object that models pass to every layer in place of a 4-D mask tensor.
 
     Attributes:
         mask: where queries may look; everywhere if None.
-        positions: where queries and keys stand in the whole sequence; None where `torch.compile` traces a cache's
-            tensor.
+        positions: the positions of queries and keys in the whole sequence; None where `torch.compile` traces a tensor
+            of the cache.
         tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
-        shape: (B, 1, N, M), the shape of the tensor in whose place it stands: generation looks at it.
+        shape: (B, 1, N, M), the shape of the tensor that it replaces: generation reads it.
 
-    Some models look into their masks, or add them to scores of their own. They get the tensor, made when it is asked
-    for: 0 where a query may look, and the least number of the type where it may not.
+    Some models read their masks, or add them to their own scores. They get the dense tensor, made on demand: 0 where a
+    query may look, the dtype's minimum where it may not.
     """
 
     ndim = 4
@@ -52,7 +52,7 @@ class StructuredMask:
         self.mask, self.positions, self.tokens, self.shape, self._dense = mask, positions, tokens, shape, dense
 
     def dense(self) -> Tensor:
-        """The tensor, (B, 1, N, M)."""
+        """The dense tensor, (B, 1, N, M)."""
         if self._dense is None:
             raise HuggingFaceError(
                 "attention masks must be passed on as they are under torch.compile, got a model that looks into its "
@@ -74,7 +74,7 @@ class StructuredMask:
     __hash__ = object.__hash__
 
     def to(self, *_: Any, **__: Any) -> StructuredMask:
-        """Itself: it is on every device, and of every type."""
+        """Return itself: it has no device and no dtype."""
         return self
 
     @classmethod
@@ -88,8 +88,8 @@ class StructuredMask:
         return f"StructuredMask({self.mask!r}, {' × '.join(map(str, self.shape))})"
 
     def real_queries(self) -> Tensor | None:
-        """Which queries are tokens and not padding, bool, (B, N), where queries and keys are of one sequence; None if
-        all are."""
+        """Which queries aren't padding, bool, (B, N), where queries and keys are of one sequence; None if none is
+        padding."""
         if self.tokens is None or self.positions is None:
             return None
         first = self.positions.first_query
@@ -108,16 +108,16 @@ def mask(
     device: torch.device | str = "cpu",
     **kwargs: Any,
 ) -> Any:
-    """The mask that transformers describes, as a `StructuredMask`; the arguments are those of its mask functions.
+    """Make a `StructuredMask` from transformers' description of a mask, with the arguments of its mask functions.
 
     Args:
         batch_size: B.
         q_length, kv_length: N and M.
-        q_offset, kv_offset: where they begin in the whole sequence; a cache of a fixed size has a tensor.
-        mask_function: of (batch element, head, query, key), positions of the whole sequence.
+        q_offset, kv_offset: their first positions in the whole sequence; a tensor with a cache of fixed size.
+        mask_function: a function of (batch element, head, query, key), with positions in the whole sequence.
         attention_mask: (B, positions), False where there is padding; or a `StructuredMask` that was made earlier.
-        use_vmap: whether the function takes single positions only.
-        device: where the model is.
+        use_vmap: whether the function takes only single positions.
+        device: the model's device.
 
     Raises:
         HuggingFaceError: if `attention_mask` has neither 2 nor 4 axes.
@@ -159,9 +159,9 @@ def mask(
 
 
 def _padding(tokens: Tensor, positions: Positions, future_hidden: bool) -> Mask | None:
-    """Keys that aren't padding. Those beyond `tokens` are room in a cache that isn't filled yet."""
+    """The mask of keys that aren't padding. Keys beyond `tokens` are cache slots that aren't filled yet."""
     keys = np.asarray(tokens[:, positions.first_key : positions.first_key + positions.keys].cpu())
-    # Where the future is hidden anyway, that room needn't be.
+    # Where the future is hidden anyway, these slots needn't be masked.
     shown = future_hidden and positions.first_query + positions.queries <= tokens.shape[1]
     real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
     if real.all():
@@ -185,7 +185,7 @@ def _between(first: NDArray[Any], last: NDArray[Any], size: int) -> NDArray[np.b
 def _evaluated_mask(
     function: Function, shape: tuple[int, ...], positions: Positions, use_vmap: bool, device: torch.device | str
 ) -> Mask:
-    """A mask whose function can't be read: it is evaluated some rows at a time, and kept as intervals."""
+    """The mask of a function with unknown structure: evaluated some rows at a time, and stored as intervals."""
     B, _, N, M = shape
     rows = list(_rows(function, shape, positions, use_vmap, device))
     if not rows:
@@ -205,7 +205,7 @@ def _evaluated_mask(
 def _rows(
     function: Function, shape: tuple[int, ...], positions: Positions, use_vmap: bool, device: torch.device | str
 ) -> Iterator[NDArray[np.bool_]]:
-    """Some rows at a time, (B, n, M)."""
+    """Blocks of rows, (B, n, M)."""
     B, _, N, M = shape
     n = max(1, _BLOCK_SIZE // max(B * M, 1))
     batch, head = torch.arange(B, device=device), torch.zeros(1, dtype=torch.long, device=device)
@@ -218,7 +218,7 @@ def _rows(
 def evaluated(
     function: Function, batch: Tensor, head: Tensor, queries: Tensor, keys: Tensor, use_vmap: bool = False
 ) -> Tensor:
-    """The function of all combinations, of a shape that broadcasts to (B, H, N, M)."""
+    """Evaluate the function for all combinations; the shape broadcasts to (B, H, N, M)."""
     if not use_vmap:
         result: Tensor = function(
             batch[:, None, None, None], head[None, :, None, None], queries[None, None, :, None], keys
@@ -228,13 +228,13 @@ def evaluated(
 
     for axes in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
         function = torch.vmap(function, in_dims=axes)
-    # A user's function may index with the position that it is given, which is a tensor here.
+    # A user's function may use a position as an index, and positions are tensors here.
     with TransformGetItemToIndex():
         return function(batch, head, queries, keys)  # type: ignore[no-any-return]
 
 
 def _edges(allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Rows of booleans, (B, n, M), as intervals, (B, n, K, 2), where K is the most intervals of a row."""
+    """Rows of booleans, (B, n, M), as intervals, (B, n, K, 2), where K is the largest number of intervals in a row."""
     change = np.diff(allowed.astype(np.int8), axis=2, prepend=0, append=0)
     b, i, starts = np.nonzero(change == 1)
     stops = np.nonzero(change == -1)[2]
@@ -254,7 +254,7 @@ def _traced(
     tokens: Tensor | None,
     device: torch.device | str,
 ) -> StructuredMask:
-    """Under `torch.compile`: whatever depends on numbers in tensors stays in tensors."""
+    """The mask under `torch.compile`, where values read from tensors have to stay in tensors."""
     B, _, N, M = shape
     padding = None
     if tokens is not None:

@@ -1,7 +1,7 @@
-"""The structure of transformers' masks, which it describes by functions of positions: read from their closures.
+"""The structure of transformers' masks, read from the closures of its mask functions.
 
-A mask function of transformers' own is a closure, or several joined; what it closes over says what it means. Positions
-are those of the whole sequence, so that queries begin at `first_query` and keys at `first_key`.
+Transformers' own mask functions are closures, or several joined; the variables of the closure tell their meaning.
+Positions are those of the whole sequence: queries begin at `first_query` and keys at `first_key`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Function = Callable[[Any, Any, Any, Any], Any]
 
 
 class UnreadableError(Exception):
-    """A function that isn't one of transformers' own, or is joined in a way that has no structure."""
+    """Raised for a function that isn't transformers' own, or is joined in a way that has no known structure."""
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Where a call's queries and keys stand in the whole sequence."""
+    """The positions of a call's queries and keys in the whole sequence."""
 
     queries: int
     keys: int
@@ -34,7 +34,7 @@ class Positions:
 
     @property
     def align(self) -> int | None:
-        """Where the first query stands among the keys; None where both are the whole sequence."""
+        """The first query's index among the keys; None where both are the whole sequence."""
         offset = self.first_query - self.first_key
         return None if offset == 0 and self.queries == self.keys else offset
 
@@ -43,7 +43,7 @@ def structure(function: Function, positions: Positions) -> Mask | None:
     """The mask that one of transformers' functions describes; None where it hides nothing.
 
     Raises:
-        UnreadableError: if it can't be read.
+        UnreadableError: if its structure isn't known.
     """
     match name(function):
         case "bidirectional_mask_function":
@@ -66,7 +66,7 @@ def structure(function: Function, positions: Positions) -> Mask | None:
 
 
 def name(function: Function) -> str:
-    """The name of transformers' own function that this is, or that made it; "" if it isn't transformers'."""
+    """The name of this function, or of the function that made it, if it is transformers' own; else ""."""
     if getattr(function, "__module__", "") != "transformers.masking_utils":
         return ""
     return str(getattr(function, "__qualname__", "")).split(".")[0]
@@ -88,7 +88,7 @@ def _whole(function: Function, variable: str) -> int:
 def _joined_by_and(functions: tuple[Function, ...], positions: Positions) -> Mask | None:
     names = [name(function) for function in functions]
     if "packed_sequence_mask_function" in names:
-        # Within one document of a pack, positions that restart differ as their places do.
+        # Within one document of a pack, restarting positions differ by as much as positions in the sequence.
         functions = tuple(_without_restarts(function) for function in functions)
     masks = []
     for function in functions:
@@ -102,7 +102,7 @@ def _joined_by_and(functions: tuple[Function, ...], positions: Positions) -> Mas
     return reduce(lambda a, b: a & b, masks) if masks else None
 
 
-#: Functions that depend on the difference of two positions only.
+#: Functions that depend only on the difference of two positions.
 _RELATIVE = (
     "bidirectional_mask_function",
     "causal_mask_function",
@@ -133,19 +133,19 @@ def _without_restarts(function: Function) -> Function:
 
 
 def hides_future(mask: Mask | None) -> bool:
-    """Whether a mask surely hides every key after the query's own position."""
+    """Whether a mask is known to hide every key after the query's own position."""
     return isinstance(mask, Causal) or (isinstance(mask, And) and (hides_future(mask.left) or hides_future(mask.right)))
 
 
 def looks_back(mask: Mask | None) -> bool:
-    """Whether a mask is a decoder's: it hides the future, but for what another part of it shows all the same."""
+    """Whether a mask is a decoder's: it hides the future, except keys that another part of it shows."""
     if isinstance(mask, (And, Or)):
         return looks_back(mask.left) or looks_back(mask.right)
     return isinstance(mask, Causal)
 
 
 def _chunks(function: Function, positions: Positions) -> Mask:
-    """Chunks are counted from each text's first token, after its padding on the left."""
+    """The mask of chunks, counted from each text's first token, after its padding on the left."""
     size = _whole(function, "chunk_size")
     padding = np.asarray(closed_over(function)["left_padding"].cpu()).reshape(-1)
     lengths = []
@@ -161,7 +161,7 @@ def _chunks(function: Function, positions: Positions) -> Mask:
 
 
 def _positions(array: Any, positions: Positions) -> NDArray[Any]:
-    """Numbers by position, (B, longer), as numbers by key, (B, M)."""
+    """Numbers per position, (B, positions), as numbers per key, (B, M)."""
     numbers = np.asarray(array.cpu())
     keys = numbers[:, positions.first_key : positions.first_key + positions.keys]
     if keys.shape[1] != positions.keys:
@@ -170,7 +170,7 @@ def _positions(array: Any, positions: Positions) -> NDArray[Any]:
 
 
 def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
-    """Each run of keys with one label as a document; a label has one run."""
+    """The mask in which each run of keys with one label is a document; a label has one run."""
     lengths = []
     for row in labels:
         starts = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
@@ -181,6 +181,6 @@ def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
 
 
 def _blocks(function: Function, positions: Positions) -> Mask:
-    """Blocks within which all see all. A token outside them, labelled -1, sees itself, as causal masks let it."""
+    """The mask of bidirectional blocks. A token outside them, labelled -1, sees itself, as under a causal mask."""
     labels = _positions(closed_over(function)["block_sequence_ids"], positions).astype(np.int64)
     return _runs(np.where(labels < 0, -1 - np.arange(labels.shape[1]), labels), positions)

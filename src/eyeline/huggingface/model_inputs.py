@@ -1,4 +1,4 @@
-"""What a model is called with: a text's tokens from its tokenizer, and an encoder-decoder's answer."""
+"""A model's inputs: a text's tokens from its tokenizer, and the answer of an encoder-decoder."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from torch import Tensor, nn
 from eyeline.huggingface.attaching import models_in
 from eyeline.huggingface.errors import HuggingFaceError
 
-#: The most tokens of an answer where the model's own settings don't say.
+#: The largest number of tokens in an answer, where the model's own settings have none.
 _ANSWER_TOKENS = 64
 
 
 @dataclass(frozen=True)
 class TokenizedInput:
-    """A text as a tokenizer cuts it.
+    """A tokenized text.
 
     Attributes:
-        inputs: what the model is called with, each a batch of one text, as lists.
-        ids: the tokens, numbers of the vocabulary.
+        inputs: the model's inputs, each a batch of one text, as lists.
+        ids: the token ids.
         pieces: how the tokenizer spells each token.
         offsets: [first, last) of each token in the text, in characters; None where the tokenizer doesn't say.
-        special: whether the tokenizer added each token, as [CLS] and [SEP].
+        special: which tokens the tokenizer added, such as [CLS] and [SEP].
     """
 
     inputs: dict[str, Any]
@@ -38,15 +38,15 @@ class TokenizedInput:
 
 
 def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
-    """A text's tokens, by any tokenizer that is called with a text and gives `input_ids`.
+    """Tokenize a text with any callable that takes a text and returns `input_ids`.
 
     Args:
-        text: of one text.
-        tokenizer: of transformers; or a function of a text that gives a mapping with `input_ids`. Only fast tokenizers
-            of transformers say where in the text each token is.
+        text: one text.
+        tokenizer: one of transformers; or a function from a text to a mapping with `input_ids`. Only fast tokenizers of
+            transformers report each token's offsets in the text.
 
     Raises:
-        HuggingFaceError: if it gives no `input_ids`, or those of several texts.
+        HuggingFaceError: if it returns no `input_ids`, or those of several texts.
     """
     if not callable(tokenizer):
         raise HuggingFaceError(
@@ -77,13 +77,13 @@ def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
 
 
 def pieces_of(ids: Sequence[int], tokenizer: Any) -> list[str]:
-    """How a tokenizer spells tokens; their numbers where it doesn't say."""
+    """The tokenizer's spelling of tokens; their ids where it has none."""
     spell = getattr(tokenizer, "convert_ids_to_tokens", None)
     return [str(piece) for piece in (ids if spell is None else spell(list(ids)))]
 
 
 def _one_text(values: Any) -> list[Any]:
-    """The numbers of one text, whether the tokenizer gave a batch of one or not, lists or tensors."""
+    """The numbers of one text, from a batch of one or without a batch axis, lists or tensors."""
     found = values.tolist() if hasattr(values, "tolist") else list(values)
     if found and isinstance(found[0], (list, np.ndarray, Tensor)):
         if len(found) != 1:
@@ -93,10 +93,10 @@ def _one_text(values: Any) -> list[Any]:
 
 
 def the_model(module: nn.Module) -> Any:
-    """The one model of transformers that a module is or holds.
+    """The only model of transformers that a module is or contains.
 
     Raises:
-        TypeError: if it holds none, or several.
+        TypeError: if it contains none, or several.
     """
     found = models_in(module)
     if len(found) > 1:
@@ -106,7 +106,7 @@ def the_model(module: nn.Module) -> Any:
 
 
 def as_tensors(model: nn.Module, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Inputs as tensors where the model is; those that the model doesn't take are left out."""
+    """Inputs as tensors on the model's device, without inputs that the model doesn't take."""
     device = next(model.parameters()).device
     parameters = inspect.signature(model.forward).parameters
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
@@ -139,7 +139,7 @@ def _check_ids(model: Any, ids: Any) -> None:
 
 
 def answer_ids(model: Any, inputs: Mapping[str, Any]) -> list[int]:
-    """The tokens that an encoder-decoder answers with, as its decoder is given them: without the last."""
+    """The decoder's input tokens for an encoder-decoder's own answer: all but the last."""
     settings = model.generation_config
     unsaid = settings.max_length is None and settings.max_new_tokens is None
     limit = {"max_new_tokens": _ANSWER_TOKENS} if unsaid else {}
@@ -150,10 +150,10 @@ def answer_ids(model: Any, inputs: Mapping[str, Any]) -> list[int]:
 
 
 def target_ids(model: Any, ids: Sequence[int]) -> list[int]:
-    """A target's tokens, as a decoder is given them: behind the one that begins it, and without the last.
+    """The decoder's input tokens for a target: its start token, then the target without its last token.
 
     Raises:
-        HuggingFaceError: if the model doesn't say which token begins it.
+        HuggingFaceError: if the model's configuration has no start token.
     """
     start = getattr(model.config, "decoder_start_token_id", None)
     if start is None:

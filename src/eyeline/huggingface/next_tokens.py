@@ -1,4 +1,4 @@
-"""Going on with a text by a causal language model of transformers, each token chosen by a function of ours."""
+"""Generate text with a causal language model of transformers; a function of the caller's chooses each token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformers import GenerationConfig, LogitsProcessor
 
 
 class _Chooser(LogitsProcessor):
-    """Leaves the chosen token alone as possible."""
+    """Sets the logits of all tokens but the chosen one to -inf."""
 
     def __init__(self, choose: Callable[[NDArray[np.float32]], int]) -> None:
         self._choose = choose
@@ -28,14 +28,14 @@ class _Chooser(LogitsProcessor):
 def generate_by(
     model: Any, ids: list[int], count: int, choose: Callable[[NDArray[np.float32]], int], ends: frozenset[int]
 ) -> None:
-    """Go on with a text.
+    """Generate tokens after a text.
 
     Args:
         model: a causal language model, in evaluation mode.
-        ids: the text's tokens.
-        count: how many to add at most; one of `ends`, if it comes, is the last.
-        choose: gives the next token by its logits, (vocabulary,).
-        ends: the tokens that end a text.
+        ids: the text's token ids.
+        count: the largest number of new tokens; generation stops after a token of `ends`.
+        choose: returns the next token from the logits, (vocabulary,).
+        ends: the end-of-text tokens.
     """
     given = torch.tensor([ids], device=next(model.parameters()).device)
     settings = GenerationConfig(  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Who observes the attention calls of which module."""
+"""The observers of attention calls, by module."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from eyeline.huggingface.errors import HuggingFaceError
 
 
 class Observer(Protocol):
-    """Whoever sees the calls of a watched model's modules, and computes their outputs meanwhile."""
+    """An object that observes the attention calls of a watched model, and computes their outputs."""
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The output of a call."""
+        """Compute the output of a call."""
 
 
-#: By the module's id; an observer holds its model.
+#: By the module's id, which stays valid because an observer holds its model.
 _OBSERVERS: dict[int, Observer] = {}
 
 
@@ -38,7 +38,7 @@ def check_unobserved(modules: Iterable[int]) -> None:
 
 
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
-    """Have an observer see the calls of these modules, by id, until `undo` is closed."""
+    """Show an observer the calls of these modules, by id, until `undo` is closed."""
     for module in modules:
         _OBSERVERS[module] = observer
         undo.callback(_OBSERVERS.pop, module)

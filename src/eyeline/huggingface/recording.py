@@ -1,4 +1,4 @@
-"""One pass of a model, with the queries, keys and values of every attention call in it, and more if asked."""
+"""Record one pass of a model: the queries, keys and values of every attention call, and more on request."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class RecordedCall:
         lse: (H, N), the natural log of each row's softmax denominator, sinks included; -inf where a query may look at
             nothing.
         mask: where queries may look; everywhere if None.
-        scale: what scores are multiplied by.
-        softcap: the cap of the scaled scores, if there is one (Gemma 2).
-        bias: float32, (1 or H, N, M), what is added to them then, if anything is (T5).
+        scale: the factor of the scores.
+        softcap: the cap on the scaled scores, if there is one (Gemma 2).
+        bias: float32, (1 or H, N, M), added to the capped scores, if there is one (T5).
         sinks: float32, (H,), the logits of attention sinks, if there are any (GPT-OSS).
-        state_before, state_after: (N, width), each token's vector as it enters and leaves the layer that the module is
-            in; None unless hidden states were asked for. A layer's self- and cross-attention have the same.
+        state_before, state_after: (N, width), the hidden states before and after the layer that contains the module;
+            None unless they were requested. A layer's self- and cross-attention have the same.
     """
 
     module: str
@@ -66,17 +66,17 @@ class Recording:
     """One pass of a model over one text.
 
     Attributes:
-        calls: every call of attention, in order.
-        logits: (N, vocabulary), the model's own for each token; None unless asked for, or where it has none.
+        calls: every attention call, in order.
+        logits: (N, vocabulary), the model's logits for each token; None unless requested, or where it has none.
     """
 
     calls: tuple[RecordedCall, ...]
     logits: Array | None = None
 
     def hidden_states(self, kind: Kind) -> tuple[Array, ...]:
-        """Each token's vector before the first layer and after each, layers + 1 arrays of (N, width).
+        """The hidden states before the first layer and after each, layers + 1 arrays of (N, width).
 
-        The last is as the last layer left it, before the model's final norm.
+        The last array is the output of the last layer, before the model's final norm.
 
         Args:
             kind: "encoder self" or "decoder self".
@@ -93,7 +93,7 @@ class Recording:
 
 
 class CallRecorder(CallObserver):
-    """An observer that keeps what attention is computed from."""
+    """An observer that keeps the inputs of every attention call."""
 
     def __init__(self, model: nn.Module, before: Callable[[str], None], changed_scores: bool) -> None:
         super().__init__(model, type(models_in(model)[0]).__name__, (), None, None)
@@ -103,7 +103,7 @@ class CallRecorder(CallObserver):
         self._entered: list[tuple[int, Any]] = []
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The output of a call; what it is computed from is kept."""
+        """Compute the output of a call, and keep its inputs."""
         self._before(self._paths[id(module)])
         output = super().observe(module, call)
         kept = self.watched.calls[-1]
@@ -120,7 +120,7 @@ class CallRecorder(CallObserver):
         return output
 
     def keep_states(self, undo: ExitStack) -> None:
-        """Keep each token's vector as it enters and leaves a layer; until `undo` is closed."""
+        """Keep the hidden states before and after each layer, until `undo` is closed."""
         for layer in _layers(self._model):
             undo.callback(layer.register_forward_pre_hook(self._enter_layer, with_kwargs=True).remove)
             undo.callback(layer.register_forward_hook(self._leave_layer).remove)
@@ -137,7 +137,7 @@ class CallRecorder(CallObserver):
             self.calls[place] = replace(self.calls[place], state_before=before, state_after=after)
 
     def _bias(self, biases: Sequence[Tensor]) -> Array | None:
-        """The sum of biases, (1 or H, N, M); None if it is 0. That of several layers (T5's) is kept once."""
+        """The sum of biases, (1 or H, N, M); None if it is 0. A bias that layers share (T5) is kept once."""
         key = tuple(map(id, biases))
         if key not in self._biases:
             bias = sum(map(_array, biases), np.zeros((1, 1, 1), np.float32))
@@ -154,20 +154,20 @@ def record_pass(
     hidden_states: bool = False,
     logits: bool = False,
 ) -> Recording:
-    """Run a model once, and keep what each of its attention calls is computed from, in order.
+    """Run a model once, and keep the inputs of each attention call, in order.
 
     Args:
         model: a model of transformers, in evaluation mode.
-        inputs: what it is called with, of one text.
+        inputs: its arguments, for one text.
         before: called with the path of each attention module before it runs.
-        changed_scores: whether to record models whose scores are more than q·k, scaled and masked: `softcap`, `bias`
-            and `sinks` say what they are.
-        hidden_states: whether to keep each token's vector before and after each layer.
+        changed_scores: whether to accept models whose scores are more than q·k, scaled and masked: `softcap`, `bias`
+            and `sinks` hold the rest.
+        hidden_states: whether to keep the hidden states before and after each layer.
         logits: whether to keep the model's logits.
 
     Raises:
         HuggingFaceError: if the model can't be watched (see `attach`), or is in training mode; without
-            `changed_scores`, if its scores are more than q·k, scaled and masked: it names the module.
+            `changed_scores`, if its scores are more than q·k, scaled and masked (the message names the module).
     """
     if model.training:
         raise HuggingFaceError("model must be in evaluation mode, where nothing is dropped; call model.eval() first")
@@ -198,12 +198,12 @@ def _check_scores(call: AttentionCall, path: str) -> None:
 
 
 def _layers(model: nn.Module) -> list[nn.Module]:
-    """The layers of a model: outermost elements of lists of modules, with attention in them."""
+    """The layers of a model: the outermost elements of module lists that contain attention."""
     if isinstance(model, nn.ModuleList):
         return [layer for layer in model if any(looks_like_attention(part) for part in layer.modules())]
     return [layer for child in model.children() for layer in _layers(child)]
 
 
 def _array(x: Tensor) -> Array:
-    """The one text of a batch, in float32."""
+    """The only text of a batch, in float32."""
     return np.asarray(x[0].detach().float().cpu().numpy())

@@ -1,4 +1,4 @@
-"""What was read of one call of a watched model's attention."""
+"""The readouts of one attention call of a watched model."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ Kind = Literal["encoder self", "decoder self", "cross"]
 
 @dataclass(frozen=True)
 class WatchedCall:
-    """What was read of one call of one attention module.
+    """The readouts of one call of one attention module.
 
     Attributes:
         module: its path in the model, such as "encoder.layer.0.attention.self".
-        kind: "encoder self" (all see all), "decoder self" (each sees what is before it) or "cross".
+        kind: "encoder self" (bidirectional), "decoder self" (causal) or "cross".
         layer: its number among the calls of its kind in one pass through the model, from 0. A module that is called
             several times in a pass (ALBERT's) is several layers.
         forward: the number of the pass through the model, from 0: `generate()` has one for each step.
         heads: the heads that were read, from 0.
-        first_query: the position of the first query in its sequence, which is not 0 in decoding.
-        first_key: the position of the first key, which is not 0 where a cache has let go of old ones.
+        first_query: the position of the first query in its sequence, not 0 in decoding.
+        first_key: the position of the first key, not 0 where a cache has dropped old keys.
         mask: where queries may look, padding included; everywhere if None.
         keys: M, the number of keys.
-        real: bool, (B, N), False for queries that are padding; None if none is. They are read as queries that look at
-            nothing.
+        real: bool, (B, N), False for queries that are padding; None if none is. Their readouts are those of a query
+            that may look at no key.
         real_keys: bool, (B, M), the same for keys.
-        seen: what was read, NumPy arrays, heads in the order of `heads`. Its output is left out: it is (B, H, 0, E).
+        seen: the readouts as NumPy arrays, heads in the order of `heads`. The output is left out: its shape is (B, H,
+            0, E).
     """
 
     module: str
@@ -56,7 +57,7 @@ class WatchedCall:
         )
 
     def answers(self) -> list[tuple[Readout, PartialResult]]:
-        """Each readout that was asked, and what it read, keys by their positions in the sequence."""
+        """Each readout and its result, with keys by their positions in the sequence."""
         return [
             (readout, self._of_sequence(readout, found))
             for readout, found in zip(self.seen.read, self.seen.results, strict=True)
@@ -72,7 +73,7 @@ class WatchedCall:
         return replace(found, arrays=tuple(arrays))
 
     def columns(self, table: Literal["queries", "keys"]) -> dict[str, NDArray[Any]]:
-        """What was read per query or per key, by its column in `Watched.frame`, each (B, heads, N or M)."""
+        """The numbers per query or per key, by their column in `Watched.frame`, each (B, heads, N or M)."""
         columns: dict[str, NDArray[Any]] = {}
         for readout, found in self.answers():
             if readout.table(found.shape) == table:
@@ -83,18 +84,18 @@ class WatchedCall:
         return columns
 
     def averaged(self) -> list[str]:
-        """The columns per query that have a mean: all but numbers of keys."""
+        """The columns per query that have a mean: all except key positions."""
         return [name for name, column in self.columns("queries").items() if np.issubdtype(column.dtype, np.floating)]
 
     def mean(self, column: str) -> NDArray[Any]:
-        """The mean of a number per query over the queries that are no padding, for each text and head, (B, heads).
+        """The mean of a column over the queries that aren't padding, for each text and head, (B, heads).
 
         Args:
             column: as in the table of queries that `Watched.frame` gives: "entropy", "distance", "group_mass_0",
                 "sink", "lse" …
 
         Raises:
-            ValueError: if it is another, or wasn't read.
+            ValueError: if there is no such column, or its readout wasn't requested.
         """
         if column not in self.averaged():
             raise ValueError(

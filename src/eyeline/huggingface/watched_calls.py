@@ -1,4 +1,4 @@
-"""What was read of all calls of a watched model's attention."""
+"""The readouts of all attention calls of a watched model."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Watched(Sequence[WatchedCall]):
-    """What `watch` read, call by call in the order of the calls.
+    """The readouts that `watch` collected, one entry per call, in the order of the calls.
 
     Attributes:
-        calls: one for each call of each module.
+        calls: one entry per call of each module.
         missed: the paths of attention modules that ran without calling Eyeline, if any did.
     """
 
@@ -61,7 +61,7 @@ class Watched(Sequence[WatchedCall]):
             kind, layer, forward: as in `WatchedCall`.
 
         Raises:
-            ValueError: if there is none; it says what there is.
+            ValueError: if there is none; the message lists the calls that exist.
         """
         asked = {"kind": kind, "layer": layer, "forward": forward}
         found = [
@@ -83,21 +83,21 @@ class Watched(Sequence[WatchedCall]):
         return f"watched were {names or 'no modules'} ({kinds or 'of no kind'})"
 
     def frame(self, of: Table | None = None) -> pandas.DataFrame:
-        """What was read as a pandas DataFrame, without padding.
+        """The readouts as a pandas DataFrame, without padding.
 
         Args:
-            of: "queries" for one line per query and head, "keys" for one per key and head, "heads" for one per head
-                (the means of the numbers per query), "weights" for one per weight of the rectangle that was read. Every
-                readout has its columns in one of them (entropy, distance, top_1_key, received …). If not given, the
-                first of queries, keys and weights in which there is something.
+            of: "queries" for one row per query and head, "keys" for one per key and head, "heads" for one per head (the
+                means over its queries), "weights" for one per weight of the rectangle that was read. Every readout has
+                its columns in one of these tables (entropy, distance, top_1_key, received …). By default, the first of
+                queries, keys and weights that has readouts.
 
         Returns:
-            Its first columns are module, kind, layer, forward, batch and head, then query and key, positions in the
-            sequence, then what was read.
+            A table whose first columns are module, kind, layer, forward, batch and head, then query and key (positions
+            in the sequence), then the readouts.
 
         Raises:
             ImportError: if pandas isn't installed.
-            ValueError: if `of` is something else.
+            ValueError: if `of` is none of these.
         """
         return frame(self.calls, of)
 

@@ -27,17 +27,18 @@ def watch(
     layers: Layers = None,
     heads: int | Sequence[int] | None = None,
 ) -> Iterator[Watched]:
-    """Look into a Hugging Face model while it runs, without changing what it computes.
+    """Watch a Hugging Face model's attention while it runs, without changing its output.
 
     Within the block the model's attention runs on Eyeline, and the readouts of every call of every attention module are
-    kept, never the weights, in memory that grows with the text. After the block, also after an exception, the model is
-    as it was. Padding never counts: padded queries and keys are left out of every readout. Calls that a backward pass
-    makes again (gradient checkpointing) aren't counted again. A compiled model runs uncompiled within the block.
+    kept, but not the weights, in memory linear in the length of the text. After the block, also after an exception, the
+    model is restored. Padding never counts: padded queries and keys are left out of every readout. Calls that a
+    backward pass repeats (gradient checkpointing) aren't counted again. A compiled model runs uncompiled within the
+    block.
 
     Args:
         model: a model of transformers 5, or a module that holds one.
-        read: the readouts, as for `eyeline.observe`. `MeanDistance` isn't read of cross-attention, whose queries have
-            no position among the keys.
+        read: the readouts, as for `eyeline.observe`. `MeanDistance` isn't computed for cross-attention, whose queries
+            have no position among the keys.
         layers: the layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
             None.
         heads: the heads to read, from 0; all if None.
@@ -46,9 +47,9 @@ def watch(
         `Watched`, which grows as the model runs.
 
     Raises:
-        TypeError: if `model` is no model, or `read` holds what is no readout.
-        HuggingFaceError: at once if the model can't be watched (see `attach`), or is being watched already; at the end
-            if it ran without ever calling Eyeline, or if one of the layers isn't there. A ValueError.
+        TypeError: if `model` isn't a model, or an element of `read` isn't a readout.
+        HuggingFaceError: a ValueError; at once if the model can't be watched (see `attach`) or is already being
+            watched; at the end if it ran without ever calling Eyeline, or one of the layers doesn't exist.
 
     Warns:
         UserWarning: at the end, if some of its attention modules ran without calling Eyeline; `Watched.missed` lists
@@ -74,9 +75,9 @@ def watch(
 
 @contextmanager
 def observed(model: nn.Module, observer: CallObserver) -> Iterator[None]:
-    """Have an observer see every call of a model's attention within the block; after it the model is as it was."""
+    """Show an observer every attention call of a model within the block; afterwards restore the model."""
     with ExitStack() as undo:
-        # A compiled model runs as it is written, so that the observer sees every call.
+        # A compiled model runs uncompiled, so that the observer sees every call.
         undo.enter_context(torch.compiler.set_stance("force_eager"))
         undo.callback(restore, implementations(model))
         set_on_eyeline(model)

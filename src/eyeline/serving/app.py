@@ -43,11 +43,11 @@ _HTML = """<!DOCTYPE html>
 
 
 def app_of(session: Session, port: int) -> ASGIApp:
-    """The application, behind its guard.
+    """Make the application, behind its guard.
 
     Args:
-        session: the session that is shown.
-        port: the port that it is served at.
+        session: the session to serve.
+        port: the server's port.
     """
 
     async def header(request: Request) -> Response:

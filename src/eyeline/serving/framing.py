@@ -1,7 +1,7 @@
-"""A reply and its arrays in one message.
+"""The framing of a reply and its arrays in one message.
 
-The length of the JSON (uint32, little-endian), the JSON, whose "lengths" are the bytes of each array, and the arrays.
-Each array begins at a multiple of 8 bytes, so that a browser can view it in place.
+A message is the length of the JSON (uint32, little-endian), the JSON, whose "lengths" are the sizes of the arrays in
+bytes, and the arrays. Each array begins at a multiple of 8 bytes, so that a browser can view it in place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _STEP = 8
 
 
 def framed(reply: Mapping[str, Any], arrays: Sequence[memoryview]) -> bytes:
-    """A reply and its arrays, framed.
+    """Frame a reply and its arrays.
 
     >>> framed({"id": 7}, [memoryview(b"abc")])
     b'\\x19\\x00\\x00\\x00{"id": 7, "lengths": [3]}\\x00\\x00\\x00abc\\x00\\x00\\x00\\x00\\x00'

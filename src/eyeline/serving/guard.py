@@ -1,4 +1,4 @@
-"""Access control: requests under other host names, and writes from other origins, are refused here."""
+"""Access control: refuse requests under other host names, and writes from other origins."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from eyeline.serving.refusal import RefusalError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: The most bytes of a request's body.
+#: The largest request body in bytes.
 LARGEST = 2 << 20
-#: Requests that change nothing.
+#: The methods that change nothing.
 READS = ("GET", "HEAD")
-# Only what comes from here is loaded, and nothing inline is run: even a text that was read as HTML would do nothing.
+# Only resources from this server are loaded, and nothing inline runs: even a text parsed as HTML would do nothing.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -33,7 +33,7 @@ class Guard:
 
     Args:
         app: the application that answers them.
-        port: the port that it is served at.
+        port: the server's port.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -68,7 +68,7 @@ class Guard:
             return values[0].decode("latin-1") if len(values) == 1 else None
 
         host = sent(b"host")
-        # Someone else's name may resolve to this machine (DNS rebinding), and their page would then read what is here.
+        # Another site's name may resolve to this machine (DNS rebinding), and its page could then read the data here.
         if host not in self._hosts:
             raise RefusalError(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
         if scope["method"] in READS:
@@ -85,5 +85,5 @@ class Guard:
 
 
 def too_large() -> RefusalError:
-    """The refusal of a body that is too long."""
+    """Make the refusal of a body that is too large."""
     return RefusalError(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")

@@ -11,7 +11,7 @@ from typing import Any
 from eyeline.serving.refusal import RefusalError
 from eyeline.traces import Cancelled
 
-#: The number of finished jobs that are remembered.
+#: The number of finished jobs kept.
 REMEMBERED = 16
 
 
@@ -19,10 +19,10 @@ class Job:
     """One job.
 
     Attributes:
-        number: counted from 1.
+        number: its number, from 1.
         state: "running"; then "done", "failed" or "cancelled".
-        line: what it does at the moment.
-        layers: (done, total); (0, 0) until that is known.
+        line: a line of text on its current work.
+        layers: (finished, all); (0, 0) until known.
     """
 
     def __init__(self, number: int) -> None:
@@ -36,13 +36,13 @@ class Job:
         self._stop = threading.Event()
 
     def say(self, line: str) -> None:
-        """Set the line. Raises Cancelled if the job is to stop: a download can be stopped no other way."""
+        """Set the line. Raises Cancelled if the job was cancelled: a download can't be stopped in another way."""
         if self._stop.is_set():
             raise Cancelled
         self.line = line
 
     def layer_done(self, done: int, layers: int) -> None:
-        """Set how many layers of the model are done."""
+        """Set the number of finished layers."""
         self.layers = (done, layers)
 
     def cancelled(self) -> bool:
@@ -50,17 +50,17 @@ class Job:
         return self._stop.is_set()
 
     def cancel(self) -> None:
-        """Cancel it: it stops at its next check."""
+        """Cancel the job: it stops at its next check."""
         self._stop.set()
 
     def end(self, state: str, **outcome: Any) -> None:
         """Set the outcome."""
         self._ended = time.monotonic()
         self._outcome = outcome
-        self.state = state  # last: whoever sees that it is over finds the rest
+        self.state = state  # set last: whoever sees the final state finds the outcome
 
     def report(self) -> dict[str, Any]:
-        """Its state as the page gets it."""
+        """The job's state, for the page."""
         over = self.state != "running"
         return {
             "job": self.number,
@@ -76,7 +76,7 @@ class Jobs:
     """The running job, and the last finished ones.
 
     Args:
-        user_error: gives the argument and message of an error that the user can correct; None for a bug of ours.
+        user_error: returns the argument and message of an error that the user can correct; None for a bug of ours.
     """
 
     def __init__(self, user_error: Callable[[Exception], Mapping[str, str] | None]) -> None:
@@ -87,10 +87,10 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, work: Callable[[Job], Mapping[str, Any]]) -> Job:
-        """Start a job; what `work` returns is reported when it is done.
+        """Start a job; the result of `work` is reported when it is done.
 
         Raises:
-            RefusalError: 409 while another runs: two models at once would compete for processors and memory.
+            RefusalError: 409 while another job runs: two models at once would compete for processors and memory.
         """
         with self._lock:
             running = next((job for job in self._jobs.values() if job.state == "running"), None)
@@ -106,14 +106,14 @@ class Jobs:
         return job
 
     def job(self, number: str) -> Job:
-        """The job of a number, as in a path. Raises RefusalError, 404, if there is none (any more)."""
+        """The job with a number from a path. Raises RefusalError, 404, if there is none (any more)."""
         found = next((job for job in self._jobs.values() if str(job.number) == number), None)
         if found is None:
             raise RefusalError(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
         return found
 
     def close(self, seconds: float = 5.0) -> None:
-        """Cancel the running job, and wait for its end."""
+        """Cancel the running job, and wait until it ends."""
         for job in list(self._jobs.values()):
             job.cancel()
         if self._thread is not None:

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 
 class RefusalError(Exception):
-    """A request that is refused.
+    """Raised to refuse a request.
 
     Args:
         status: the HTTP status.
-        argument: the part of the request that is wrong; None if it is none of them.
-        message: what is wrong, and what to do.
+        argument: the invalid part of the request; None if it is none of them.
+        message: the mistake, and what to do.
         more: further keys of the reply.
     """
 
@@ -31,6 +31,6 @@ class RefusalError(Exception):
 
 
 def as_json(content: Any, status: int = 200) -> Response:
-    """A reply in JSON. In ASCII: a text may hold half a surrogate pair, which has no UTF-8."""
+    """Make a reply in JSON, in ASCII: a text may contain half a surrogate pair, which has no UTF-8."""
     body = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return Response(body, status, media_type="application/json")

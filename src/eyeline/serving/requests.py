@@ -1,4 +1,4 @@
-"""The requests of a browser, read and checked; a wrong one raises a `RefusalError` that names the argument."""
+"""Read and check a browser's requests; an invalid one raises a `RefusalError` that names the argument."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class RunRequest:
     """A request to run a text or to open a file.
 
     Attributes:
-        text: as typed; None to open a file.
+        text: the text as typed; None to open a file.
         file: the index of a file of the session; None if a text is given.
         model: the name of a model of the session.
-        mask: "causal" if tokens may not look ahead.
-        scale: what scores are multiplied by; as the model was trained if None.
+        mask: "causal", or None for the model's own mask only.
+        scale: the factor of the scores; as trained if None.
     """
 
     text: str | None
@@ -39,11 +39,11 @@ def run_request(sent: Mapping[str, Any], models: Collection[str], files: int) ->
 
     Args:
         sent: {"text": …} or {"file": …}, and optionally the other fields of `RunRequest`.
-        models: the names that may be given; the first is taken if none is.
-        files: how many files there are.
+        models: the allowed names; the first is the default.
+        files: the number of files.
 
     Raises:
-        RefusalError: 400, naming the argument that is wrong.
+        RefusalError: 400, naming the invalid argument.
     """
     known = ("text", "file", "model", "mask", "scale")
     for name in sent:
@@ -109,7 +109,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _wrong(argument: str, rule: str, value: object) -> RefusalError:
-    """A 400 that says the rule of an argument and the value it got, cut short."""
+    """Make a 400 with the argument's rule and its value, shortened."""
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     shown = kinds.get(type(value)) or repr(value)
     return RefusalError(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")

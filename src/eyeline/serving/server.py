@@ -1,4 +1,4 @@
-"""Listening at an address of this machine alone, and serving there until it is stopped."""
+"""Listen at an address that only this machine can reach, and serve there until stopped."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def listen(port: int = 0) -> socket.socket:
-    """A socket that listens on 127.0.0.1, where no other machine can reach it.
+    """Open a socket that listens on 127.0.0.1, where no other machine can reach it.
 
     Args:
-        port: the port; 0 for any that is free.
+        port: the port; 0 for any free port.
 
     Raises:
-        QuestionError: if it is taken, or may not be taken.
+        QuestionError: if the port is in use or not permitted.
     """
     if not 0 <= port <= 65535:
         raise QuestionError(f"port must be from 1 to 65535, got {port}")
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would let two programs have the same port
+        if os.name == "posix":  # on other systems this would let two programs listen on the same port
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(("127.0.0.1", port))
         found.listen(128)
@@ -48,19 +48,19 @@ def address(listening: socket.socket) -> str:
 
 
 def server_of(session: Session, listening: socket.socket) -> Server:
-    """The server, ready to run."""
+    """Make the server."""
     from uvicorn import Config, Server
 
     from eyeline.serving.app import app_of
 
     config = Config(
         app_of(session, listening.getsockname()[1]),
-        # The same whatever else is installed.
+        # The same whichever other packages are installed.
         http="h11",
         ws="none",
         loop="asyncio",
         lifespan="off",
-        # It would show a traceback for each request that is cut off at the end; `app` shows errors of ours.
+        # uvicorn would log a traceback for each request cut off at the end; `app` reports our errors.
         log_config=None,
         log_level="critical",
         access_log=False,
@@ -72,9 +72,9 @@ def server_of(session: Session, listening: socket.socket) -> Server:
 
 
 def serve(session: Session, listening: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM, the usual end of a server, and then stop the running job."""
+    """Serve until SIGINT or SIGTERM, then stop the running job."""
     server = server_of(session, listening)
-    # uvicorn stops at both, and when it has stopped raises them anew for whoever handled them before.
+    # uvicorn stops at both signals, and then raises them again for the previous handlers.
     if threading.current_thread() is threading.main_thread():
         before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:

@@ -1,4 +1,4 @@
-"""The state of one `eyeline view`: its page, models and files, and the traces that it keeps."""
+"""The state of one `eyeline view`: its page, models and files, and its traces."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from eyeline.traces.text_model import AnyModel
     from eyeline.views.page import Page
 
-#: The most bytes of traces that are kept; the oldest are dropped first.
+#: The largest total size in bytes of the traces kept; the oldest are dropped first.
 KEPT = 1 << 30
 
 
 class Session:
-    """A page, the models that it may run, and the files that it may open.
+    """A page, with the models that it may run and the files that it may open.
 
     Args:
-        page: what is shown.
-        models: the names that may be given, the usual one first.
-        files: what can be opened, by number.
-        ready: models that are loaded already, by name.
-        kept: bytes of traces to keep.
+        page: the page.
+        models: the allowed names, the default first.
+        files: the files that can be opened, by index.
+        ready: the models that are already loaded, by name.
+        kept: the largest total size in bytes of the traces to keep.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Session:
         self._forgotten: set[int] = set()
 
     def header(self) -> dict[str, Any]:
-        """The page's header, with what a server can do."""
+        """The page's header, with the server's abilities."""
         header = self.page.header()
         files = [{"name": file.name, "kind": file.kind} for file in self.files]
         can = {"run": True, "picture": True, "models": list(self.models), "fetch": self._to_fetch(), "files": files}
         return {**header, "can": {**header["can"], **can}}
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """The page's answer to a request. Raises RefusalError if it can't be answered."""
+        """Answer a request of the page. Raises RefusalError if it can't be answered."""
         place = request.get("trace")
         if isinstance(place, (int, float)) and place in self._forgotten:
             raise RefusalError(
@@ -73,7 +73,7 @@ class Session:
             raise RefusalError(400, error.argument, error.message) from None
 
     def start(self, request: RunRequest) -> Job:
-        """Start running a text, or opening a file. Raises RefusalError while another job runs."""
+        """Start to run a text or open a file. Raises RefusalError while another job runs."""
         return self.jobs.start(lambda job: self._run(request, job))
 
     def close(self) -> None:
@@ -113,12 +113,12 @@ class Session:
         return self._ready[name]
 
     def _to_fetch(self) -> dict[str, int]:
-        """The models that would have to be downloaded first, with their megabytes."""
+        """The models that would have to be downloaded first, with their sizes in megabytes."""
         known = [CATALOGUE[name] for name in self.models if name in CATALOGUE and name not in self._ready]
         return {entry.name: entry.megabytes for entry in known if find(entry) is None}
 
     def _make_room(self, newest: int) -> None:
-        """Drop the numbers of the oldest traces while there are too many bytes; their entries in the header stay."""
+        """Drop the arrays of the oldest traces until the size is within the limit; their header entries stay."""
         traces = self.page.traces
         sizes = [bytes_of(trace) for trace in traces]
         for place in range(newest):
@@ -131,13 +131,13 @@ class Session:
 
 
 def bytes_of(trace: Trace) -> int:
-    """How much memory a trace's arrays take."""
+    """The size of a trace's arrays in bytes."""
     arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
     return sum(array.nbytes for layer in arrays for array in layer if array is not None)
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:
-    """A layer without its numbers: copies of empty slices, which hold no memory of the old arrays."""
+    """A layer without its arrays: copies of empty slices, which don't keep the old arrays alive."""
     v = None if layer.v is None else layer.v[:, :0].copy()
     return replace(layer, q=layer.q[:, :0].copy(), k=layer.k[:, :0].copy(), v=v, lse=layer.lse[:, :0].copy())
 

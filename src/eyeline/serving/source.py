@@ -11,9 +11,9 @@ from typing import Literal
 
 from eyeline.answers import QuestionError
 
-#: The text that is shown if no argument is given.
+#: The text shown without an argument.
 EXAMPLE = "time flies like an arrow"
-#: The most bytes of a file that is read as text: several times what the longest context of a model holds.
+#: The largest text file in bytes: several times the longest context of a model.
 LARGEST = 2 << 20
 _TEXTS = ("txt", "text", "md", "rst", "csv", "log")
 _TRACE = "safetensors"
@@ -25,10 +25,10 @@ class InputFile:
     """A text or trace file that can be shown.
 
     Attributes:
-        name: as it is listed.
-        path: where it is.
-        kind: "text", or "trace" for what `Trace.save` wrote.
-        folder: where it was found; None if it was named itself.
+        name: its name in the list.
+        path: its path.
+        kind: "text", or "trace" for a file of `Trace.save`.
+        folder: the folder in which it was found; None if the file itself was named.
     """
 
     name: str
@@ -37,10 +37,10 @@ class InputFile:
     folder: Path | None = None
 
     def text(self) -> str:
-        """Its text, without the line ends around it.
+        """The file's text, without surrounding line ends.
 
         Raises:
-            QuestionError: if it isn't UTF-8, is too large, or no longer lies in its folder.
+            QuestionError: if it isn't UTF-8, is too large, or is no longer in its folder.
             OSError: if it can't be read.
         """
         self.check()
@@ -55,16 +55,14 @@ class InputFile:
             raise QuestionError(f"{self.path} must be UTF-8 text, got byte {byte}") from None
 
     def check(self) -> None:
-        """Raise QuestionError if it is no longer a file of its folder (a link may have replaced it)."""
+        """Raise QuestionError if the file is no longer in its folder (a link may have replaced it)."""
         if self.folder is not None and not _lies_in(self.path, self.folder):
-            raise QuestionError(
-                f"{self.path} must be a file of {self.folder}, got none; start again to see what is there"
-            )
+            raise QuestionError(f"{self.path} must be a file of {self.folder}, got none; start again to see its files")
 
 
 @dataclass(frozen=True)
 class Source:
-    """The argument, resolved: one of these is set.
+    """The resolved argument. One of the attributes is set.
 
     Attributes:
         text: a text.
@@ -80,10 +78,10 @@ class Source:
 
 
 def source_of(given: str | None) -> Source:
-    """Resolve the argument: a path if it exists, else a text unless it looks like a path; an example if there is none.
+    """Resolve the argument: a path if it exists, else a text unless it looks like a path; without one, an example.
 
     Raises:
-        QuestionError: if it looks like a path where there is nothing, or is a folder with nothing to show.
+        QuestionError: if it looks like a path that doesn't exist, or is a folder with nothing to show.
         OSError: if a folder can't be read.
 
     >>> source_of("time flies")
@@ -94,7 +92,7 @@ def source_of(given: str | None) -> Source:
     path = Path(given)
     if given and os.path.isdir(given):
         if all((path / name).is_file() for name in ("config.json", "model.safetensors")):
-            # Never a bare name, which could be that of the catalogue.
+            # Not a bare name, which could be a name from the catalogue.
             return Source(text=EXAMPLE, model=given if os.path.dirname(given) else os.path.join(os.curdir, given))
         return Source(files=_files(path))
     if given and os.path.exists(given):
@@ -102,13 +100,13 @@ def source_of(given: str | None) -> Source:
     if _LOOKS_LIKE_A_PATH.fullmatch(given):
         raise QuestionError(
             f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the "
-            f"path, or give what is meant as a sentence through stdin: echo ... | eyeline view -"
+            f"path, or pass a sentence that looks like a path through stdin: echo ... | eyeline view -"
         )
     return Source(text=given)
 
 
 def _files(folder: Path) -> tuple[InputFile, ...]:
-    """The texts and traces directly in the folder, sorted by name, without hidden files and links that leave it."""
+    """The texts and traces directly in the folder, sorted by name, without hidden files and links to other folders."""
     found = []
     for path in sorted(folder.iterdir(), key=_natural):
         kind = _kind(path)
@@ -128,7 +126,7 @@ def _kind(path: Path) -> Literal["text", "trace"] | None:
 def _lies_in(path: Path, folder: Path) -> bool:
     try:
         return path.resolve().is_relative_to(folder.resolve()) and stat.S_ISREG(path.stat().st_mode)
-    except (OSError, RuntimeError):  # gone, or links in a ring
+    except (OSError, RuntimeError):  # deleted, or a cycle of links
         return False
 
 

@@ -1,10 +1,10 @@
-"""What a run leaves: queries, keys and log-sum-exps of every layer, from which any weight can be had again, exactly.
+"""Traces of runs: the queries, keys and log-sum-exps of every layer, from which any weight is computed exactly.
 
-`record` runs a model over a text and keeps a `Trace`: its token lines, of each layer q, k, v, lse and mask, and a few
-measures of every head, in memory that grows with the text. `Trace.weights` and `Trace.pooled` give any part of the
-weights back; `Trace.save` and `load_trace` keep one in a file. Any model that can be recorded is a `TextModel`:
+`record` runs a model over a text and returns a `Trace`: its tokens, each layer's q, k, v, lse and mask, and summary
+numbers of every head, in memory linear in the length of the text. `Trace.weights` and `Trace.pooled` compute any part
+of the weights; `Trace.save` and `load_trace` write and read a file. Every model that can be recorded is a `TextModel`:
 `OwnModel` for those in NumPy, `TransformersModel` for those of transformers. This room imports models and the rooms
-below it; safetensors, and what records models of transformers, load inside functions.
+below it; safetensors and `eyeline.huggingface` load inside functions.
 """
 
 from __future__ import annotations

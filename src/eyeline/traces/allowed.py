@@ -1,4 +1,4 @@
-"""Where the queries of a layer may look, as a trace keeps it: in a word or intervals, in booleans only if it must."""
+"""A layer's mask in a trace: one word or intervals where possible, else booleans."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Kind = Literal["all", "causal", "bounds", "bits"]
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """Where queries may look at keys.
+    """A mask: where queries may look.
 
     Attributes:
-        kind: "all"; "causal", query i at keys up to i; "bounds", at key j where lo ≤ j < hi for some of K intervals;
-            "bits", where one is 1.
+        kind: "all"; "causal", query i at keys up to i; "bounds", at key j where lo ≤ j < hi for one of K intervals;
+            "bits", where the bit is 1.
         array: the intervals, int32 (H or 1, N or 1, K, 2), or the bits, uint8 (H or 1, N, M). None for the first two.
     """
 
@@ -33,7 +33,7 @@ class Allowed:
         return None if self.array is None else self.array[head if len(self.array) > 1 else 0]
 
     def mask(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> Mask | None:
-        """The mask of one head, of some queries and the keys [first, last), counted from the first of them."""
+        """The mask of one head for some queries and the keys [first, last), which count from `first`."""
         array, (first, last) = self.of_head(head), keys
         if self.kind == "all":
             return None
@@ -48,7 +48,7 @@ class Allowed:
         return Intervals(np.clip(bounds, first, last) - first)
 
     def over_heads(self, first: int = 0, last: int | None = None) -> Mask | None:
-        """The mask of all heads at once, as batch elements of one head each, for the queries [first, last)."""
+        """The mask of all heads, each as a batch element, for the queries [first, last)."""
         if self.kind == "all":
             return None
         if self.kind == "causal":
@@ -61,7 +61,7 @@ class Allowed:
         return Intervals(array) if self.kind == "bounds" else Dense(array[:, None].astype(bool))
 
     def pairs(self, queries: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each of P queries may look at the key beside it: (P,), (P,) → (H or 1, P)."""
+        """Whether queries[p] may look at keys[p]: (P,), (P,) → (H or 1, P)."""
         if self.kind == "all":
             return np.ones((1, len(queries)), np.bool_)
         if self.kind == "causal":
@@ -79,7 +79,7 @@ class Allowed:
 
 
 def allowed(mask: Mask | None, heads: int, queries: int, keys: int) -> Allowed:
-    """A mask as a trace keeps it."""
+    """Convert a mask to a trace's form."""
     if mask is None:
         return Allowed("all")
     problem = AttentionShape((1,), heads, queries, keys)

@@ -1,11 +1,11 @@
-"""What can go wrong with a trace."""
+"""The errors of traces."""
 
 from __future__ import annotations
 
 
 class TraceError(ValueError):
-    """A trace that can't be made, kept or read, or a part of one that isn't there: one line that says what to do."""
+    """Raised if a trace can't be made, saved or loaded, or has no such part: one line that says what to do."""
 
 
-class Cancelled(Exception):  # noqa: N818  (it is no error: somebody asked for it)
-    """A recording was given up, because `cancelled` said so."""
+class Cancelled(Exception):  # noqa: N818  (not an error: the caller requested it)
+    """Raised when a recording stops because `cancelled` returned True."""

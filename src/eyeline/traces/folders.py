@@ -1,4 +1,4 @@
-"""A model by its name or its folder: in NumPy where Eyeline has its family, else through transformers."""
+"""Open a model by its name or folder: in NumPy if Eyeline implements its family, else through transformers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from eyeline.words import worded
 
 
 def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | None = None) -> Model | tuple[Any, Any]:
-    """A model by a name of the catalogue or by its folder.
+    """Open a model by its name in the catalogue or by its folder.
 
     Args:
         name: as for `eyeline.models.load`.
         progress: called with a line of text at each step of fetching or loading.
 
     Returns:
-        One of Eyeline's own models; or, of a family that it doesn't have, a model of transformers and its tokenizer.
+        One of Eyeline's own models; or, for other families, a model of transformers and its tokenizer.
 
     Raises:
-        ModelError: if there is no such model, its files are wrong, it would run code of its own, or transformers is
-            needed for it and isn't installed.
+        ModelError: if there is no such model, its files are invalid, it comes with its own code, or it needs
+            transformers and that isn't installed.
     """
     family = _family(name)
     if family is None or family in READERS:
@@ -39,7 +39,7 @@ def open_model(name: str | os.PathLike[str], progress: Callable[[str], None] | N
 
 
 def _family(name: str | os.PathLike[str]) -> str | None:
-    """What the config.json of a folder calls its family; None where `load` has to say what is wrong."""
+    """The model family in a folder's config.json; None where `load` is to report the error."""
     if not isinstance(name, (str, os.PathLike)) or (isinstance(name, str) and name in CATALOGUE):
         return None
     path = Path(os.path.expanduser(os.fspath(name))) / "config.json"
@@ -91,7 +91,7 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
 
 @contextmanager
 def _no_bars() -> Iterator[None]:
-    """Keep transformers' progress bars off stderr: a line said that the model loads."""
+    """Keep transformers' progress bars off stderr: one line has already announced the loading."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -1,4 +1,4 @@
-"""What a recording keeps beside each layer's queries, keys, lse and mask."""
+"""The options of a recording: what it keeps beside each layer's queries, keys, lse and mask."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from eyeline.readouts import Readout
 
 @dataclass(frozen=True)
 class Keep:
-    """What a recording keeps.
+    """The contents of a recording.
 
     Attributes:
-        values: whether each layer's values are kept, which are needed to see what a token becomes.
-        vectors: the positions of the tokens whose vectors are kept before the first layer and after each; "all" for
+        values: whether to keep each layer's values, which are needed to show a token's new vector.
+        vectors: the positions of the tokens whose vectors to keep, before the first layer and after each; "all" for
             every token.
-        read: readouts of each layer's weights, read while the model runs; see `Trace.seen`.
-        measures: whether the numbers and small pictures of `Trace.measures` are read while the model runs. They are
-            computed when they are first asked for if not.
-        changed_scores: whether scores that are more than scaled products (a cap, a bias, sinks) may be recorded. The
-            weights of such a trace are exact, but neither its file nor the page can hold it.
+        read: the readouts of each layer's weights to compute while the model runs; see `Trace.seen`.
+        measures: whether to compute `Trace.measures` while the model runs; otherwise they are computed at their first
+            use.
+        changed_scores: whether to accept scores that are more than scaled products (a cap, a bias, sinks). The weights
+            of such a trace are exact, but neither a file nor the page can hold it.
     """
 
     values: bool = True
@@ -31,7 +31,7 @@ class Keep:
     changed_scores: bool = False
 
     def positions(self, count: int) -> list[int] | None:
-        """The positions of the tokens whose vectors are kept, of `count` in all; None for no vectors."""
+        """The positions of the tokens whose vectors to keep, of `count` tokens; None for no vectors."""
         if self.vectors is None:
             return None
         return list(range(count)) if self.vectors == "all" else [int(place) for place in self.vectors]

@@ -28,12 +28,12 @@ class LayerTrace:
 
     Attributes:
         q: float32, (H, N, D). k: (G, M, D). v: (G, M, E), or None if values were not kept.
-        lse: (H, N), the natural log of each row's sum of exponentials; -inf where a query may look at nothing.
+        lse: (H, N), each row's log-sum-exp (natural logarithm); -inf where a query may look at no key.
         scale: the factor of q·k.
         allowed: where queries may look.
-        softcap: the cap of the scaled scores, if the model has one (Gemma 2).
-        bias: added to them then, (H or 1, N or 1, M), if the model has one (T5).
-        sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse has them in it.
+        softcap: the cap on the scaled scores, if the model has one (Gemma 2).
+        bias: added to the capped scores, (H or 1, N or 1, M), if the model has one (T5).
+        sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse includes them.
     """
 
     q: Array
@@ -53,27 +53,27 @@ class LayerTrace:
         queries: tuple[int, int] | None = None,
         lse: Array | None = None,
     ) -> Observation:
-        """Readouts of all heads.
+        """Compute readouts of all heads.
 
         Args:
-            read: what to read.
+            read: the readouts.
             queries: [first, last) of the queries; all N if not given.
-            lse: the total that weights are shares of, (H, n); the layer's own if not given.
+            lse: the log of the denominator of each row's weights, (H, n); the layer's own if not given.
 
         Returns:
-            What was read, with axes (H, 1, n, ...); its output has no width.
+            The readouts, with axes (H, 1, n, ...); the output has width 0.
         """
         first, last = queries or (0, self.q.shape[1])
-        if lse is None and self.sinks is not None:  # else the keys' own total is the layer's
+        if lse is None and self.sinks is not None:  # otherwise the sum over the keys is the layer's denominator
             lse = self.lse[:, first:last]
         return self._observed(read, first, last, lse)
 
     def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
-        """Readouts of all heads and queries, before lse is known: the observation has it."""
+        """Compute readouts of all heads and queries before lse is known: the observation has it."""
         return self._observed(read, 0, self.q.shape[1], None)
 
     def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
-        # Heads stand as batch elements, since intervals that differ by head can be said so alone.
+        # Heads are batch elements, since intervals can differ by batch element but not by head.
         H, N, _ = self.q.shape
         groups = np.arange(H) // (H // len(self.k))
         scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
@@ -91,7 +91,7 @@ class LayerTrace:
         )
 
     def scores(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> list[Score]:
-        """What changes the scaled scores of one head, for some queries and the keys [first, last)."""
+        """The modifications of one head's scaled scores, for some queries and the keys [first, last)."""
         found: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
         if self.bias is not None:
             bias = self.bias[head if len(self.bias) > 1 else 0]
@@ -100,14 +100,14 @@ class LayerTrace:
 
     @property
     def weights(self) -> Array:
-        """Every weight of every head, float32, (H, N, M): for short texts."""
+        """All weights of all heads, float32, (H, N, M): for short texts."""
         seen = self.observe(Weights())
         return np.asarray(seen.weights[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
 class LayerArrays:
-    """What a layer that was run elsewhere computed its weights from.
+    """The inputs of a layer's attention, for a layer that was run elsewhere.
 
     Attributes:
         q, k, v: float32, (H, N, D), (G, M, D) and (G, M, E); v is None if values aren't kept.
@@ -115,7 +115,7 @@ class LayerArrays:
         scale: the factor of q·k.
         softcap, bias: as in `LayerTrace`.
         sinks: the logits of attention sinks, (H,), if the model has any.
-        lse: (H, N), sinks included, if it is known.
+        lse: (H, N), including sinks, if known.
     """
 
     q: Array
@@ -129,7 +129,7 @@ class LayerArrays:
     lse: Array | None = None
 
     def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation | None]:
-        """The trace's layer, and its readouts with axes (H, 1, N, ...); None if none were asked for."""
+        """The trace's layer, and its readouts with axes (H, 1, N, ...); None if none were requested."""
         lse = np.zeros(self.q.shape[:2], np.float32) if self.lse is None else self.lse
         layer = LayerTrace(self.q, self.k, self.v, lse, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
         if self.lse is not None:
@@ -141,7 +141,7 @@ class LayerArrays:
 def layers_of(
     q: ArrayLike, k: ArrayLike, v: ArrayLike | None, mask: Mask | None, scale: float | None
 ) -> list[LayerArrays]:
-    """The layers of a user's arrays; see `Trace.of`."""
+    """Make layers from a user's arrays; see `Trace.of`."""
     arrays = {"q": checked("q", q), "k": checked("k", k)} | ({} if v is None else {"v": checked("v", v)})
     values = arrays.get("v")
     try:
@@ -158,7 +158,7 @@ def layers_of(
 
 
 def checked(name: str, given: ArrayLike, where: str = "") -> Array:
-    """An array of finite float32 numbers, (layers, heads, tokens, width), none of them 0."""
+    """Convert to a finite float32 array, (layers, heads, tokens, width), without an empty axis."""
     try:
         array: NDArray[Any] = np.asarray(given)
     except (TypeError, ValueError):
@@ -183,8 +183,8 @@ def checked(name: str, given: ArrayLike, where: str = "") -> Array:
 def check_plain(layers: Sequence[LayerTrace], model: str, what: str) -> None:
     """
     Raises:
-        TraceError: if the scores of a model's layers are more than scaled products, or its weights leave a share to
-            sinks, so that their trace can't be `what`.
+        TraceError: if the scores of a model's layers are more than scaled products, or sinks take a share of the
+            weight, so that its trace can't be `what`.
     """
     if any(layer.softcap is not None or layer.bias is not None for layer in layers):
         raise TraceError(

@@ -1,4 +1,4 @@
-"""A few numbers and a small picture of every head, read while it runs."""
+"""Summary numbers and a thumbnail of every head, read while the model runs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from eyeline.readouts.observation import Observation
 from eyeline.traces.tokenized_text import TokenizedText
 
 Array = NDArray[Any]
-#: The most rows and columns of a head's small picture.
+#: The largest number of rows and of columns in a head's thumbnail.
 PICTURE = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Of every head of every layer: means over the queries that may look at anything, and a picture of its weights.
+    """Per head and layer: means over the queries that may look at any key, and a thumbnail of the weights.
 
     Attributes:
         entropy: (L, H), in nats.
-        distance: (L, H), |i - j| in tokens; None where queries and keys are different lines.
-        aside: (L, H), the share that goes to tokens that are set aside.
-        pictures: uint8, (L, H, R, C), R and C at most 32: the mean weight of a cell is most·(byte/255)².
-        most: (L, H), the largest mean weight of a cell.
+        distance: (L, H), |i - j| in tokens; None where queries and keys are different sequences.
+        aside: (L, H), the share of the weight on tokens that are set aside (see `TokenizedText`).
+        pictures: uint8, (L, H, R, C), R and C at most 32: the thumbnails. A cell's mean weight is most·(byte/255)².
+        most: (L, H), the largest of the cells' mean weights.
     """
 
     entropy: Array
@@ -51,7 +51,7 @@ def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
 
 
 def measures(layers: Sequence[Observation]) -> Measures:
-    """The measures of all layers, from an observation of each, (1, H, …) or (H, 1, …)."""
+    """The measures of all layers, from one observation per layer, with axes (1, H, …) or (H, 1, …)."""
     pictures = np.stack([_heads(seen[Pooled], 3) for seen in layers])
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]
@@ -66,12 +66,12 @@ def measures(layers: Sequence[Observation]) -> Measures:
 
 
 def _heads(values: Array, axes: int) -> Array:
-    """(H, …), with so many axes in all."""
+    """Values as (H, …), with `axes` axes."""
     return values.reshape(-1, *values.shape[len(values.shape) - axes + 1 :])
 
 
 def _mean(seen: Observation, values: Array) -> Array:
-    """The mean over the queries that may look at anything, (H,)."""
+    """The mean over the queries that may look at any key, (H,)."""
     looking = _heads(seen.lse, 2) > -np.inf
     total = np.where(looking, _heads(values, 2), 0).sum(axis=1, dtype=np.float64)
     return np.asarray(total / np.maximum(looking.sum(axis=1), 1), np.float32)

@@ -1,4 +1,4 @@
-"""The argument `model=`, whatever it is, as a `TextModel`."""
+"""Turn the argument `model` into a `TextModel`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def text_model(
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TextModel:
-    """A model that can be asked about a text.
+    """Make a `TextModel` from a name, a folder or a loaded model.
 
     Args:
-        model: a name of the catalogue, a folder, a loaded model of Eyeline's, or a model of transformers 5.
-        tokenizer: of a model of transformers.
-        kind: of an encoder-decoder, whose attention is looked at: "encoder", the text's own (the default), or
-            "decoder", that of its answer.
-        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
+        model: a name from the catalogue, a folder, a loaded model of Eyeline's, or a model of transformers 5.
+        tokenizer: the tokenizer of a model of transformers.
+        kind: for an encoder-decoder, the part to record: "encoder", the text's self-attention (the default), or
+            "decoder", the answer's.
+        target: the answer, for an encoder-decoder with kind="decoder"; the model's own if not given.
         progress: called with a line of text at each step of fetching or loading a model.
 
     Raises:
-        TraceError: if something is given that the model doesn't take, or is missing.
-        ModelError: if the model is unknown or its files are wrong.
+        TraceError: if an argument is given that the model doesn't take, or one that it needs is missing.
+        ModelError: if the model is unknown or its files are invalid.
     """
     if isinstance(model, (str, os.PathLike)):
         opened = open_model(model, progress)

@@ -1,4 +1,4 @@
-"""Recording Eyeline's own models, in NumPy."""
+"""Record Eyeline's own models, which run in NumPy."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class OwnModel:
         self.positions, self.vocabulary_size = config.positions, config.vocabulary_size
 
     def read(self, text: str) -> ReadText:
-        """The text as the model takes it."""
+        """Tokenize a text for the model."""
         return ReadText(self.model.tokens(text))
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """A text with other tokens, otherwise like one that was read."""
+        """A copy of a read text with other tokens."""
         return ReadText(tokens)
 
     def generates(self) -> bool:
@@ -63,7 +63,7 @@ class OwnModel:
         """Run the model once over a text; see `TextModel.record`."""
         model, tokens, config = self.model, text.tokens, self.model.config
         if config.causal and mask == Causal():
-            mask = None  # its tokens look only back as it is
+            mask = None  # the model is causal anyway
         line = of_tokens(tokens, causal=config.causal, prompt=text.prompt)
         kept, seen, vectors = [], [], []
         places = keep.positions(len(tokens))
@@ -101,7 +101,7 @@ class OwnModel:
     def go_on(
         self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
     ) -> Continued:
-        """Go on with a text; every token goes through the model once."""
+        """Generate text; every token goes through the model once."""
         model, config = self.model, self.model.config
         assert isinstance(config, DecoderConfig)
         continuation = model.continuation(text.tokens)
@@ -121,7 +121,7 @@ class OwnModel:
         )
 
     def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
-        """The trace of a text that went through the model in several passes."""
+        """Make the trace of a text that went through the model in several passes."""
         config, N = self.model.config, len(tokens)
         kept = []
         for number in range(config.layers):
@@ -165,7 +165,7 @@ class OwnModel:
 
 
 def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrace:
-    """A layer of one text, as a trace keeps it."""
+    """A layer of one text, in a trace's form."""
     return LayerTrace(
         np.ascontiguousarray(layer.q[0]),
         np.ascontiguousarray(layer.k[0]),
@@ -177,7 +177,7 @@ def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrac
 
 
 def name_of(mask: Mask | None, scale: float | None) -> str:
-    """The name of a run, by its changes.
+    """The name of a run, from its changes.
 
     >>> name_of(Causal(), 1.0), name_of(None, None)
     ('causal, without ÷ √d', 'as trained')

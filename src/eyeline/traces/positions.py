@@ -12,7 +12,7 @@ def is_whole(value: object) -> bool:
 
 
 def checked_range(name: str, given: tuple[int, int] | None, count: int) -> tuple[int, int]:
-    """[first, last), checked to hold something."""
+    """Return [first, last), checked to be in range and not empty."""
     if given is None:
         return 0, count
     try:

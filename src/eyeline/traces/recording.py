@@ -1,4 +1,4 @@
-"""Running a model, and keeping its trace."""
+"""Run a model and record its trace."""
 
 from __future__ import annotations
 
@@ -55,29 +55,31 @@ def record(
     cancelled: Callable[[], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Trace | list[Trace]:
-    """Run a model over a text and keep its trace, layer by layer, in memory that grows with the text.
+    """Run a model over a text and record its trace, layer by layer, in memory linear in the length of the text.
 
     Args:
-        text: one word or more, as many tokens as the model has positions at most; with a model of transformers, also a
-            dict of its inputs, of one text, sound or picture.
-        model: a name of the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
-            A folder of a family that Eyeline doesn't have in NumPy runs through transformers, where it is installed.
-        tokenizer: of a model of transformers.
-        target: of an encoder-decoder of transformers, the answer that its decoder is given; its own if not said.
-        mask: "causal" (no looking ahead) or any mask, beside what the model says itself.
+        text: one or more words, with at most as many tokens as the model has positions; with a model of transformers,
+            also a dict of its inputs, for one text, sound or picture.
+        model: a name from the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
+            A folder whose family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
+        tokenizer: the tokenizer of a model of transformers.
+        target: the answer given to the decoder of an encoder-decoder of transformers; the model's own if not given.
+        mask: "causal" (no looking ahead) or any mask, in addition to the model's own mask.
         scale: the factor of the scores; as trained if not given.
-        values: whether values are kept too, which are needed to see what a token becomes.
-        cancelled: asked before each layer whether to give up.
+        values: whether to keep values, which are needed to show a token's new vector.
+        cancelled: called before each layer; returns whether to stop.
         progress: called with a line of text at each step of fetching a model, and of running it.
 
     Returns:
-        The `Trace`. Of a model of transformers a list of them: one, or those of encoder, decoder and cross-attention.
+        The `Trace`. For a model of transformers, a list of traces: one, or those of encoder, decoder and
+        cross-attention.
 
     Raises:
-        TraceError: if the text is none, or scale isn't a finite number; a ValueError.
-        HuggingFaceError: if a model of transformers computes its scores or its attention in its own way; a ValueError.
-        ModelError: if the model is unknown or its files are wrong, or the text is too long for it; a ValueError.
-        Cancelled: if `cancelled` said so.
+        TraceError: if the text isn't a text, or scale isn't a finite number; a ValueError.
+        HuggingFaceError: if a model of transformers computes scores or attention in a way that Eyeline doesn't support;
+            a ValueError.
+        ModelError: if the model is unknown, its files are invalid, or the text is too long for it; a ValueError.
+        Cancelled: if `cancelled` returned True.
 
     >>> record("time flies like an arrow")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
@@ -117,15 +119,15 @@ def record_tokens(
     cancelled: Callable[[], bool] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
-    """The same of tokens, the last of which may have been generated.
+    """Run a model over tokens and record its trace; the last tokens may have been generated.
 
     Args:
         model: one of Eyeline's models.
-        tokens: its tokens of a text.
-        prompt: how many of them were given, if the others were generated.
-        keep: what to keep; as for `record` if not given.
+        tokens: a text's tokens.
+        prompt: the number of prompt tokens, if the others were generated.
+        keep: what the trace keeps; as for `record` if not given.
         mask, scale, cancelled: as for `record`.
-        layer_done: called after each layer with how many are done and how many there are.
+        layer_done: called after each layer with the number of finished layers and of all layers.
     """
     return record_text(
         text_model(model),
@@ -148,12 +150,10 @@ def record_text(
     cancelled: Callable[[], bool] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
-    """The same of a text that was read, by any model: the one way from a text to a trace."""
+    """Run any model over a read text and record its trace: the only way from a text to a trace."""
     tokens = text.tokens
     if not tokens.has_words:
-        raise TraceError(
-            f"text must have at least one word, got {tokens.text[:20]!r}, of which the tokenizer makes none"
-        )
+        raise TraceError(f"text must have at least one word, got {tokens.text[:20]!r}, which has none")
     if scale is not None and not np.isfinite(scale):
         raise TraceError(f"scale must be a finite number, got {scale!r}")
     if isinstance(mask, str):

@@ -1,4 +1,4 @@
-"""Regions of one head's weights, exactly, in memory of their own size: each weight, or the means of cells."""
+"""Exact regions of one head's weights, in memory of their own size: each weight, or the means of cells."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pooled(
     rows: int,
     columns: int,
 ) -> Array:
-    """A region of one head's weights as a small picture; see `Trace.pooled`."""
+    """A region of one head's weights, reduced to means of cells; see `Trace.pooled`."""
     top, bottom = checked_range("queries", queries, layer.q.shape[1])
     first, last = checked_range("keys", keys, layer.k.shape[1])
     for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
@@ -51,13 +51,13 @@ def pooled(
 def _observed(
     layer: LayerTrace, head: int, queries: NDArray[np.int64] | slice, first: int, last: int, read: Readout
 ) -> Observation:
-    """A readout of some rows of one head over the keys [first, last), as shares of the whole rows' totals."""
+    """A readout of some rows of one head over the keys [first, last), normalized by the totals of the whole rows."""
     group = head // (len(layer.q) // len(layer.k))
     rows = np.arange(layer.q.shape[1])[queries]
     return observe(
         layer.q[head][queries],
         layer.k[group, first:last],
-        np.zeros((last - first, 0), np.float32),  # values without width, since only the weights are needed
+        np.zeros((last - first, 0), np.float32),  # values of width 0, since only the weights are needed
         mask=layer.allowed.mask(head, rows, (first, last)),
         scale=layer.scale,
         scores=layer.scores(head, rows, (first, last)),

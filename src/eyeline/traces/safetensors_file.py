@@ -1,4 +1,4 @@
-"""A safetensors file of a trace's arrays, with what isn't arrays as JSON in its metadata."""
+"""The safetensors file of a trace's arrays, with everything else as JSON in its metadata."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from eyeline.caches import whole
 from eyeline.traces.errors import TraceError
 
-#: What a trace's file says of its own form.
+#: The version of the trace file's format.
 SCHEMA = "eyeline.trace/1"
 _KEY = "eyeline"
 _TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
@@ -21,9 +21,10 @@ _NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.ui
 
 
 def write_trace(path: Path, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:
-    """Write arrays, and `about`. (Its own writer holds it all in memory, or makes a file that nobody else may read.)"""
+    """Write arrays, and `about` as metadata. (The library's writer holds the whole file in memory, or makes a file that
+    no other user may read.)"""
     header: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(about, allow_nan=False)}}
-    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number lies where it may
+    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that each number is aligned
     end = 0
     for name in order:
         array = arrays[name]
@@ -39,7 +40,7 @@ def write_trace(path: Path, arrays: dict[str, NDArray[Any]], about: dict[str, An
 
 
 class StoredArrays:
-    """The arrays of a file, mapped, and its metadata."""
+    """The memory-mapped arrays of a file, and its metadata."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         from safetensors import SafetensorError, safe_open
@@ -67,7 +68,7 @@ class StoredArrays:
             raise TraceError(f"{self.path}: {_KEY!r} in its metadata must be JSON; save the trace again") from None
 
     def array(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array of this type and shape."""
+        """Read an array, checked to have this dtype and shape."""
         entry = self._header.get(name)
         if entry is None:
             raise TraceError(f"{self.path} must have an array {name}, got none; save the trace again")
@@ -78,15 +79,15 @@ class StoredArrays:
                 f"shape {found[1]}; save the trace again"
             )
         first, last = entry["data_offsets"]
-        # Where another program wrote the file, numbers may lie anywhere.
+        # In another program's file, numbers may be unaligned.
         return np.require(self._data[first:last].view(_TYPES[kind]).reshape(shape), requirements="A")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array; of one that isn't there, none."""
+        """The shape of an array; () if there is no such array."""
         return tuple(self._header.get(name, {"shape": ()})["shape"])
 
     def finite(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Numbers that are all finite."""
+        """Read a float32 array, checked to be finite."""
         array = self.array(name, "F32", shape)
         if not np.isfinite(array).all():
             raise TraceError(f"{self.path}: {name} must be finite numbers, got others; record the trace again")

@@ -10,13 +10,13 @@ SIZES = ("layers", "heads", "key_heads", "head_dim", "value_dim")
 
 @dataclass(frozen=True)
 class Sizes:
-    """A model's name, and its sizes.
+    """A model's name and sizes.
 
     Attributes:
         name: the name or folder that the user gave.
         layers: L. heads: H. key_heads: G, fewer where several heads share keys. head_dim: D. value_dim: E, 0 if values
             were not kept.
-        positions: the most tokens that the model takes; None if it has no limit, or none is known.
+        positions: the model's maximum number of tokens; None if it has no limit, or none is known.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The layers of a trace as its file holds them: their arrays by name, and an entry of the metadata for each."""
+"""The layers of a trace in its file: their arrays by name, and one metadata entry per layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 def stored_layers(layers: Sequence[LayerTrace]) -> tuple[dict[str, Array], list[dict[str, Any]]]:
-    """The arrays of layers, and their entries; a mask that several layers share is stored once."""
+    """The arrays of layers and their metadata entries; a mask that several layers share is stored once."""
     arrays: dict[str, Array] = {}
     masks: dict[int, str] = {}
     entries: list[dict[str, Any]] = []
@@ -41,11 +41,11 @@ def opened_layer(
     tokens: tuple[int, int],
     widths: tuple[int, int],
 ) -> LayerTrace:
-    """A layer from a file, checked.
+    """Load a layer from a file, and check it.
 
     Args:
-        tensors, entry: the file's arrays, and what its metadata says of the layer.
-        number: the layer's, from 0.
+        tensors, entry: the file's arrays, and the layer's metadata entry.
+        number: the layer's number, from 0.
         heads: (H, G). tokens: (N, M). widths: (D, E), where E is 0 if values weren't kept.
     """
     name, (H, G), (N, M), (D, E) = f"layers.{number}", heads, tokens, widths
@@ -60,7 +60,7 @@ def opened_layer(
 
 
 def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: int) -> Allowed:
-    """Where a layer's queries may look."""
+    """The mask of a stored layer."""
     kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
     if kind == "causal" and N != M:
         layer.wrong("mask", "another where queries and keys differ in number")

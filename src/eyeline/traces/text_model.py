@@ -1,4 +1,4 @@
-"""The interface of a model that can be asked about a text: Eyeline's own in NumPy, and those of transformers."""
+"""The interface of models that take text: Eyeline's own in NumPy, and those of transformers."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 class TorchModel(Protocol):
-    """A model of transformers: a module of torch, which this room doesn't import."""
+    """A model of transformers: a torch module; this room doesn't import torch."""
 
     def named_modules(self) -> Iterable[tuple[str, Any]]:
-        """Its parts by their paths."""
+        """The module's parts by their paths."""
 
 
-#: What may be given as `model=`.
+#: The types of the argument `model`.
 AnyModel = str | os.PathLike[str] | Model | TorchModel
 
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text as a model takes it.
+    """A text, tokenized for a model.
 
     Attributes:
-        tokens: its tokens, with their places in the text.
-        inputs: what else a model of transformers is called with.
-        prompt: how many of the tokens were given, if the others were generated.
+        tokens: its tokens, with their spans in the text.
+        inputs: the other inputs of a model of transformers.
+        prompt: the number of prompt tokens, if the others were generated.
     """
 
     tokens: Tokens
@@ -45,13 +45,13 @@ class ReadText:
 
 @dataclass(frozen=True)
 class Continued:
-    """A text that was gone on with.
+    """A prompt with its generated continuation.
 
     Attributes:
-        text: the whole of it.
-        probabilities: of each new token, among all tokens, before temperature and cuts.
-        ended: whether the last token is one that ends a text.
-        trace: of the run, where generating left one; else the text is still to be recorded.
+        text: the prompt and the continuation.
+        probabilities: the probability of each new token, before temperature and top-p.
+        ended: whether the last token is an end-of-text token.
+        trace: the trace of the run, if generation recorded one; else the text is still to be recorded.
     """
 
     text: ReadText
@@ -65,12 +65,12 @@ class TextModel(Protocol):
 
     Attributes:
         name: the name or folder that the user gave.
-        layers, heads: the sizes of the part that is looked into.
-        positions: the most tokens that it takes; None if it has no limit.
-        vocabulary_size: how many token ids there are.
-        family: what config.json calls its kind, such as "bert".
-        kind: of an encoder-decoder, the part that is looked into.
-        identity: the model itself: results that don't depend on a text are kept for each.
+        layers, heads: their numbers in the recorded part of the model.
+        positions: the maximum number of tokens; None without a limit.
+        vocabulary_size: the number of token ids.
+        family: the model type in config.json, such as "bert".
+        kind: for an encoder-decoder, the recorded part.
+        identity: the model object, the cache key of results that don't depend on a text.
         state: a number that changes whenever the model's weights do.
     """
 
@@ -113,17 +113,17 @@ class TextModel(Protocol):
 
         Args:
             text: as `read` gives it.
-            keep: what to keep.
-            mask: where tokens may look, beside what the model says itself.
+            keep: what the trace keeps.
+            mask: where tokens may look, in addition to the model's own mask.
             scale: the factor of the scores; as trained if not given.
-            cancelled: asked before each layer whether to give up.
-            layer_done: called after each layer with how many are done and how many there are.
+            cancelled: called before each layer; returns whether to stop.
+            layer_done: called after each layer with the number of finished layers and of all layers.
         """
 
     def generates(self) -> bool:
-        """Whether the model is a decoder that says what comes next."""
+        """Whether the model is a decoder that predicts the next token."""
 
     def go_on(
         self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
     ) -> Continued:
-        """Go on with a text, by up to `count` tokens; `said` is called with each bit of new text."""
+        """Generate up to `count` tokens; `said` is called with each piece of new text."""

@@ -1,4 +1,4 @@
-"""A line of tokens, as a trace keeps it: the text, its tokens, its words, and which are set aside."""
+"""A tokenized text in a trace: the text, its tokens, its words, and the words that are set aside."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the text, or a special token or a bare space.
+    """A word of the text, a special token, or spaces alone.
 
     Attributes:
         tokens: [first, last) of its tokens.
-        span: [first, last) in the text, in characters; None for a special token.
+        span: its characters in the text, [first, last); None for a special token.
     """
 
     tokens: Span
@@ -32,15 +32,15 @@ class TokenizedText:
     """A text cut into tokens.
 
     Attributes:
-        text: as typed.
-        ids: what the model was given; -1 where tokens are a user's own words.
+        text: the text as typed.
+        ids: the token ids; -1 where tokens are a user's own words.
         pieces: how the tokenizer spells each token.
-        spans: [first, last) of each token in the text, in characters; None for a special token.
-        words: in reading order; together they are all the tokens.
-        aside: the places among the words of those that are set aside unless they are asked for: special tokens, bare
-            spaces, and where tokens look only back, the first word.
-        prompt: how many tokens were given, where the others were generated; None if all were given.
-        unknown: the positions of the tokens that stand for a text the vocabulary has no piece for, as [UNK].
+        spans: each token's characters in the text, [first, last); None for a special token.
+        words: the words in reading order; together they cover all tokens.
+        aside: the indices of the words that are set aside (left out of pictures and shares by default): special tokens,
+            bare spaces and, with causal attention, the first word.
+        prompt: the number of prompt tokens, if the others were generated; None if none was.
+        unknown: the positions of unknown tokens, such as [UNK], which stand for text that the vocabulary lacks.
     """
 
     text: str
@@ -57,11 +57,11 @@ class TokenizedText:
 
     @property
     def tokens_aside(self) -> list[int]:
-        """The positions of the tokens of the words that are set aside."""
+        """The positions of the tokens that are set aside."""
         return [token for place in self.aside for token in range(*self.words[place].tokens)]
 
     def stored(self) -> dict[str, Any]:
-        """The line as a trace's file has it: places in characters, null for none."""
+        """The text's entry in a trace file: spans in characters, null for none."""
         return {
             "text": self.text,
             "ids": self.ids,
@@ -74,7 +74,7 @@ class TokenizedText:
         }
 
     def entry(self) -> dict[str, Any]:
-        """The line as the page's header has it: places in UTF-16 units of the text, as JavaScript counts, -1 for none.
+        """The text's entry in the page's header: spans in UTF-16 code units, as JavaScript counts, -1 for none.
 
         >>> of_words(["🦜", "flies"]).entry()["words"]
         [[0, 1, 0, 2], [1, 2, 3, 8]]
@@ -99,12 +99,12 @@ class TokenizedText:
 
 
 def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> TokenizedText:
-    """The line of a model's tokens.
+    """Make a `TokenizedText` from a model's tokens.
 
     Args:
-        tokens: as `Model.tokens` gives them.
-        causal: whether the tokens look only back: the first word is then set aside.
-        prompt: how many of them were given, if the others were generated.
+        tokens: the result of `Model.tokens`.
+        causal: whether attention is causal: the first word is then set aside.
+        prompt: the number of prompt tokens, if the others were generated.
     """
     units = units_of(tokens, pieces=False)
     shown = set(shown_of(units, causal=causal, special=False))
@@ -122,7 +122,7 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Tok
 
 
 def of_words(words: Sequence[str], name: str = "queries") -> TokenizedText:
-    """A line of a user's own words, each one token, with a space between two.
+    """Make a `TokenizedText` from a user's own words, one token each, joined by spaces.
 
     >>> of_words(["a", "rose"]).text
     'a rose'

@@ -1,4 +1,4 @@
-"""The trace of a run, and any part of its weights."""
+"""The trace of a run: everything needed to compute any part of its attention weights."""
 
 from __future__ import annotations
 
@@ -32,22 +32,21 @@ Kind = Literal["encoder", "decoder", "cross"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """What a run leaves: enough to have any of its weights again, exactly, as exp(scale·q·k - lse). Made by `record`.
+    """The record of one run, from which any weight is computed exactly, as exp(scale·q·k - lse). Made by `record`.
 
     Layers and heads are counted from 0.
 
     Attributes:
-        name: how the run differs: "as trained", "causal", "without ÷ √d", or which part of a model it is of.
+        name: the change to the run: "as trained", "causal", "without ÷ √d"; or the part of the model.
         model: the model's name and sizes.
-        kind: "encoder", "decoder" (tokens look only back) or "cross" (queries and keys are different lines).
-        queries: the tokens that look.
-        keys: the tokens that are looked at; None if they are the same.
-        layers: one for each layer of the model.
-        vectors: the vectors of some tokens before the first layer and after each, (L + 1, tokens, width), if they were
-            asked for; of `vector_tokens`.
+        kind: "encoder", "decoder" (causal) or "cross" (queries and keys are different sequences).
+        queries: the query tokens.
+        keys: the key tokens; None if they are the same as the query tokens.
+        layers: one entry per layer of the model.
+        vectors: the vectors of the tokens `vector_tokens` before the first layer and after each, (L + 1, tokens,
+            width), if they were requested.
         vector_tokens: the positions of those tokens.
-        seen: the readouts of each layer that were asked for, with axes (1, H, N, ...) or
-            (H, 1, N, ...).
+        seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
     """
 
     name: str
@@ -69,7 +68,7 @@ class Trace:
 
     @cached_property
     def measures(self) -> Measures:
-        """A few numbers and a small picture of every head."""
+        """Summary numbers and a thumbnail of every head."""
         if self._measures is not None:
             return self._measures
         read = asked(self.queries, self.keys)
@@ -77,12 +76,12 @@ class Trace:
 
     @property
     def across(self) -> TokenizedText:
-        """The tokens that are looked at."""
+        """The key tokens."""
         return self.queries if self.keys is None else self.keys
 
     @property
     def has_values(self) -> bool:
-        """Whether values were kept."""
+        """Whether the trace has values."""
         return all(layer.v is not None for layer in self.layers)
 
     @staticmethod
@@ -98,20 +97,20 @@ class Trace:
         name: str = "as given",
         model: str = "your arrays",
     ) -> Trace:
-        """The trace of arrays of your own.
+        """Make a trace from your own arrays.
 
         Args:
-            q: queries, (L, H, N, D), finite, of any floating-point type; float32 is kept of it.
+            q: queries, (L, H, N, D), finite, of any floating-point dtype; stored as float32.
             k: keys, (L, G, M, D), where H is a multiple of G.
-            v: values, (L, G, M, E), if what a token becomes is to be seen.
-            mask: where a query may look, in every layer; everywhere if not given.
+            v: values, (L, G, M, E); needed to show a token's new vector.
+            mask: where queries may look, in every layer; everywhere if not given.
             scale: the factor of the scores; 1/√D if not given.
-            queries: N words, one for each token that looks.
-            keys: M words, if queries look at another line.
+            queries: N words, one per query token.
+            keys: M words, if queries and keys are different sequences.
             name, model: the names of the trace and of its model.
 
         Raises:
-            TraceError: if one of them has a wrong shape, type or number; a ValueError.
+            TraceError: if an argument has a wrong shape, dtype or value; a ValueError.
 
         >>> import numpy as np
         >>> q, k = (np.eye(3)[None, None] for _ in range(2))
@@ -145,18 +144,18 @@ class Trace:
         positions: int | None = None,
         vectors: Array | None = None,
     ) -> Trace:
-        """The trace of layers that were run elsewhere.
+        """Make a trace of layers that were run elsewhere.
 
         Args:
             layers: each layer's arrays.
-            queries, keys, name, model, kind: as in `Trace`; the kind is that of the masks if not given.
-            keep: what is read of each layer; the numbers of `Trace.measures` if not given.
-            positions: the most tokens that the model takes, if that is known.
+            queries, keys, name, model, kind: as in `Trace`; by default the masks decide the kind.
+            keep: what to keep of each layer; the numbers of `Trace.measures` if not given.
+            positions: the model's maximum number of tokens, if known.
             vectors: the vectors of the tokens `keep.vectors`.
         """
         keep = Keep(measures=True) if keep is None else keep
         measured = asked(queries, keys) if keep.measures else []
-        # Two readouts of one kind can't be asked for at once: what `keep` asks for is read by itself.
+        # One call can't have two readouts of one kind, so the readouts of `keep` get a call of their own.
         kept, seen, read = [], [], []
         for arrays in layers:
             layer, found = arrays.observed(measured or keep.read)
@@ -184,9 +183,9 @@ class Trace:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace into a file, which is there whole or not at all. `load_trace` opens it.
+        """Write the trace to a file, completely or not at all. `load_trace` opens it.
 
-        It is a safetensors file; docs/page-format.md says what it holds.
+        It is a safetensors file; docs/page-format.md describes its contents.
 
         Raises:
             TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), which the file can't
@@ -239,21 +238,21 @@ class Trace:
         rows: int = 32,
         columns: int = 32,
     ) -> Array:
-        """One head's weights, or a region of them, as a small picture, exactly, in memory that grows with the tokens.
+        """One head's weights, or a region of them, reduced to exact means of cells, in memory linear in the tokens.
 
         Args:
             layer, head: counted from 0.
             queries: [first, last) of the queries; all if not given.
             keys: [first, last) of the keys, likewise.
-            rows: the picture's height, at most as many as there are queries in the region.
+            rows: the height of the result, at most the number of queries in the region.
             columns: its width, likewise.
 
         Returns:
-            float32, (rows, columns): the mean weight of each cell; hidden pairs count as 0. Row r of R shows
-            the queries from r·n//R to (r+1)·n//R of n, and so do the columns of the keys.
+            float32, (rows, columns): the mean weight of each cell; hidden pairs count as 0. Row r of R covers the
+            queries from r·n//R to (r+1)·n//R of n, and columns divide the keys in the same way.
 
         Raises:
-            TraceError: if there is no such layer, head or region, or the picture is larger than it.
+            TraceError: if there is no such layer, head or region, or the result would be larger than the region.
         """
         part = self.layer(layer)
         self.key_head(head)
@@ -270,7 +269,7 @@ class Trace:
         return self.layers[layer]
 
     def key_head(self, head: int) -> int:
-        """The head of keys and values that a head looks at, both counted from 0.
+        """The key/value head that a query head uses, both counted from 0.
 
         Raises:
             TraceError: if there is no such head.

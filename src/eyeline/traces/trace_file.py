@@ -1,4 +1,4 @@
-"""The trace file: safetensors, with what isn't arrays as JSON in its metadata; docs/page-format.md says how."""
+"""The trace file: arrays as safetensors, everything else as JSON in the metadata; docs/page-format.md describes it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from eyeline.traces.trace import Trace
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
-    """A trace from its file. Its arrays are read when they are looked at.
+    """Load a trace from its file. Its arrays are memory-mapped and read when they are used.
 
     Raises:
-        TraceError: if the file is no trace, was cut short, or says what can't be: it names the key; a ValueError.
+        TraceError: if the file isn't a trace, was cut short, or holds impossible values (the message names the key); a
+            ValueError.
         OSError: if it can't be read.
 
     >>> import tempfile
@@ -61,7 +62,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
 
 
 def _line(entry: StoredSettings) -> TokenizedText:
-    """A line from a file, checked: its words are all its tokens in order, and all places are places of the text."""
+    """Load a tokenized text, checked: its words cover all tokens in order, and all spans lie within the text."""
     text, pieces = entry.text("text"), entry.texts("pieces")
     N, end = len(pieces), len(text)
     ids, spans = entry.items("ids"), entry.items("spans")
@@ -87,7 +88,7 @@ def _line(entry: StoredSettings) -> TokenizedText:
         entry.wrong("aside", f"places of the {len(words)} words")
     if prompt is not None and not _is_place(prompt, 0, N):
         entry.wrong("prompt", f"a number of the {N} tokens, or null")
-    unknown = [] if entry.get("unknown") is None else entry.items("unknown")  # files of before have none
+    unknown = [] if entry.get("unknown") is None else entry.items("unknown")  # older files have none
     if not all(_is_place(place, 0, N - 1) for place in unknown):
         entry.wrong("unknown", f"positions of the {N} tokens")
     return TokenizedText(

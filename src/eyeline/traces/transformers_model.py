@@ -1,4 +1,4 @@
-"""Recording models of transformers."""
+"""Record models of transformers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from eyeline.huggingface.recording import Recording
     from eyeline.huggingface.watched_call import Kind
 
-#: A tokenizer that knows no limit says a number larger than this.
+#: Tokenizers without a limit report a number larger than this.
 _NO_LIMIT = 10**9
 
 
@@ -40,11 +40,11 @@ class TransformersModel:
     """A model of transformers and its tokenizer, as a `TextModel`.
 
     Args:
-        model: the model, in evaluation mode, or a module that holds one.
+        model: the model, in evaluation mode, or a module that contains one.
         tokenizer: its tokenizer.
-        kind: of an encoder-decoder, "encoder" (the default: how the text looks at itself) or "decoder" (its answer).
-        target: of an encoder-decoder with kind="decoder", the answer; the model's own if not given.
-        name: the name that the user gave, if not its configuration's.
+        kind: for an encoder-decoder, "encoder" (the default: the text's self-attention) or "decoder" (the answer's).
+        target: the answer, for an encoder-decoder with kind="decoder"; the model's own if not given.
+        name: the model's name; by default from its configuration.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class TransformersModel:
 
     @property
     def state(self) -> int:
-        """What changes whenever the model's weights do."""
+        """A number that changes whenever the model's weights do."""
         return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
 
     def read(self, text: str) -> ReadText:
-        """The text as the model takes it; with kind="decoder", the answer to it."""
+        """Tokenize a text for the model; with kind="decoder", the answer to it."""
         tokens, inputs = read(text, self._tokenizer)
         if not self._both:
             return ReadText(tokens, inputs)
@@ -93,7 +93,7 @@ class TransformersModel:
         return ReadText(reread(ids, self._tokenizer), {**inputs, "decoder_input_ids": [ids]})
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
-        """A text with other tokens, otherwise like one that was read."""
+        """A copy of a read text with other tokens."""
         ids = [int(id) for id in tokens.ids]
         if self.kind == "decoder" and self._both:
             return ReadText(tokens, {**like.inputs, "decoder_input_ids": [ids]})
@@ -160,13 +160,13 @@ class TransformersModel:
         )
 
     def generates(self) -> bool:
-        """Whether the model is a decoder that says what comes next."""
+        """Whether the model is a decoder that predicts the next token."""
         return not self._both and bool(self.model.can_generate())
 
     def go_on(
         self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
     ) -> Continued:
-        """Go on with a text. What was generated is still to be recorded, in a pass of its own."""
+        """Generate text. The result has no trace: recording it takes another pass."""
         from eyeline.huggingface.next_tokens import generate_by
 
         backend = getattr(self._tokenizer, "backend_tokenizer", None)
@@ -198,7 +198,7 @@ class TransformersModel:
 
 
 def _vectors(recording: Recording, kind: Kind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
-    """The vectors that are to be kept; None where the model's layers don't hand them on as others do."""
+    """The vectors that `keep` requests; None if the model's layers don't pass hidden states in the usual way."""
     places = keep.positions(tokens)
     if places is None:
         return None
@@ -227,7 +227,7 @@ def _checked_kind(kind: str | None, both: bool) -> str | None:
 
 
 def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, int]:
-    """How many layers and heads the part that is looked into has, by a configuration; a trace's own count is final."""
+    """The numbers of layers and heads in the recorded part, by the configuration; a trace's own counts are final."""
     if kind is None:
         return _size(text, "num_hidden_layers"), _size(text, "num_attention_heads")
     layers = [f"{kind}_layers", *(["num_decoder_layers"] if kind == "decoder" else []), "num_hidden_layers"]
@@ -236,7 +236,7 @@ def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, in
 
 
 def _size(config: Any, *names: str) -> int:
-    """The first of these sizes that a configuration has."""
+    """The first of these sizes that the configuration has."""
     for name in names:
         value = getattr(config, name, None)
         if isinstance(value, int):
@@ -247,7 +247,7 @@ def _size(config: Any, *names: str) -> int:
 
 
 def _positions(config: Any, tokenizer: Any) -> int | None:
-    """The most tokens that a model takes: RoBERTa's configuration counts two more than there are."""
+    """The model's maximum number of tokens: RoBERTa's configuration has two positions too many."""
     room = getattr(config, "max_position_embeddings", None)
     if not isinstance(room, int) or room < 1:
         return None

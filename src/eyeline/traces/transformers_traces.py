@@ -1,4 +1,4 @@
-"""Traces of a transformers model's attention calls: one of an encoder or a decoder, three of an encoder-decoder."""
+"""Traces of a transformers model's attention calls: one for an encoder or a decoder, three for an encoder-decoder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import RecordedCall
 
-#: What `huggingface` calls each kind of attention, and what a trace does.
+#: The name of each kind of attention in `huggingface`, and in a trace.
 KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
 
 
@@ -76,12 +76,12 @@ def is_encoder_decoder(model: Any) -> bool:
 
 
 def name_of_model(model: Any) -> str:
-    """What a transformers model is called."""
+    """The name of a transformers model."""
     return str(getattr(model.config, "name_or_path", "") or type(model).__name__)
 
 
 def before_each(cancelled: Callable[[], bool] | None, progress: Callable[[str], None] | None) -> Callable[[str], None]:
-    """The function to call before each attention module runs."""
+    """Make the function to call before each attention module runs."""
 
     def before(module: str) -> None:
         if cancelled is not None and cancelled():
@@ -104,16 +104,16 @@ def trace_of_calls(
     vectors: NDArray[np.float32] | None = None,
     prompt: int | None = None,
 ) -> Trace:
-    """The trace of the calls of one kind.
+    """Make the trace of the attention calls of one kind.
 
     Args:
-        calls: at least one.
-        queries, keys: the tokens that look, and those that are looked at, where they are known.
-        several: whether the model has other kinds of attention too.
-        model: its name.
-        keep: what to keep.
+        calls: one or more.
+        queries, keys: the query and key tokens, where they are known.
+        several: whether the model also has other kinds of attention.
+        model: the model's name.
+        keep: what the trace keeps.
         positions, vectors: as for `traced`.
-        prompt: how many of the tokens were given, if the others were generated.
+        prompt: the number of prompt tokens, if the others were generated.
     """
     kind = KINDS[calls[0].kind]
     (H, N, _), (_, M, _) = calls[0].q.shape, calls[0].k.shape
@@ -154,7 +154,8 @@ def trace_of_calls(
 
 
 def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:
-    """The tokens as a trace keeps them, if they are so many: a picture's patches or a sound's frames are numbered."""
+    """The tokens in a trace's form, if there are `count`; else numbers, as for a picture's patches or a sound's
+    frames."""
     if tokens is None or len(tokens) != count:
         return of_words([str(place) for place in range(count)])
     if isinstance(tokens, Tokens):
@@ -163,7 +164,7 @@ def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt:
 
 
 def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
-    """A text as tokens, and what a transformers model is called with, one text to the batch."""
+    """Tokenize a text; returns the tokens and a transformers model's inputs, a batch of one text."""
     from eyeline.huggingface.model_inputs import tokenized
 
     if tokenizer is None:
@@ -186,7 +187,7 @@ def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
 
 
 def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
-    """Tokens whose text isn't known, as a tokenizer reads them."""
+    """Make tokens from ids whose text isn't known: the tokenizer decodes it."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is not None:
         reading = Continuation(backend, Tokens("", [], [], [], []))
@@ -202,14 +203,15 @@ def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
 
 
 def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText | Tokens:
-    """Tokens whose text isn't known: as a tokenizer reads them; without one, their numbers."""
+    """Make tokens from ids whose text isn't known: decoded by the tokenizer; without one, their numbers."""
     if tokenizer is None:
         return replace(of_words([str(id) for id in ids]), ids=tuple(map(int, ids)))
     return reread(ids, tokenizer)
 
 
 def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: str | None) -> list[int]:
-    """The tokens that the decoder of an encoder-decoder is given: the target, those among the inputs, or its own."""
+    """The input tokens of an encoder-decoder's decoder: the target, those among the inputs, or the model's own
+    answer."""
     from eyeline.huggingface.model_inputs import answer_ids, target_ids
 
     if target is not None:

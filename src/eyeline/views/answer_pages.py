@@ -1,4 +1,4 @@
-"""The page of an explanation or a comparison: the traces of its runs, and the state that shows what was asked."""
+"""The page of an explanation or a comparison: the traces of its runs, and the state that shows the question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eyeline.words import worded
 
 
 def explanation_page(found: Explanation) -> Page:
-    """The page of an explanation; where something was changed, the second trace is of the run that it changed.
+    """Make the page of an explanation; its second trace, if any, is of the run with a changed mask or scale.
 
     Raises:
         TraceError: if the model's scores are more than scaled products (a cap, a bias,
@@ -31,7 +31,7 @@ def explanation_page(found: Explanation) -> Page:
 
 
 def comparison_page(found: Comparison) -> Page:
-    """The page of a comparison.
+    """Make the page of a comparison.
 
     Raises:
         TraceError: as for `explanation_page`.
@@ -47,5 +47,5 @@ def comparison_page(found: Comparison) -> Page:
 
 
 def _state(layer: int, head: int | None, token: int | None, special: bool) -> dict[str, Any]:
-    """The part of the page's state that any question sets."""
+    """The part of the page's state that every question sets."""
     return {"layer": layer, "head": "mean" if head is None else head, "token": token, "special": special}

@@ -1,8 +1,7 @@
-"""Answers that print themselves: the view that draws each kind of answer in a terminal, in a notebook, as CSV and PNG.
+"""Attach views to answers: the renderers of each kind of answer in a terminal, in a notebook, as CSV and PNG.
 
-Answers stand below views and import none. This module fills in their `renderers`, and `eyeline.explain` and its like
-are loaded through it, so that whoever has one of these functions has answers that print themselves. Each view is loaded
-when something is first drawn.
+Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout` and
+`heads` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
 """
 
 from __future__ import annotations

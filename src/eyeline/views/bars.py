@@ -1,4 +1,4 @@
-"""Bar charts in a terminal: how much a token gives to each word, one run or two side by side."""
+"""Bar charts in a terminal: a token's share on each word, for one run or two side by side."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
     from eyeline.answers.entries import LayerCosine, Look, UnitEntry
 
-MOST = 40  # bars that are drawn unless more are asked for
+MOST = 40  # the number of bars drawn by default
 _NUMBER = 5  # cells of "  31%"
-_LONGEST = 48  # cells of a bar
+_LONGEST = 48  # the largest number of cells in a bar
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One column of bars: its heading, and the words that are looked at."""
+    """One column of bars: its heading, and the weights on words."""
 
     heading: str
     looks: Sequence[Look]
 
 
 def strongest(series: Sequence[Sequence[float]], most: int, always: Container[int] = ()) -> list[int]:
-    """The places with the largest numbers in any of several series, in order: all places where they aren't more than
-    `most`; else, of those with a number above 0, as many.
+    """The indices of the largest numbers in any of several series, in order: all if there are at most `most`; else the
+    `most` largest, without zeros.
 
     Args:
-        series: of the same length.
-        most: how many places at most.
-        always: places that are among them whatever their numbers; of more than `most` of these, the largest.
+        series: series of the same length.
+        most: the largest number of indices.
+        always: indices that are always included; if there are more than `most` of these, the largest of them.
 
     >>> strongest([[0.1, 0.4, 0.0, 0.2, 0.3]], 3, always=[2])
     [1, 2, 4]
@@ -50,7 +50,7 @@ def strongest(series: Sequence[Sequence[float]], most: int, always: Container[in
 
 
 def rest(series: Sequence[Sequence[float]], shown: Sequence[int]) -> str:
-    """How many places aren't shown, and what they have together; nothing if all are.
+    """The line on the entries that aren't shown: their number and their total; empty if all are shown.
 
     >>> rest([[0.1, 0.4, 0.2, 0.3]], [1, 3])
     'and 2 more, together 30%'
@@ -66,11 +66,11 @@ def bars(
     """One line per word: its label, and a bar with its share for each chart.
 
     Args:
-        charts: as many bars a line, side by side; all of the same units.
-        units: what may be looked at.
-        own: the units that the looking token is made of; a dot marks them.
-        ink: how to draw.
-        most: how many words at most, those with the largest shares; a last line says how many more there are.
+        charts: the charts, side by side; all of the same units.
+        units: the units of the rows.
+        own: the query token's own units, marked by a dot.
+        ink: the terminal's ink.
+        most: the largest number of words, those with the largest shares; a last line says how many more there are.
 
     Returns:
         The lines, and whether any bar was cut.
@@ -108,7 +108,7 @@ def bars(
 
 
 def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink: Ink) -> list[Text]:
-    """A table of cosines: a column for the embedding and one for each layer, in several rows where it is too wide."""
+    """A table of cosines: a column for the embedding and one for each layer, wrapped where it is too wide."""
     from rich.cells import cell_len
     from rich.text import Text
 

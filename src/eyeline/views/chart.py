@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 ROWS = 12
-_WIDEST = 64  # cells between the axes
+_WIDEST = 64  # the largest number of cells between the axes
 _STYLES = ("cyan", "yellow", "dim")
 
 
@@ -27,12 +27,12 @@ class Series:
 
 
 def log_chart(series: Sequence[Series], say: Callable[[float], str], ink: Ink) -> list[Text]:
-    """Curves on logarithmic axes, each with its own sign, and a legend.
+    """Draw curves on logarithmic axes, each with its own sign, and a legend.
 
     Args:
         series: the curves, over the same x.
-        say: how a value of y is written beside its axis.
-        ink: how to draw.
+        say: formats a value of y for its axis.
+        ink: the terminal's ink.
     """
     from rich.text import Text
 
@@ -49,7 +49,7 @@ def log_chart(series: Sequence[Series], say: Callable[[float], str], ink: Ink) -
         return round(math.log(x / xs[0]) / math.log(xs[-1] / xs[0]) * (cells - 1))
 
     grid: list[list[tuple[str, str]]] = [[(" ", "")] * cells for _ in range(ROWS)]
-    for place in range(len(series) - 1, -1, -1):  # the first is drawn last, over the others
+    for place in range(len(series) - 1, -1, -1):  # the first curve is drawn last, over the others
         curve, style = series[place], _STYLES[place % len(_STYLES)]
         for at, height in _heights(curve, xs, cells, column).items():
             row = round((high - height) / (high - low) * (ROWS - 1))

@@ -1,4 +1,4 @@
-"""A comparison in a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+"""Comparisons in a notebook: HTML without scripts, words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def comparison_html(answer: Comparison) -> str:
-    """A comparison as an HTML fragment."""
+    """Render a comparison as an HTML fragment."""
     question, sides = answer.question, answer.sides
     parts = []
     for side in sides:

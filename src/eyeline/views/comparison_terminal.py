@@ -1,4 +1,4 @@
-"""A comparison in a terminal."""
+"""Comparisons in a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def comparison(answer: Comparison, ink: Ink, most: int = MOST) -> Iterator[Text]:
-    """The lines of a comparison: the two texts, their cosines, and the words that are looked at in each."""
+    """Draw a comparison as lines: the two texts, the cosines, and the words that the word looks at in each."""
     question, sides = answer.question, answer.sides
     for side in sides:
         spans = [(side.units[index].start or 0, side.units[index].end or 0) for index in side.token_units]

@@ -29,7 +29,7 @@ def explanation_csv(answer: Explanation) -> str:
 
 
 def heads_csv(answer: Heads) -> str:
-    """A line for each head, empty where there was nothing to measure."""
+    """A row for each head, with empty cells where there was nothing to measure."""
     names = [measure.name for measure in answer.measures]
     rows = (
         [entry.layer, entry.head, entry.label, "; ".join(entry.labels), *(getattr(entry, name) for name in names)]

@@ -1,4 +1,4 @@
-"""Drawings in a terminal, and the lines that they are made of."""
+"""Drawings in a terminal, made of lines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Drawing:
-    """Something that rich can print in any terminal: `console.print(drawing)`.
+    """A drawing that rich prints in any terminal: `console.print(drawing)`.
 
     Args:
-        lines: the lines of the drawing, given the terminal's ink.
+        lines: returns the lines of the drawing for a terminal's ink.
     """
 
     def __init__(self, lines: Callable[[Ink], Iterable[Text]]) -> None:
@@ -65,7 +65,7 @@ def say(text: str, ink: Ink) -> Text:
 
 
 def beside(blocks: Sequence[Sequence[Text]], cells: int, ink: Ink) -> Iterator[Text]:
-    """Blocks of lines side by side, `cells` cells each, or below each other where there is no room."""
+    """Place blocks of lines side by side, `cells` cells each, or below each other where there is no room."""
     from rich.text import Text
 
     if cells * len(blocks) > ink.width + 2:

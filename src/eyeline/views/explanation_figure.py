@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from eyeline.answers.explanation import ExplainedRun
 
 
-_NUMBERED = 16  # units up to which cells hold their numbers
+_NUMBERED = 16  # the largest number of units for cells with numbers
 
 
 def save_heat_map(answer: Explanation, path: str | os.PathLike[str]) -> list[str]:
-    """Draw who looks at whom, one panel for each run; the row of the token that was asked about stands out.
+    """Draw the weights between words, one panel for each run; the row of the question's token is highlighted.
 
     Args:
         answer: the explanation.
-        path: a file name that ends in .png; it is written whole or not at all.
+        path: a file name that ends in .png; the file is written completely or not at all.
 
     Returns:
-        Characters for which no installed font has a picture.
+        The characters that no installed font has.
 
     Raises:
         ExtraError: if matplotlib isn't installed.
@@ -75,7 +75,7 @@ def _panel(panel: Axes, run: ExplainedRun, shown: Sequence[UnitEntry], ceiling: 
     shares, hidden = run.matrix.shares, run.matrix.hidden
     image = panel.imshow(shares, cmap="Blues", vmin=0, vmax=ceiling)
     if hidden is not None:
-        # What may not be looked at is grey, not the white of nothing.
+        # Hidden pairs are grey, in contrast to the white of 0.
         panel.imshow([[1.0 if unseen else math.nan for unseen in row] for row in hidden], cmap="Greys", vmin=0, vmax=8)
     labels = ["-" * unit.joins_before + printable(named(unit.text)) + "-" * unit.joins_after for unit in shown]
     size = min(10.0, max(3.0, 400 / len(labels)))

@@ -1,4 +1,4 @@
-"""An explanation in a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+"""Explanations in a notebook: HTML without scripts, words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def explanation_html(answer: Explanation) -> str:
-    """An explanation as an HTML fragment."""
+    """Render an explanation as an HTML fragment."""
     question, units, runs = answer.question, labelled(answer), answer.runs
     spans = [(units[index].start or 0, units[index].end or 0) for index in question.units]
     parts = [
@@ -76,7 +76,7 @@ def _run_name(text: str, run: ExplainedRun, runs: Sequence[ExplainedRun]) -> str
 
 
 def _generated(answer: Explanation, found: Generated) -> list[str]:
-    """The generated tokens, a row each."""
+    """The table of generated tokens, a row each."""
     rows = [row(["new", "", "probability", "before", '<div style="text-align:left">looked at</div>'])]
     for step in found.steps:
         bar = f"width:{80 * step.probability:.0f}px;height:1em;background:rgb({COLOURS[0]})"

@@ -1,4 +1,4 @@
-"""An explanation in a terminal."""
+"""Explanations in a terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLUS = " + is new."
 
 
 def explanation(answer: Explanation, ink: Ink) -> Iterator[Text]:
-    """The lines of an explanation: the question, the picture, and what it says in one sentence."""
+    """Draw an explanation as lines: the question, the picture, and its finding in one sentence."""
     question, units, runs = answer.question, answer.units, answer.runs
     spans = [(units[index].start or 0, units[index].end or 0) for index in question.units]
     yield title(answer.text, (spans[0][0], spans[-1][1]) if spans else new_span(answer), "", ink)

@@ -1,4 +1,4 @@
-"""PNG files, drawn with matplotlib, which is an extra."""
+"""PNG files, drawn with matplotlib, which is an optional dependency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Fonts that between them have most scripts; those that are installed are taken in this order.
+# Fonts that together cover most scripts; the installed ones are used in this order.
 _FONTS = (
     "DejaVu Sans",
     "Noto Sans",
@@ -40,7 +40,7 @@ _MISSING = re.compile(r"Glyph (\d+) ")
 
 
 class ExtraError(ValueError):
-    """A drawing needs an optional package that isn't installed."""
+    """Raised if a drawing needs an optional package that isn't installed."""
 
 
 def png_path(path: str | os.PathLike[str]) -> Path:
@@ -56,13 +56,13 @@ def png_path(path: str | os.PathLike[str]) -> Path:
 
 
 def figures(name: str) -> Callable[[float, float], Figure]:
-    """A function that makes an empty figure of a width and a height in inches.
+    """Return a function that makes an empty figure of a width and a height in inches.
 
     Raises:
         ExtraError: if matplotlib, which the option `name` needs, isn't installed.
     """
     try:
-        import_module("matplotlib")  # the parts below may be there without it, where a test has taken it away
+        import_module("matplotlib")  # checked first: a test may hide matplotlib alone, while its submodules are loaded
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
@@ -85,10 +85,10 @@ def fonts() -> list[str]:
 
 
 def save(figure: Figure, target: Path) -> list[str]:
-    """Write a PNG beside the target, then rename it, so that the file is whole or not there.
+    """Write a PNG beside the target, then rename it, so that the file is complete or absent.
 
     Returns:
-        Characters for which no installed font has a picture.
+        The characters that no installed font has.
 
     Raises:
         OSError: if the file can't be written.

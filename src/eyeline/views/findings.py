@@ -1,4 +1,4 @@
-"""Sentences that say what a picture shows, made from the numbers that are drawn, so that they can't disagree."""
+"""Sentences on a picture's findings, made from the drawn numbers, so that they can't disagree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eyeline.answers.explanation import ExplainedRun
 
 Words = Callable[[str], str]
-_NAMED = 12  # unknown texts that are named
+_NAMED = 12  # the largest number of unknown texts named
 
 
 def heading(answer: Explanation | Comparison) -> str:
@@ -53,12 +53,12 @@ def _first(answer: Explanation) -> UnitEntry | None:
 
 
 def basis(answer: Explanation, token: str, words: Words = printable) -> str:
-    """The note below a picture: what its percentages are shares of, and which tokens are set aside.
+    """The note below a picture: the total of its percentages, and the tokens that are set aside.
 
     Args:
         answer: the explanation.
-        token: the name of the token that looks; empty for the whole matrix.
-        words: how words are written.
+        token: the name of the query token; empty for the whole matrix.
+        words: formats the user's words.
     """
     names = _set_aside(answer.units, words)
     aside, back = listed_in_english(names) if names else "", "it" if len(names) == 1 else "them"
@@ -150,7 +150,7 @@ def _picture_found(answer: Explanation, run: ExplainedRun, words: Words) -> str:
 
 
 def compared(answer: Comparison, words: Words = printable) -> list[str]:
-    """The sentences below a comparison: how far the two vectors part, and which words each takes most from."""
+    """The sentences below a comparison: how much the two vectors differ, and the words that each takes most from."""
     first, last = answer.cosines[0], answer.cosines[-1]
     lines = [
         worded(

@@ -19,7 +19,7 @@ MATRIX = "the n × n weights, were they kept (reckoned)"
 
 
 def findings(measured: Growth) -> list[str]:
-    """Two sentences that say what the curves show.
+    """The two sentences below the curves.
 
     >>> from eyeline.views.measurements import Curve, Point
     >>> attention = Curve("attention", [Point(512, 1e-3, None), Point(1024, 4e-3, None)])
@@ -42,7 +42,7 @@ def times(measured: Growth) -> list[Series]:
 
 
 def memories(measured: Growth) -> list[Series]:
-    """The curves of memory, the full matrix' among them; none where memory couldn't be measured."""
+    """The curves of memory, including the full matrix's; none where memory couldn't be measured."""
     found = []
     for curve in (measured.attention, measured.recurrent):
         points = [(point.tokens, point.megabytes) for point in curve.points if point.megabytes]
@@ -52,7 +52,7 @@ def memories(measured: Growth) -> list[Series]:
 
 
 def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
-    """The lines for a terminal: time, memory, and what they show."""
+    """Draw the curves of time and memory as lines for a terminal, with their findings."""
     from rich.text import Text
 
     yield Text("Time against the number of tokens", style="bold")
@@ -66,7 +66,7 @@ def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
 
 
 def save_growth(measured: Growth, target: Path) -> None:
-    """Draw the curves as a PNG, which is written whole or not at all.
+    """Draw the curves as a PNG, which is written completely or not at all.
 
     Raises:
         ExtraError: if matplotlib isn't installed.

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from eyeline.answers import Heads
 
-_SIGNED = 400  # heads up to which tiles bear signs
+_SIGNED = 400  # the largest number of heads for tiles with signs
 _BACK = "#EEEEEE"
 
 
 def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
-    """Draw the kinds of heads, and each measure.
+    """Draw the kinds of heads and each measure to a PNG file.
 
     Args:
-        answer: what the heads do.
-        path: a file name that ends in .png; it is written whole or not at all.
+        answer: the heads.
+        path: a file name that ends in .png; the file is written completely or not at all.
 
     Returns:
-        Characters for which no installed font has a picture.
+        The characters that no installed font has.
 
     Raises:
         ExtraError: if matplotlib isn't installed.
@@ -77,7 +77,7 @@ def _rows(answer: Heads, key: str) -> list[list[Any]]:
 
 
 def _kinds(panel: Axes, answer: Heads, across: int) -> None:
-    """Each head as a tile with its kind's colour and sign, and a legend."""
+    """Draw each head as a tile with its kind's colour and sign, and a legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
@@ -101,7 +101,7 @@ def _kinds(panel: Axes, answer: Heads, across: int) -> None:
 
 
 def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, unit: str, above: float | None) -> None:
-    """One measure of each head, with a dot where it exceeds the threshold of a label."""
+    """Draw one measure of each head, with a dot where it exceeds the threshold of a label."""
     from matplotlib import colormaps
 
     colours = colormaps["cividis"].with_extremes(bad=_BACK)
@@ -119,7 +119,7 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
 
 
 def _none(panel: Axes, rows: Sequence[Sequence[object]], title: str, why: str) -> None:
-    """An empty panel with the reason."""
+    """Draw an empty panel with the reason."""
     panel.imshow([[0.0] * len(row) for row in rows], aspect="auto", cmap="Greys", vmin=0, vmax=1)
     panel.text(0.5, 0.5, why, ha="center", va="center", transform=panel.transAxes, color="gray")
     _axes(panel, rows, title)

@@ -1,4 +1,4 @@
-"""Sentences and rules that say what pictures of heads show."""
+"""Sentences on the findings of pictures of heads, and the rules of their labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MIXED = "mixed"
 
 
-_CLEAREST = 3  # heads of each kind that are listed_in_english without being asked for
+_CLEAREST = 3  # the number of heads of each kind listed by default
 
 
 def heading(answer: Heads) -> str:
@@ -35,7 +35,8 @@ def found(answer: Heads) -> str:
 
 
 def conventions(answer: Heads) -> list[str]:
-    """The notes on definitions: what the measures are means over, their sources, and what this text can't show."""
+    """The notes on definitions: the tokens that measures are averaged over, their sources, and the measures that this
+    text lacks."""
     count, special = answer.token_count, answer.special_tokens
     signs = answer.punctuation_tokens
     lines = [
@@ -70,7 +71,7 @@ def _few(signs: Sequence[str]) -> str:
 
 
 def clearest(answer: Heads) -> Iterable[HeadEntry]:
-    """A few heads of each kind, those with the largest value of the measure that defines it."""
+    """A few heads of each kind, with the largest values of the measure that defines it."""
     for label in answer.labels:
         own = [entry for entry in answer.heads if entry.label == label.label]
         yield from sorted(own, key=lambda entry: -value(entry, label.measure))[:_CLEAREST]

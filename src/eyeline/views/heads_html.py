@@ -1,4 +1,4 @@
-"""Heads in a notebook: HTML without scripts, its words escaped, for light and dark pages."""
+"""Heads in a notebook: HTML without scripts, words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def heads_html(answer: Heads) -> str:
-    """The picture, its legend and the clearest heads of each kind, as an HTML fragment."""
+    """Render the picture, its legend and the clearest heads of each kind as an HTML fragment."""
     before, inside, after = excerpt(answer.text, None, 200)
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',

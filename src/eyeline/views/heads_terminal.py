@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from eyeline.answers.behaviour.all_heads import HeadEntry
 
 
-_LEFT = 12  # cells of a table before the kinds of its heads
+_LEFT = 12  # the number of cells in a table before the kinds of its heads
 
 
-#: The columns of a table: a number's name, and how it is headed where there is room, and where there isn't.
+#: The columns of a table: the measure's name, and its long and short headings.
 _COLUMNS = (
     ("entropy", "entropy", "nats"),
     ("distance", "distance", "dist"),
@@ -41,14 +41,15 @@ _COLUMNS = (
 def heads(
     answer: Heads, ink: Ink, *, sort: str | None = None, layer: int | None = None, label: str | None = None
 ) -> Iterator[Text]:
-    """The lines of a drawing: the picture, what its signs mean, and a table.
+    """Draw heads as lines: the picture, the meanings of its signs, and a table.
 
     Args:
-        answer: what the heads do.
+        answer: the heads.
         ink: how to draw.
-        sort: list all heads, those with most of this number first.
+        sort: list all heads, the largest values of this measure first.
         layer: list all heads of this layer.
-        label: list all heads to which the label of this key applies. Without any of the three, the clearest of each.
+        label: list all heads to which the label with this key applies. Without any of the three, list the clearest
+            heads of each kind.
     """
     before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
     yield say(ink.sentence(before + inside + after), ink)
@@ -132,7 +133,7 @@ def _legend(answer: Heads, ink: Ink) -> Iterator[Text]:
 
 
 def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> tuple[list[Text], int]:
-    """A line for each head, and how many measures there was room for.
+    """A row for each head, and the number of measures that fitted.
 
     Args:
         entries: the heads.

@@ -1,4 +1,4 @@
-"""Parts of HTML for notebooks: without scripts, words escaped, for light and dark pages."""
+"""HTML parts for notebooks: without scripts, words escaped, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from eyeline.answers.entries import LayerCosine, Look, UnitEntry, UnitMatrix
 
-# Colours that show on white and on black; the text takes the page's own.
+# Colours that are visible on white and on black; the text has the page's own colour.
 COLOURS = ("45,140,200", "215,140,30")
 
 
 _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
 
 
-#: Words of a matrix that are drawn at most.
+#: The largest number of words drawn in a matrix.
 WIDEST = 100
 _HIDDEN = '<div style="opacity:.5">–</div>'
 
@@ -93,14 +93,14 @@ def label(unit: UnitEntry) -> str:
 def matrix(
     found: UnitMatrix, shown: Sequence[UnitEntry], ceiling: float, colour: str = COLOURS[0], most: int = WIDEST
 ) -> str:
-    """A shaded table of shares: rows look at columns; a dash is a pair that the mask hides.
+    """A shaded table of shares: rows are queries, columns are keys; a dash marks a pair that the mask hides.
 
     Args:
-        found: the shares, and which pairs are hidden.
+        found: the shares, and the hidden pairs.
         shown: the words.
-        ceiling: the share of full shade.
-        colour: of the shade, as red, green and blue.
-        most: how many words are drawn at most, the first ones.
+        ceiling: the share drawn in full shade.
+        colour: the shade's colour, as red, green and blue.
+        most: the largest number of words drawn, from the first.
     """
     count, shown = len(shown), shown[:most]
     rows = [row(["", *map(label, shown)])]

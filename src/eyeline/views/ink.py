@@ -1,4 +1,4 @@
-"""What a terminal can show: characters for drawing, and the widths of words."""
+"""A terminal's abilities: characters for drawing, and the widths of words."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _PLAIN = {
     "•": "*",
     "ˣ": "^x",
 }
-_LONGEST = 24  # cells of a label
+_LONGEST = 24  # the largest number of cells in a label
 
 
 class Ink:
-    """The means of drawing in one terminal.
+    """The characters and the width of one terminal.
 
     Args:
-        encoding: what the terminal's text is encoded in; without UTF the drawings are made of ASCII.
-        width: cells of a line.
+        encoding: the terminal's text encoding; unless it is a UTF encoding, drawings are made of ASCII.
+        width: the number of cells in a line.
     """
 
     def __init__(self, encoding: str, width: int) -> None:
@@ -46,17 +46,17 @@ class Ink:
         self._eighths = tuple("▏▎▍▌▋▊▉█" if self.unicode else "#")
 
     def words(self, text: str) -> str:
-        """The user's words, made safe to stand in a line of ours."""
+        """Make the user's words safe within a line of ours."""
         if self.unicode:
             return marked(text)
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def sentence(self, text: str) -> str:
-        """The user's whole text, made safe, in its own reading direction."""
+        """Make the user's whole text safe, in its own reading direction."""
         return self.own(printable(text))
 
     def wrapped(self, text: str, indent: int) -> list[str]:
-        """Our text in lines, broken at spaces and indented by `indent` spaces."""
+        """Break our text into lines at spaces, indented by `indent` spaces."""
         from rich.cells import cell_len
 
         lines = [" " * indent]
@@ -67,7 +67,8 @@ class Ink:
         return lines
 
     def own(self, text: str) -> str:
-        """Our text, with ASCII for signs that the terminal lacks; what its encoding still lacks is escaped."""
+        """Our text, with ASCII in place of signs that the terminal lacks; other characters that its encoding lacks are
+        escaped."""
         if self.unicode:
             return text
         for sign, plain in _PLAIN.items():
@@ -75,11 +76,11 @@ class Ink:
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def label(self, unit: UnitEntry) -> str:
-        """The label of a bar or a row; hyphens show where a piece was cut from its word."""
+        """The label of a bar or a row; a hyphen marks each side of a piece where its word continues."""
         return "-" * unit.joins_before + self.words(named(unit.text)) + "-" * unit.joins_after
 
     def bar(self, share: float, ceiling: float, cells: int) -> str:
-        """A bar for a share, `cells` cells long at `ceiling`; a longer one is cut and ends in a mark."""
+        """A bar for a share, `cells` cells long at `ceiling`; a longer bar is cut and ends in a mark."""
         if share > ceiling * 1.0001:
             return self._eighths[-1] * (cells - 1) + ("»" if self.unicode else ">")
         steps = len(self._eighths)
@@ -106,7 +107,7 @@ class Ink:
         return f"Shades: {', '.join(steps)}."
 
     def fit(self, label: str, cells: int, right: bool = False) -> str:
-        """A label in exactly `cells` cells: padded with spaces, or cut and ended with an ellipsis."""
+        """Fit a label into exactly `cells` cells: padded with spaces, or cut with an ellipsis."""
         from rich.cells import cell_len, set_cell_size
 
         if cell_len(label) > cells:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 MARK = "\u200e"
 _SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
-# What moves the cursor or turns the reading order: C0, DEL, C1, and the overrides and isolates of UAX #9.
+# Characters that move the cursor or change the reading order: C0, DEL, C1, and the overrides and isolates of UAX #9.
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """Text without what would steer a terminal: line ends become spaces, control characters their pictures.
+    """Make text safe for a terminal: line ends become spaces, control characters their pictures.
 
     >>> printable("a\\x1b[31mb")
     'a␛[31mb'
@@ -37,7 +37,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def named(text: str) -> str:
-    """The label of a word or token: without spaces around it; quoted if it is spaces alone.
+    """The label of a word or token: without surrounding spaces; quoted if it is only spaces.
 
     >>> named(" Paris"), named("\\n")
     ('Paris', '"\\\\n"')
@@ -63,9 +63,9 @@ def tail(text: str, cells: int) -> str:
 
 
 def marked(text: str) -> str:
-    """Printable text to stand in a line of ours, with left-to-right marks around right-to-left text.
+    """Printable text within a line of ours, with left-to-right marks around right-to-left text.
 
-    Without these marks, which have no width, numbers and bars beside such a word would change places with it.
+    Without these marks, which have no width, numbers and bars beside such a word would trade places with it.
     """
     safe = printable(text)
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in safe):
@@ -74,7 +74,7 @@ def marked(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent; only 0 is shown as 0%.
+    """A share in whole percent; only 0 is shown as 0%.
 
     >>> percent(0.314), percent(0.001), percent(0.0)
     ('31%', '<1%', '0%')
@@ -97,7 +97,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def place(layer: int, head: int | None, layers: int, heads: int) -> str:
-    """Which layer and heads, among how many.
+    """The names of a layer and its heads, among how many.
 
     >>> place(5, 2, 6, 12)
     'L5H2 of L0 to L5, H0 to H11'
@@ -111,12 +111,12 @@ def place(layer: int, head: int | None, layers: int, heads: int) -> str:
 
 
 def vector_name(layer: int | None) -> str:
-    """A vector by the layer that it comes after; None is the embedding, before all of them."""
+    """The name of a vector, by the layer that it comes after; None is the embedding."""
     return worded("embedding") if layer is None else layer_name(layer)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
+    """Join names as a list in a sentence, in the current language.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
@@ -127,18 +127,18 @@ def listed(names: Sequence[str]) -> str:
 
 
 def listed_in_english(names: Sequence[str]) -> str:
-    """Names as a sentence lists them that isn't in the catalogue yet, so that it stays in one language."""
+    """Join names as a list in an English sentence, for sentences that aren't in the catalogue yet."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
-    """The words that most is taken from, largest first, without those that round to 0%; ties in reading order.
+    """The words with the largest shares, largest first, without those that round to 0%; ties in reading order.
 
     Args:
-        looks: whom it looks at.
-        own: the units that it is itself made of.
-        words: how words are written.
-        count: how many to name at most.
+        looks: the query's weights on units.
+        own: the query's own units.
+        words: formats the user's words.
+        count: the largest number of words named.
 
     >>> from eyeline.answers.entries import Look
     >>> time = Look(unit=1, text="time", weight=0.2, share=0.4, hidden=False)
@@ -154,7 +154,7 @@ def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] 
 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
-    """The name of the unit that is looked at; "itself" where the looking token is that unit."""
+    """The name of a key unit; "itself" where it is the query's own."""
     return "itself" if [looked_at.unit] == list(own) else words(looked_at.text)
 
 

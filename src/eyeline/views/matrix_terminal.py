@@ -1,4 +1,4 @@
-"""The words × words matrix in a terminal: each row is what one word gives, in shares."""
+"""The words × words matrix in a terminal: each row has one query word's shares."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Hidden = Sequence[Sequence[bool]]
 
 
 def matrix(found: UnitMatrix, units: Sequence[UnitEntry], ceiling: float, ink: Ink) -> tuple[list[Text], int]:
-    """Rows of shaded cells. Cells hold numbers where there is room, else two signs of shade, else one.
+    """Draw rows of shaded cells. A cell is a number where there is room, else two shade characters, else one.
 
     Args:
-        found: the shares of the units that are drawn, and which pairs are hidden.
-        units: those units, in reading order.
-        ceiling: the share of full shade, from `shade_ceiling`.
-        ink: how to draw.
+        found: the shares between the drawn units, and the hidden pairs.
+        units: the drawn units, in reading order.
+        ceiling: the share drawn in full shade, from `shade_ceiling`.
+        ink: the terminal's ink.
 
     Returns:
-        The lines, and how many of the columns there was room for.
+        The lines, and the number of columns that fitted.
     """
     shares = found.shares.tolist()
     hidden = None if found.hidden is None else found.hidden.tolist()

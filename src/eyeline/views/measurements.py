@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is measured on: the processor, the width of its vectors, the threads, and their peak in 10⁹ operations a
-    second; whether something else keeps a processor busy; torch's version if it is installed."""
+    """The machine under measurement: the processor, the width of its vectors, the threads, and their peak in 10⁹
+    operations a second; whether another program keeps a processor busy; torch's version if it is installed."""
 
     processor: str
     bits: int
@@ -28,13 +28,13 @@ class Timing:
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of a table of speeds.
+    """One row of a table of speeds.
 
     Attributes:
-        name, sizes: what was measured.
-        ours, torch: how it went; torch's only where that is installed.
-        ratio: how many times as long as we torch takes.
-        of_peak: the share of the processor's peak, where all is multiplied.
+        name, sizes: the case and its sizes.
+        ours, torch: the timings; torch's is None if torch isn't installed.
+        ratio: torch's time divided by ours.
+        of_peak: the share of the processor's peak, for cases without a mask.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Point:
-    """The cost of one length: `seconds`, and `megabytes` beyond the inputs, None where that can't be measured."""
+    """The cost at one length: `seconds`, and `megabytes` beyond the inputs, None where memory can't be measured."""
 
     tokens: int
     seconds: float
@@ -69,8 +69,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class Growth:
-    """How cost grows with the sequence: attention's, an RNN's, and the megabytes that all weights would take if they
-    were kept, (tokens, megabytes), which is reckoned and not measured."""
+    """The growth of cost with the length of the sequence: attention's, an RNN's, and the size of the full matrix of
+    weights, (tokens, megabytes), which is calculated, not measured."""
 
     attention: Curve
     recurrent: Curve

@@ -1,4 +1,4 @@
-"""Generated tokens: the probability of each, and the words that the token before it looked at."""
+"""The table of generated tokens: the probability of each, and the words that the token before it looked at."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 HEADING = "The new tokens, and whom the token before each looked at"
 _BAR = 8  # cells of a probability of 1
-MOST = 4  # words that are named at most
+MOST = 4  # the largest number of words named
 
 
 def labelled(answer: Explanation) -> Sequence[UnitEntry]:
-    """The units with the labels of pictures: generated ones begin with a +."""
+    """The units with their labels in pictures: those of generated units begin with a +."""
     units, found = answer.units, answer.generated
     if found is None:
         return units
@@ -36,7 +36,7 @@ def _as_new(unit: UnitEntry) -> UnitEntry:
 
 
 def new_span(answer: Explanation) -> tuple[int, int] | None:
-    """The span of the generated part of the text, if there is one."""
+    """The span of the generated part of the text; None without one."""
     found = answer.generated
     return None if found is None else (found.prompt_end, len(answer.text))
 
@@ -48,7 +48,7 @@ def top(step: NewToken, most: int = MOST) -> list[Look]:
 
 
 def piece(one: PieceEntry, words: Words) -> str:
-    """The label of a token: hyphens show where it was cut from its word."""
+    """The label of a token: a hyphen marks each side where its word continues."""
     return "-" * one.joins_before + words(named(one.text)) + "-" * one.joins_after
 
 
@@ -93,7 +93,7 @@ def new_tokens(answer: Explanation, found: Generated, ink: Ink) -> Iterator[Text
 
 
 def _looks(line: Text, looks: Sequence[Look], units: Sequence[UnitEntry], ink: Ink) -> Text:
-    """Add the words that were looked at to a line, as many as there is room for, at least one."""
+    """Append the words with the largest shares to a line: as many as fit, at least one."""
     from rich.cells import cell_len
 
     for number, look in enumerate(looks):

@@ -1,4 +1,4 @@
-"""Sentences that say what a picture of attention rollout shows."""
+"""Sentences on the findings of a rollout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from eyeline.answers import Rollout
 
-_ENDS = 0.9  # of all in the first token: the rest is too little to be read
+_ENDS = 0.9  # share of the first token from which the rest is too small to interpret
 
 
 Words = Callable[[str], str]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rollout_html(answer: Rollout) -> str:
-    """A rollout as an HTML fragment."""
+    """Render a rollout as an HTML fragment."""
     question, units = answer.question, answer.units
     before, inside, after = excerpt(answer.text, None, 200)
     parts = [

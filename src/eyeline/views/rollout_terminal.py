@@ -1,4 +1,4 @@
-"""Attention rollout in a terminal: how much of each word is in a token's vector."""
+"""Attention rollout in a terminal: each word's share in a token's vector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rollout(answer: Rollout, ink: Ink) -> Iterator[Text]:
-    """The lines of a drawing: bars for one token, words × words for all."""
+    """Draw a rollout as lines: bars for one token, a words × words matrix for all."""
     question, units = answer.question, answer.units
     before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
     yield say(ink.sentence(before + inside + after), ink)

@@ -1,4 +1,4 @@
-"""Scales of bars and shades, on which one token that takes nearly everything leaves the others readable."""
+"""Scales of bars and shades, which keep small shares readable beside one dominant token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SWAMPS = 4  # times the next longest: a bar beyond this would flatten the others
 
 
 def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:
-    """The share of a full bar, and whether any bar has to be cut.
+    """The share drawn as a full bar, and whether any bar has to be cut.
 
     A bar more than 4 times as long as the next one of its chart is cut, so that the others stay readable.
 
@@ -31,10 +31,10 @@ def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:
 
 
 def shade_ceiling(matrices: Sequence[Sequence[Sequence[float]]], heavy: Sequence[int] = ()) -> tuple[float, bool]:
-    """The share of full shade in a matrix, and whether some shares are beyond it.
+    """The share drawn in full shade in a matrix, and whether some shares exceed it.
 
-    It is the share that 95 % of the cells with anything in them don't exceed. Where one column holds more than twice
-    what any other cell does, as a first token that everyone looks at may, it is left out of the reckoning.
+    It is the 95th percentile of the cells above 0. If the heaviest column has a cell more than twice as large as all
+    cells of the others, as an attention sink may, that column is left out.
 
     Args:
         matrices: rows of shares; all are drawn on one scale.
@@ -46,7 +46,7 @@ def shade_ceiling(matrices: Sequence[Sequence[Sequence[float]]], heavy: Sequence
     largest = max((share for rows in matrices for row in rows for share in row), default=0.0)
     others = 0.0
     for matrix in matrices:
-        # A row that can see one word alone gives it everything: that says nothing, and would pale the rest.
+        # A query with a single visible word has weight 1 there, which says nothing and would make the rest pale.
         rows = [row for row in matrix if sum(share > 0 for share in row) > 1] or matrix
         columns = [column for index, column in enumerate(zip(*rows, strict=True)) if index not in heavy]
         columns.sort(key=sum, reverse=True)

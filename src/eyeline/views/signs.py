@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sign:
-    """How a kind of head is drawn.
+    """The sign and colour of a kind of head.
 
     Attributes:
-        sign: where there is Unicode.
-        plain: where there is ASCII alone.
-        colour: as HTML has it; none for what should stand back.
-        fills: whether the sign is drawn as wide as its cell, as a tile.
+        sign: the sign in Unicode.
+        plain: the sign in ASCII.
+        colour: the colour in HTML notation; empty for kinds that should recede.
+        fills: whether the sign fills the width of its cell, as a tile.
     """
 
     sign: str
@@ -22,7 +22,7 @@ class Sign:
     fills: bool = False
 
 
-#: The colours are those of Okabe and Ito, "Color Universal Design" (2008), which the colour-blind tell apart too.
+#: The colours of Okabe and Ito, "Color Universal Design" (2008), which colour-blind people can distinguish.
 SIGNS = {
     "induction": Sign("◆", "I", "#F0E442"),
     "previous token": Sign("←", "<", "#D55E00"),

@@ -9,7 +9,7 @@ _COLUMNS = ((24, False), (22, False), (9, True), (9, True), (9, True), (9, True)
 
 
 def heading(here: Surroundings, ink: Ink) -> list[str]:
-    """The lines above the table: the machine, and the names of the columns."""
+    """The lines above the table: the machine, and the column headings."""
     beside = f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"
     lines = [
         f"{here.processor}, {here.bits}-bit vectors, {here.threads} thread{'s' * (here.threads > 1)}, peak "
@@ -22,8 +22,8 @@ def heading(here: Surroundings, ink: Ink) -> list[str]:
 
 
 def row(found: Measured, ink: Ink) -> str:
-    """One line of the table. Errors are the output's, root mean square, against float64; the ratio is torch's time in
-    ours."""
+    """One row of the table. Errors are root mean square errors of the output against float64; the ratio is torch's time
+    divided by ours."""
     cells = [found.name, found.sizes, *_timing(found.ours)]
     if found.torch and found.ratio is not None:
         cells += [*_timing(found.torch), f"{found.ratio:.2f} ×"]

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from eyeline.answers import Explanation
     from eyeline.answers.head_steps import HeadSteps, StepKey
 
-_WHOLE = 64  # cells of a line from which on there is room for all columns
+_WHOLE = 64  # the number of cells in a line from which all columns fit
 
 
 def steps(answer: Explanation, ink: Ink) -> list[Text]:
-    """A table for each run, one line per token that is looked at, then what the columns mean.
+    """Draw a table for each run, one row per key token, then the meanings of the columns.
 
     Args:
         answer: an explanation with steps.
-        ink: how to draw.
+        ink: the terminal's ink.
     """
     from rich.text import Text
 
@@ -60,7 +60,7 @@ def stepped_runs(answer: Explanation) -> list[tuple[str, HeadSteps]]:
 
 
 def _remarks(answer: Explanation, found: HeadSteps, words: str) -> Iterator[str]:
-    """Notes on the head and its token that stand above the numbers."""
+    """Notes on the head and its token, above the numbers."""
     if found.chosen == "hardest":
         yield "the head of its layer that looks hardest at one word; --head takes another"
     pieces = len(answer.units[answer.question.units[0]].tokens)

@@ -1,4 +1,4 @@
-"""Which language texts are in: the one that was chosen, `EYELINE_LANG`, the locale's; else English."""
+"""The language of texts: the chosen one, else `EYELINE_LANG`, else the locale's, else English."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def languages() -> tuple[str, ...]:
 
 
 def known(name: str) -> str | None:
-    """The code of a language that a name such as `vi`, `vi-VN` or `vi_VN.UTF-8` means, if there is one.
+    """The code of the language for a name such as `vi`, `vi-VN` or `vi_VN.UTF-8`; None if there is none.
 
     >>> known("vi_VN.UTF-8"), known("EN"), known("eo")
     ('vi', 'en', None)
@@ -31,21 +31,21 @@ def known(name: str) -> str | None:
 
 
 def choose(code: str | None) -> None:
-    """Choose the language of this process: one of `languages()`; None goes back to what the environment says."""
+    """Choose the language of this process, one of `languages()`; None returns to that of the environment."""
     global _chosen
     _chosen = code
 
 
 def chosen() -> str | None:
-    """The language that was chosen for this process, if one was."""
+    """The language chosen for this process; None if none was."""
     return _chosen
 
 
 def language() -> str:
-    """The code of the language that texts are in now."""
+    """The code of the current language of texts."""
     if _chosen is not None:
         return _chosen
     if (found := known(os.environ.get(VARIABLE, ""))) is not None:
         return found
-    locale = next(filter(None, map(os.environ.get, _LOCALE)), "")  # the first that is set decides
+    locale = next(filter(None, map(os.environ.get, _LOCALE)), "")  # the first variable that is set decides
     return known(locale) or ENGLISH

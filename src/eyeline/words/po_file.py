@@ -1,4 +1,4 @@
-"""Reading gettext's .po files, the part of them that the catalogue uses: no plurals, nothing obsolete."""
+"""A reader for the subset of gettext's .po format that the catalogue uses: no plurals, no obsolete entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
 class Message(NamedTuple):
-    """One entry: its context, or None; the English text; and the translation, empty where there is none yet."""
+    """One entry: its context, or None; the English text; and the translation, empty if there is none yet."""
 
     context: str | None
     english: str
@@ -19,10 +19,10 @@ class Message(NamedTuple):
 
 
 def messages(text: str) -> list[Message]:
-    r"""The entries of a .po file, its header first, whose English text is empty.
+    r"""Parse the entries of a .po file. The first is its header, whose English text is empty.
 
     Raises:
-        ValueError: if a line isn't one that the catalogue uses.
+        ValueError: if a line is outside that subset.
 
     >>> messages('# a comment\nmsgctxt "page.view"\nmsgid "View"\nmsgstr ""\n"Góc "\n"nhìn"\n')
     [Message(context='page.view', english='View', translated='Góc nhìn')]

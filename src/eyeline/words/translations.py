@@ -1,4 +1,4 @@
-"""Texts in the language of the moment, and the table of the page's texts in all of them."""
+"""Texts in the current language, and the table of the page's texts in all languages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from eyeline.words.language import ENGLISH, HERE, language, languages
 from eyeline.words.po_file import Message, messages
 
 _PAGE = "page."
-#: The context of the entry that says what a language calls itself.
+#: The context of the entry with a language's own name.
 OWN_NAME = "own name"
 
 
 def worded(english: str, /, **values: object) -> str:
-    """A text in the language of the moment, each {name} in it filled in.
+    """Translate a text into the current language, and fill in each {name}.
 
     Args:
-        english: the text in English, which is also its key; English is shown where there is no translation.
-        values: what the names stand for, as it is to be shown.
+        english: the text in English, which is also its key; it is returned if there is no translation.
+        values: the values of the names.
 
     >>> worded("{count} more", count=3)
     '3 more'
@@ -35,12 +35,12 @@ def entries(code: str) -> tuple[Message, ...]:
 
 @cache
 def _translations(code: str) -> dict[str, str]:
-    """By the English text, of entries without a context."""
+    """The translations of entries without a context, by their English text."""
     return {one.english: one.translated for one in entries(code) if one.context is None and one.translated}
 
 
 def own_names() -> dict[str, str]:
-    """What each language calls itself, by its code."""
+    """Each language's own name, by its code."""
     names = {ENGLISH: "English"}
     for code in languages()[1:]:
         names[code] = next(one.translated for one in entries(code) if one.context == OWN_NAME)
@@ -48,7 +48,7 @@ def own_names() -> dict[str, str]:
 
 
 def page_table() -> dict[str, list[str]]:
-    """The page's texts: by key, one for each of `languages()`."""
+    """The page's texts by key, each in the order of `languages()`."""
     table: dict[str, list[str]] = {}
     for code in languages()[1:]:
         for one in entries(code):

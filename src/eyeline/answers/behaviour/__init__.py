@@ -1,8 +1,8 @@
-"""What every head of a model does with a text: its numbers, and a plain word for them.
+"""The behaviour of every head of a model on a text: its measures, and plain labels for them.
 
-`heads` runs a model over a text once and gives `Heads`. `head_measures` has the numbers of one layer, `token_groups`
-which tokens they tell apart, `head_labels` the words and their thresholds, `induction` the test that needs no text.
-This room imports what `answers` does.
+`heads` runs a model over a text once and returns `Heads`. `head_measures` has the measures of one layer, `token_groups`
+the groups of tokens that they distinguish, `head_labels` the labels and their thresholds, `induction` the test that
+needs no text. This room has the imports of `answers`.
 """
 
 from __future__ import annotations

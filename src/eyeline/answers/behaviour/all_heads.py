@@ -1,4 +1,4 @@
-"""`heads`: what every head of a model does with a text."""
+"""`heads`: measure and label every head of a model on a text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HeadEntry:
-    """One head: its place, counted from 0, its labels, and its numbers; None where there is nothing to measure."""
+    """One head: its layer and number, counted from 0, its labels, and its measures; None where there is nothing to
+    measure."""
 
     layer: int
     head: int
@@ -47,26 +48,26 @@ class HeadEntry:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Heads(Answer):
-    """What every head of a model does with a text. Made by `heads`; print it to see it.
+    """The measures and labels of every head of a model on a text. Made by `heads`; print it to see it.
 
     Attributes:
         model: the model's name and sizes.
-        causal: whether its tokens look only back.
-        text: the text; of a longer one, the part that was run.
-        token_count: how many tokens were run.
-        whole_count: how many tokens the whole text has.
-        special_tokens, punctuation_tokens: which of them are special, and which are punctuation, each once.
-        unknown: the parts of the text that the tokenizer has no pieces for; None if there are none.
-        sink_tokens: over how many tokens the sink was measured.
-        repeated_tokens: the tokens of one copy in the test of induction; 0 if the model has no room for it.
-        repeated_draws: how many times such tokens were drawn.
-        measures: the numbers, and what they mean.
-        labels: the labels that can be given, the one to say first before the others.
-        heads: every head.
-        table: the numbers by name, (layers, heads) each; NaN where there is nothing to measure. Not part of the JSON,
+        causal: whether the model's attention is causal.
+        text: the text, or the beginning of it that was run.
+        token_count: the number of tokens that were run.
+        whole_count: the number of tokens in the whole text.
+        special_tokens, punctuation_tokens: the special tokens and the punctuation among them, each once.
+        unknown: the text that the tokenizer's vocabulary lacks; None if there is none.
+        sink_tokens: the number of tokens over which the sink was measured.
+        repeated_tokens: the number of tokens in one copy in the test of induction; 0 if the model has no room for it.
+        repeated_draws: the number of draws of such tokens.
+        measures: the measures, and their definitions.
+        labels: the labels that can apply, by precedence.
+        heads: one entry per head.
+        table: the measures by name, (layers, heads) each; NaN where there is nothing to measure. Not part of the JSON,
             nor are the next two.
-        groups: which tokens are special, and which are punctuation.
-        trace: of the run.
+        groups: the special tokens and the punctuation.
+        trace: the trace of the run.
     """
 
     model: ModelEntry
@@ -91,11 +92,11 @@ class Heads(Answer):
 
     @property
     def label(self) -> NDArray[np.str_]:
-        """The label to say of each head, (layers, heads)."""
+        """The first label of each head, (layers, heads)."""
         return np.array([entry.label for entry in self.heads]).reshape(self.model.layers, -1)
 
     def frame(self) -> DataFrame:
-        """A pandas DataFrame with a row for each head: layer and head, counted from 0, label, labels, and the numbers.
+        """A pandas DataFrame with a row for each head: layer and head, counted from 0, label, labels, and the measures.
 
         Raises:
             ImportError: if pandas isn't installed.
@@ -125,25 +126,25 @@ def heads(
     progress: Callable[[str], None] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Heads:
-    """What every head of a model does with a text: how broadly and how far it looks, at what, and a word for that.
+    """Measure every head of a model on a text: how broadly, how far and at what it looks, and a label for that.
 
-    The numbers, each a mean over all tokens, special ones included: see `eyeline.answers.behaviour.head_measures`. The
-    model runs once and no weights are kept, so that memory grows with the length of the text alone. The test of
-    induction doesn't depend on the text: it is made once for each model and remembered.
+    Each measure is a mean over all tokens, special ones included; `eyeline.answers.behaviour.head_measures` defines
+    them. The model runs once and no weights are kept, so memory is linear in the length of the text. The test of
+    induction doesn't depend on the text: it runs once for each model, and its result is cached.
 
     Args:
-        text: one word or more, as many tokens as the model has positions at most.
-        first: run only so many tokens, those that the text begins with; special ones count.
+        text: one or more words, with at most as many tokens as the model has positions.
+        first: run only the first tokens of the text, so many; special ones count.
         model, tokenizer, kind, target: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
-        layer_done: called after each layer with how many are done and how many there are.
+        layer_done: called after each layer with the number of finished layers and of all layers.
 
     Returns:
         `Heads`, which prints itself, and draws itself in a notebook.
 
     Raises:
-        QuestionError: if the text or `first` isn't one that can be answered; a ValueError.
-        ModelError: if the model is unknown or its files are wrong; a ValueError.
+        QuestionError: if the text or `first` is invalid; a ValueError.
+        ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> found = heads("Time flies like an arrow; fruit flies like a banana.")
     >>> found.table["entropy"].shape
@@ -204,12 +205,12 @@ def _heads(
 
 
 def _each(texts: list[str], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Each of the chosen texts once, in order."""
+    """The chosen texts, each once, in order."""
     return tuple(dict.fromkeys(text for text, here in zip(texts, chosen.tolist(), strict=True) if here))
 
 
 def _beginning(model: TextModel, whole: ReadText, first: int | None) -> ReadText:
-    """The tokens to run: all, or as many as were asked for."""
+    """The text to run: the whole text, or its first tokens."""
     positions, tokens = model.positions, whole.tokens
     if first is None:
         if positions is not None and len(tokens) > positions:

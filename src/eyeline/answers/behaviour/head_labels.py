@@ -1,4 +1,4 @@
-"""Plain words for what a head does, and from which number on each is said."""
+"""Plain labels for a head's behaviour, and their thresholds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MIXED = "mixed"
 
 @dataclass(frozen=True)
 class Label:
-    """A word for a head.
+    """A label for a head.
 
     Attributes:
-        label: the word.
-        key: a short form of it, to ask for.
-        measure: the number that decides.
-        above: what it must exceed.
-        source: whose threshold that is.
+        label: its text.
+        key: its short form, for options.
+        measure: the measure that decides.
+        above: the threshold that the measure must exceed.
+        source: the threshold's source.
     """
 
     label: str
@@ -30,9 +30,8 @@ class Label:
     source: str
 
 
-#: Of several that apply, the first one is said: what is rarer, and says more, stands before. A head that finds earlier
-#: copies gives its weight to the first token wherever there are none; and one that gives a third to the first token
-#: may spread the rest.
+#: In order of precedence: rarer and more informative labels come first. An induction head gives its weight to the first
+#: token wherever there is no earlier copy; and a head that gives a third to the first token may spread the rest.
 LABELS = (
     Label("induction", "induction", "induction", 0.5, "ours, on Olsson et al.'s score"),
     Label("previous token", "previous", "previous", 0.5, CLARK),
@@ -43,14 +42,14 @@ LABELS = (
     Label("first-token sink", "sink", "sink", 0.3, GU),
     Label("broad", "broad", "entropy", 3.8, CLARK),
 )
-#: In a text of fewer than 64 tokens, attention that is alike on all of them exceeds the sink's threshold by itself.
+#: In a text of fewer than 64 tokens, uniform attention already exceeds the sink's threshold.
 _SHORT_SINK = Label("first-token sink", "sink", "sink", 0.6, f"as for [CLS] in {CLARK}")
 
 
 def labels_for(tokens: int, causal: bool) -> tuple[Label, ...]:
-    """The labels that can be given for a text of so many tokens.
+    """The labels that can apply for a text of `tokens` tokens.
 
-    Induction heads are heads that help to say what comes next, so only a model that looks back alone has any.
+    Induction heads help to predict the next token, so only causal models have any.
     """
     known = tuple(label for label in LABELS if causal or label.key != "induction")
     if tokens >= SINK_TOKENS:
@@ -59,7 +58,7 @@ def labels_for(tokens: int, causal: bool) -> tuple[Label, ...]:
 
 
 def apply(labels: tuple[Label, ...], numbers: Mapping[str, float]) -> tuple[str, ...]:
-    """The names of the labels that apply to a head, the one to say first; "mixed" if none does.
+    """The names of the labels that apply to a head, by precedence; "mixed" if none does.
 
     >>> apply(LABELS, {"previous": 0.7, "sink": 0.31, "entropy": 1.0, "special": float("nan")})
     ('previous token', 'first-token sink')

@@ -1,9 +1,9 @@
-"""The numbers of one layer's heads, without the matrix of weights.
+"""The measures of one layer's heads, without the matrix of weights.
 
-What a row gives to each kind of token, how broadly and how far it looks are readouts. What it gives to the token before
-it, after it, or to itself is read of q, k and lse: a weight is exp(scale · q·k - lse). Every number is a mean over all
-tokens that look, special ones included, as Clark et al. have it ("What Does BERT Look At?", 2019): the share on the
-previous token is a sum over n - 1 of them, divided by n.
+A row's entropy, distance and weight on each group of tokens are readouts. Its weights on the previous token, the next
+token and the token itself are computed from q, k and lse: a weight is exp(scale · q·k - lse). Every measure is a mean
+over all query tokens, special ones included, as in Clark et al., "What Does BERT Look At?" (2019): the share on the
+previous token is a sum over n - 1 tokens, divided by n.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from eyeline.traces import LayerTrace
 
 Array = NDArray[np.float64]
 CLARK, GU, OLSSON = "Clark et al. 2019", "Gu et al. 2024", "Olsson et al. 2022"
-#: The tokens over which Gu et al. measure a sink.
+#: The number of tokens over which Gu et al. measure a sink.
 SINK_TOKENS = 64
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a head: its name, its unit, what it means, and whose it is."""
+    """A measure of a head: its name, its unit, its definition, and its source."""
 
     name: str
     unit: str
@@ -35,40 +35,40 @@ class Measure:
     source: str
 
 
-_OVER = f"{CLARK}: a mean over all n tokens that look"
+_OVER = f"{CLARK}: a mean over all n query tokens"
 _ON = f"{CLARK}: a sum over the tokens that have one, divided by n"
 MEASURES = (
     Measure("entropy", "nats", "how broadly it looks, -Σ w ln w", f"{_OVER}; here without their smoothing"),
     Measure("distance", "tokens", "how far it looks, Σ w·|i - j|", "as the entropy"),
-    Measure("previous", "share", "what goes to the token before", _ON),
-    Measure("next", "share", "what goes to the token after; 0 where tokens look only back", _ON),
-    Measure("same", "share", "what goes to the token itself", _OVER),
-    Measure("first", "share", "what goes to the text's first token", _OVER),
-    Measure("special", "share", "what goes to the tokens that the tokenizer added", _OVER),
-    Measure("separator", "share", "what goes to those of them after the first token", f"{CLARK}, for [SEP]"),
-    Measure("punctuation", "share", "what goes to punctuation after the first token", f"{CLARK}, for . and ,"),
+    Measure("previous", "share", "the weight on the previous token", _ON),
+    Measure("next", "share", "the weight on the next token; 0 in causal models", _ON),
+    Measure("same", "share", "the weight on the token itself", _OVER),
+    Measure("first", "share", "the weight on the text's first token", _OVER),
+    Measure("special", "share", "the weight on special tokens", _OVER),
+    Measure("separator", "share", "the weight on special tokens after the first token", f"{CLARK}, for [SEP]"),
+    Measure("punctuation", "share", "the weight on punctuation after the first token", f"{CLARK}, for . and ,"),
     Measure("sink", "share", f"what the first {SINK_TOKENS} tokens, or as many as there are, give to the first", GU),
     Measure("induction", "share", "what goes one past the earlier copy of random tokens, repeated", OLSSON),
 )
 
 
 def readouts(groups: TokenGroups) -> tuple[Readout, ...]:
-    """What has to be read of a layer's weights for its `measures`."""
+    """The readouts of a layer's weights that its `measures` need."""
     return (Entropy(), MeanDistance(), groups.readout)
 
 
 def measures(layer: LayerTrace, seen: Observation, groups: TokenGroups) -> dict[str, Array]:
-    """The numbers of each head of a layer.
+    """Compute the measures of each head of a layer.
 
     Args:
-        layer: of a trace.
-        seen: what `readouts(groups)` said of it.
+        layer: a layer of a trace.
+        seen: the results of `readouts(groups)` for it.
         groups: the groups of its tokens.
 
     Returns:
-        (H,) each. `entropy`, in nats; `distance`, in tokens; and the shares, from 0 to 1, that go to the `previous`,
-        the `next` and the `same` token, to the `first` one, to the `special` ones, and, of those after the first, to
-        special ones, `separator`, and `punctuation`; and `sink`. NaN where the text has no such token.
+        The measures by name, (H,) each: `entropy`, in nats; `distance`, in tokens; the shares of weight, from 0 to 1,
+        on the `previous`, the `next` and the `same` token, on the `first` token, on `special` tokens, and on special
+        tokens (`separator`) and `punctuation` after the first token; and `sink`. NaN where the text has no such token.
     """
     H, N = layer.lse.shape
     mass = np.moveaxis(seen.group_mass.reshape(H, N, -1), -1, 0)
@@ -93,14 +93,14 @@ def measures(layer: LayerTrace, seen: Observation, groups: TokenGroups) -> dict[
 
 
 def shifted(layer: LayerTrace, offset: int) -> Array:
-    """What each token gives to the token `offset` places after it: a diagonal of the weights, in O(n).
+    """Each token's weight on the token `offset` places after it: a diagonal of the weights, in O(n).
 
     Args:
-        layer: of a trace.
-        offset: 0 for the token itself, negative for those before it.
+        layer: a layer of a trace.
+        offset: 0 for the token itself, negative for earlier tokens.
 
     Returns:
-        (H, N); 0 where there is no such token, or it may not be seen.
+        (H, N); 0 where there is no such token, or the mask hides it.
     """
     (H, N, D), G = layer.q.shape, len(layer.k)
     weights = np.zeros((H, N))
@@ -116,39 +116,38 @@ def shifted(layer: LayerTrace, offset: int) -> Array:
     if layer.bias is not None:
         scores = scores + layer.bias[:, rows if layer.bias.shape[1] > 1 else 0 * rows, rows + offset]
     seen = layer.allowed.pairs(rows, rows + offset)
-    with np.errstate(over="ignore", invalid="ignore"):  # lse is -inf where a token may look at nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # lse is -inf where a query may look at no key
         weights[:, first:last] = np.where(seen, np.exp(scores - layer.lse[:, first:last]), 0)
     return weights
 
 
 def sink(first: NDArray[Any]) -> Array:
-    """The first token as a sink: the mean weight it receives from the first 64 tokens.
+    """The strength of the first token as a sink: its mean weight over the first 64 queries.
 
-    With causal attention that is alike on all that may be seen, H₆₄/64 = 0.074. Source: Gu et al., "When Attention Sink
-    Emerges in Language Models" (2024), section 3.1: token k's importance is the mean of its weights over the T - k + 1
-    queries that may see it, T = 64. Theirs are texts of 64 tokens; in a longer one, an encoder's first tokens also look
-    at those that follow.
+    Uniform causal attention has H₆₄/64 = 0.074. Source: Gu et al., "When Attention Sink Emerges in Language Models"
+    (2024), section 3.1: token k's importance is the mean of its weights over the T - k + 1 queries that may see it, T =
+    64. Their texts have 64 tokens; in a longer text, an encoder's first tokens also look at those beyond.
 
     Args:
-        first: what each token gives to the first one, (H, N).
+        first: each token's weight on the first token, (H, N).
 
     Returns:
-        (H,): over as many tokens as there are, where there are fewer than 64.
+        (H,); the mean over all tokens where there are fewer than 64.
     """
     return np.asarray(first[:, :SINK_TOKENS].mean(axis=-1, dtype=np.float64))
 
 
 def induction(layer: LayerTrace, length: int, before: int) -> Array:
-    """How far a head looks past the earlier copy: `length` tokens, then the same again.
+    """The prefix matching score of each head on `length` tokens, then the same again.
 
-    A token of the second copy stood once before, `length` places back; the mean weight that the second copy gives to
-    what came next there, `length` - 1 places back. Source: Olsson et al., "In-context Learning and Induction Heads"
-    (2022), the prefix matching score on repeated random tokens.
+    A token of the second copy has an earlier copy `length` places back; the score is the second copy's mean weight on
+    the token after that, `length` - 1 places back. Source: Olsson et al., "In-context Learning and Induction Heads"
+    (2022).
 
     Args:
-        layer: of a trace.
-        length: the tokens of one copy, 1 or more.
-        before: how many other tokens stand before the first copy.
+        layer: a layer of a trace.
+        length: the number of tokens in one copy, 1 or more.
+        before: the number of other tokens before the first copy.
 
     Returns:
         (H,).

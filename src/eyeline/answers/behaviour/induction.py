@@ -1,4 +1,4 @@
-"""The test of induction: random tokens, then the same again. No text is in it, so it is made once for each model."""
+"""The test of induction: random tokens, then the same again. It uses no text, so it runs once for each model."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from eyeline.forks import ForkSafeLock
 from eyeline.models import Tokens
 from eyeline.traces import Keep, ReadText, TextModel
 
-REPEATED = 50  # tokens of one copy
-DRAWS = 8  # of such tokens: one alone may be unlike another by a third
+REPEATED = 50  # the number of tokens in one copy
+DRAWS = 8  # the number of draws of such tokens: the result of one may differ from another's by a third
 _SEED = 0
-_MOST = 8  # tests that are remembered of one model: its special tokens differ by the tokenizer alone
+_MOST = 8  # cached tests of one model, which differ by the tokenizer's special tokens
 
 
 @dataclass(frozen=True, eq=False)
 class InductionTest:
-    """What the test says of a model: the tokens of one copy, and each head's score, (L, H)."""
+    """The result of the test for a model: the number of tokens in one copy, and each head's score, (L, H)."""
 
     length: int
     scores: Array
@@ -33,14 +33,14 @@ _lock = ForkSafeLock()
 
 
 def induction_of(model: TextModel, text: ReadText) -> InductionTest | None:
-    """How far each head of a model looks past the earlier copy of random tokens.
+    """Measure how much each head of a model looks at the token after the earlier copy of the current one.
 
     Args:
-        model: the model. What it says is remembered for as long as it lives and its weights stay.
-        text: any text; the random tokens stand between the special tokens around it.
+        model: the model. The result is cached as long as the model lives and its weights stay the same.
+        text: any text; its special tokens are put around the random tokens.
 
     Returns:
-        The test; None if there is room for less than two tokens twice.
+        The result; None if there is no room for two tokens twice.
     """
     tokens = text.tokens
     before, after = around(tokens)
@@ -63,8 +63,8 @@ def induction_of(model: TextModel, text: ReadText) -> InductionTest | None:
 
 
 def _scores(model: TextModel, text: ReadText, begin: tuple[int, ...], end: tuple[int, ...], length: int) -> Array:
-    """The mean over all draws, (L, H)."""
-    # Each token once, so that it has one earlier copy.
+    """The mean score over all draws, (L, H)."""
+    # No token repeats within a copy, so that each has one earlier copy.
     rng = np.random.default_rng(_SEED)
     draws = [rng.choice(model.vocabulary_size, length, replace=False).tolist() for _ in range(DRAWS)]
     scores = []

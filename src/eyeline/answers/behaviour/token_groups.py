@@ -1,4 +1,4 @@
-"""Which tokens of a text are told apart: the first, those that the tokenizer added, and punctuation."""
+"""The groups of a text's tokens: the first token, special tokens, and punctuation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FIRST, SPECIAL, PUNCTUATION = range(3)
 
 @dataclass(frozen=True)
 class TokenGroups:
-    """Two groups of tokens, beside the first one, which is a group of its own.
+    """Two groups of tokens; the first token is a group of its own.
 
     Attributes:
-        special: which tokens the tokenizer added, (N,).
-        punctuation: which are punctuation, (N,).
+        special: which tokens the tokenizer added, bool, (N,).
+        punctuation: which tokens are punctuation, bool, (N,).
     """
 
     special: Flags
@@ -31,14 +31,14 @@ class TokenGroups:
 
     @cached_property
     def readout(self) -> GroupMass:
-        """The readout of what goes to the first token, and to special tokens and punctuation after it."""
+        """The readout of the weight on the first token, and on special tokens and punctuation after it."""
         groups = np.where(self.special, SPECIAL, np.where(self.punctuation, PUNCTUATION, -1))
         groups[:1] = FIRST
         return GroupMass(groups, 3)
 
 
 def groups_of(tokens: Tokens) -> TokenGroups:
-    """The groups of a text's tokens.
+    """Group a text's tokens.
 
     >>> from eyeline.models import load
     >>> found = groups_of(load("minilm").tokens("Well, time flies..."))
@@ -53,7 +53,7 @@ def groups_of(tokens: Tokens) -> TokenGroups:
 
 
 def is_punctuation(text: str) -> bool:
-    """Whether a token's text, but for spaces, is punctuation alone: of Unicode's general category P.
+    """Whether a token's text, apart from spaces, is only punctuation (Unicode's general category P).
 
     >>> [is_punctuation(text) for text in (",", " .", "«", "—", "...", "a.", "$", " ", "")]
     [True, True, True, True, True, False, False, False, False]
@@ -63,7 +63,7 @@ def is_punctuation(text: str) -> bool:
 
 
 def cut(tokens: Tokens, count: int) -> Tokens:
-    """The first `count` tokens; the special ones that end the text go on ending it, and count too.
+    """Cut a text to `count` tokens; special tokens at its end are kept, and count too.
 
     >>> from eyeline.models import load
     >>> cut(load("minilm").tokens("time flies like an arrow"), 4).pieces
@@ -86,6 +86,6 @@ def cut(tokens: Tokens, count: int) -> Tokens:
 
 
 def around(tokens: Tokens) -> tuple[int, int]:
-    """How many special tokens stand before a text's own tokens, and how many after them."""
+    """The numbers of special tokens before and after a text's own tokens."""
     own = [place for place, special in enumerate(tokens.special) if not special]
     return (own[0], len(tokens) - 1 - own[-1]) if own else (len(tokens), 0)

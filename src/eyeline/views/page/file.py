@@ -1,4 +1,4 @@
-"""The page as one file: markup, and the style, modules and numbers in inert blocks."""
+"""Write the page as one file: markup, with the style, modules and numbers in inert blocks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from eyeline.views.page.joining import bare, joined, style
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
-#: By default values are included while queries, keys and values of all traces take at most so many bytes.
+#: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
 
-# In old JavaScript, since it is what tells an old browser that it is too old.
+# In old JavaScript, since it has to run in an old browser to report that the browser is too old.
 _BOOTSTRAP = """
 (function () {
   if (!window.DecompressionStream || !window.Promise) {
@@ -89,7 +89,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     """The bytes of the file, as docs/page-format.md describes it.
 
     Raises:
-        TraceError: if there are no traces, values are wanted that weren't kept, or numbers are too large for float16.
+        TraceError: if there are no traces, requested values weren't kept, or numbers are too large for float16.
     """
     if not page.traces:
         raise TraceError("traces must be at least one for a file, got none; record a text first")
@@ -114,7 +114,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         _block("style", deflated(style().encode())),
         _block("module", deflated(module.encode())),
     ]
-    # The layer that the page opens at comes first, so that it is there while the browser reads the rest.
+    # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
     text = _MARKUP.format(
@@ -130,7 +130,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
 
 @cache
 def _module() -> str:
-    """The page's modules with this host's, joined."""
+    """The page's modules, bundled with the module of this host."""
     return bare(joined("hosts/file.js"))
 
 
@@ -153,7 +153,7 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
 
 
 def _drawn_by_page(trace: Trace) -> bool:
-    """Whether each cell of the small pictures is one weight, so that the page can make them itself."""
+    """Whether each cell of the thumbnails is one weight, so that the page can make them itself."""
     return max(len(trace.queries), len(trace.across)) <= PICTURE
 
 

@@ -1,4 +1,4 @@
-"""The bundler: joins the page's modules into one, for a file or a notebook cell."""
+"""The bundler: joins the page's modules into one, for a file or a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eyeline.words import own_names, page_table
 HERE = Path(__file__).parent
 #: The module that renders the page.
 MAIN = "main.js"
-#: Which of them has the texts, which stand in the catalogue of words.
+#: The module whose texts come from the catalogue of words.
 WORDS = "words.js"
 
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/(?:[a-z]+/)?[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
@@ -25,24 +25,24 @@ _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTI
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")
-# Not + and -: two of them side by side would be another operator.
+# Except + and -: two of them side by side would be another operator.
 _AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
 def joined(host: str | None = None, folder: Path = HERE) -> str:
-    """The page as one ES module, whose default export renders it; with a host, one that starts it.
+    """Bundle the page as one ES module. Its default export renders the page; with a host, the module starts the host.
 
-    Each file becomes a function that is called once, in the order in which they need one another. So they may only say
-    `import { a, b } from "./x.js";` (or "../drawing/x.js"), and `export function`, `export async function`,
-    `export class` or `export const` with a name, each at the beginning of a line; main.js alone says `export default`.
+    Each file becomes a function that is called once, in the order of the imports. So the only forms allowed are `import
+    { a, b } from "./x.js";` (or "../drawing/x.js"), and `export function`, `export async function`, `export class` or
+    `export const` with a name, each at the beginning of a line; only main.js has `export default`.
 
     Args:
-        host: the module of a host, such as "hosts/file.js", whose `start` is called with main.js's default export.
+        host: a host's module, such as "hosts/file.js", whose `start` is called with main.js's default export.
         folder: the folder of the modules.
 
     Raises:
-        ValueError: if a module says something else, or two need each other.
+        ValueError: if a module has another form of import or export, or two import each other.
     """
     order: list[str] = []
     texts: dict[str, str] = {}
@@ -54,10 +54,10 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
 
 
 def bare(module: str) -> str:
-    """A module without types, the comments that have lines of their own, and needless spaces: for a small file.
+    """Strip a module of types, comments on their own lines and needless spaces, for a small file.
 
     Raises:
-        ValueError: if a text in it has several lines, since spaces count there.
+        ValueError: if a string in it has several lines, since spaces count there.
     """
     lines = _CAST.sub("", _COMMENTS.sub("", module)).splitlines()
     if any(line.count("`") % 2 for line in lines):
@@ -66,7 +66,7 @@ def bare(module: str) -> str:
 
 
 def _closer(line: str) -> str:
-    """A line without spaces around operators; unchanged if a string or pattern in it may contain operators."""
+    """Remove the spaces around a line's operators, unless a string or pattern in it may contain operators."""
     parts = _STRING.split(line)
     if any(sign in part for part in parts[::2] for sign in "`'") or _SLASH.search("".join(parts[::2])):
         return line
@@ -80,12 +80,12 @@ def style(folder: Path = HERE) -> str:
 
 
 def _identifier(name: str) -> str:
-    """The variable that holds what a module exports: "drawing/dom.js" is __drawing$dom."""
+    """The variable that holds a module's exports: "drawing/dom.js" is __drawing$dom."""
     return "__" + name.removesuffix(".js").replace("/", "$")
 
 
 def _resolved(target: str, name: str) -> str:
-    """The path, within the folder of all modules, of the module that `name` imports as `target`."""
+    """The path, relative to the folder of all modules, of the module that `name` imports as `target`."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
 
 
@@ -105,7 +105,7 @@ def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], ins
 
 
 def _with_words(text: str) -> str:
-    """The module of texts, with those of the catalogue."""
+    """Insert the catalogue's texts into the module of texts."""
     lines = [f"{json.dumps(key)}: {json.dumps(texts, ensure_ascii=False)}," for key, texts in page_table().items()]
     text = text.replace("const WORDS = {};", "const WORDS = {\n" + "\n".join(lines) + "\n};")
     names = json.dumps([*own_names().items()], ensure_ascii=False)
@@ -113,7 +113,7 @@ def _with_words(text: str) -> str:
 
 
 def _body(name: str, text: str) -> str:
-    """The body of a module's function: its imports are variables before it, its exports what it returns."""
+    """The body of a module's function: its imports become variables at the top, its exports the returned object."""
     exported = [match[2] for match in _EXPORT.finditer(text)]
 
     def imported(match: re.Match[str]) -> str:

@@ -106,7 +106,7 @@ const pressed = (page, help, event) => {
   page.set(chosen);
 };
 
-/** Show the page in an element; gives what ends it. @type {Main["render"]} */
+/** Show the page in an element; returns a function that ends it. @type {Main["render"]} */
 const render = ({ model, el }) => {
   const live = element("p", { class: "unseen", "aria-live": "polite" });
   const page = new Page(model, (text) => {
@@ -123,7 +123,7 @@ const render = ({ model, el }) => {
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
   const [bar, toolbar, pickers] = [tabs(page), tools(page, shownView), createPickers(page)];
-  const prompt = model.createPrompt?.(page); // of a host that runs texts
+  const prompt = model.createPrompt?.(page); // only with a host that runs texts
   const parts = [bar, toolbar, pickers, ...(prompt ? [prompt] : [])];
   frame.append(
     element("header", { class: "bar" }, bar.element, toolbar.element),
@@ -164,7 +164,7 @@ const render = ({ model, el }) => {
   };
   const forget = page.listen(update);
   const calm = onHostTheme(() => update());
-  // A page that is alone in its window has its keys wherever the focus is.
+  // A page with a window of its own handles keys wherever the focus is.
   const keyed = model.get("address") ? document : frame;
   /** @type {(event: Event) => void} */
   const onKey = (event) => {

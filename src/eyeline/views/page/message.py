@@ -1,4 +1,4 @@
-"""The messages of a page: its header, and answers to its requests, the same for every host."""
+"""The messages to a page: its header, and the answers to its requests, the same for every host."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from eyeline.version import VERSION
 
 #: The version of the header's format.
 SCHEMA = "eyeline.page/1"
-#: The most cells of a picture that may be requested.
+#: The largest number of cells in a requested picture.
 CELLS = 1 << 20
-#: The most characters of a title.
+#: The largest number of characters in a title.
 _TITLE = 80
 
 Answer = tuple[dict[str, Any], list[memoryview]]
 
 
 class RequestError(ValueError):
-    """A request that can't be answered.
+    """Raised for a request that can't be answered.
 
     Attributes:
-        argument: the key of the request that is wrong.
-        message: what it must be, and what it was.
+        argument: the invalid key of the request.
+        message: the rule for its value, and the value.
     """
 
     def __init__(self, argument: str, message: str) -> None:
@@ -43,15 +43,15 @@ class RequestError(ValueError):
 
 
 class PageMessages:
-    """The messages of one page, from its traces and the state that it opens in.
+    """The messages to one page, made from its traces and its initial state.
 
     Args:
-        traces: one or several; none if more are added later.
-        state: the state that it opens in, as docs/page-format.md describes it; the rest takes its defaults.
+        traces: one or more traces; empty if they are added later.
+        state: its initial state, as docs/page-format.md describes it; the rest takes its defaults.
 
     Attributes:
         traces: its traces.
-        state: the state that it opens in.
+        state: its initial state.
     """
 
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
@@ -62,7 +62,7 @@ class PageMessages:
         return f"<{type(self).__name__} of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
 
     def header(self) -> dict[str, Any]:
-        """The header, as plain data. docs/page-format.md says what each key means."""
+        """The header, as plain data. docs/page-format.md describes each key."""
         return {
             "schema": SCHEMA,
             "version": VERSION,
@@ -84,7 +84,7 @@ class PageMessages:
         return len(self.traces) - 1
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
-        """The answer to a request of the page: the reply, and its arrays' bytes, little-endian and in C order.
+        """Answer a request of the page: the reply, and the bytes of its arrays, little-endian and in C order.
 
         Raises:
             RequestError: if it can't be answered.
@@ -141,7 +141,7 @@ class PageMessages:
             raise RequestError("rows", f"rows × columns must be at most {CELLS}, got {rows} × {columns}")
         try:
             picture = trace.pooled(layer, head, queries, keys, rows, columns)
-        except TraceError as error:  # what the checks above don't know of
+        except TraceError as error:  # errors that the checks above don't cover
             raise RequestError("request", str(error)) from None
         return {"shape": [rows, columns]}, [picture.astype("<f4", copy=False)]
 
@@ -156,7 +156,7 @@ MASK_ARRAYS = {"bounds": "bounds", "bits": "allowed"}
 
 
 def trace_entry(trace: Trace) -> dict[str, Any]:
-    """The header's entry of a trace."""
+    """The header's entry for a trace."""
     sizes, found = trace.model, trace.measures
     return {
         "name": trace.name,

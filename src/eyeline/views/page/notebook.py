@@ -1,4 +1,4 @@
-"""How a page displays itself as the result of a notebook's cell, or in a terminal."""
+"""Display a page as the result of a notebook cell, or in a terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
-#: The most bytes of a file that a cell shows without the widget: a notebook keeps them for good.
+#: The largest file in bytes that a cell shows without the widget: a notebook stores it.
 MOST = 2_000_000
 _HOW = "pip install 'eyeline[notebook]'"
 
 
 def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this, and not a terminal."""
+    """Whether this process is a notebook's kernel."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
@@ -34,7 +34,7 @@ def bundle(page: PageMessages, widget: Callable[[], Any]) -> dict[str, Any]:
 
 
 def framed(page: PageMessages) -> str:
-    """The page's file in a sandboxed frame, and how to get the widget."""
+    """The page's file in a sandboxed frame, with a note on how to get the widget."""
     from eyeline.views.page.file import page_file
 
     said = f"<p>With <code>{html.escape(_HOW)}</code> and a new kernel, pages of any size show here, as widgets.</p>"

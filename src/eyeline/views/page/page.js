@@ -1,4 +1,4 @@
-// The model of the page, which its parts share: traces, state, host, and texts in two languages.
+// The page's model, shared by its parts: traces, state, host, and texts in two languages.
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostClient, HostError, messageOf } from "./weights/host_client.js";
@@ -18,7 +18,7 @@ export class Page {
    */
   constructor(model, announce) {
     this.model = model;
-    // The prefix of its elements' ids: a notebook may show several pages, each of a module of its own.
+    // The prefix of its elements' ids: a notebook may show several pages, each from its own module.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
     this.header = model.get("header");
@@ -27,7 +27,7 @@ export class Page {
     this.announce = announce;
     /** @type {Set<(settings: Partial<State>) => void>} */
     this.listeners = new Set();
-    this.fresh = within(filled(this.header.state), this.traces); // as the page opens without any words
+    this.fresh = within(filled(this.header.state), this.traces); // the initial state without any words in the address
     /** @type {Readonly<State>} */
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
@@ -41,7 +41,7 @@ export class Page {
   }
 
   /**
-   * Call a function, with the changed settings, after each change; returns a function that ends it.
+   * Call a function with the changed settings after each change; returns a function that stops this.
    * @param {(settings: Partial<State>) => void} listener
    */
   listen(listener) {
@@ -49,24 +49,24 @@ export class Page {
     return () => this.listeners.delete(listener);
   }
 
-  /** A function that says whether the state is still the one of now: to be asked after waiting for numbers. */
+  /** A function that returns whether the state is still the current one: to be called after waiting for numbers. */
   current() {
     const { turn } = this;
     return () => turn === this.turn;
   }
 
-  /** A few words that restore this exact state. */
+  /** The words that restore this exact state. */
   get words() {
     return wordsOf(this.state, this.fresh);
   }
 
-  /** Go to the state that words say. @param {string} words */
+  /** Go to the state described by words. @param {string} words */
   restore(words) {
     this.state = this.fresh;
     this.set(settingsOf(words));
   }
 
-  /** Take in a trace that the host has made meanwhile, and its place. @param {TraceEntry} entry */
+  /** Add a trace that the host has made since. @param {TraceEntry} entry */
   add(entry) {
     this.traces.push(new Trace(entry, this.traces.length));
     return this.traces.length - 1;
@@ -87,7 +87,7 @@ export class Page {
   }
 
   /**
-   * An interface text, {names} filled in.
+   * An interface text, with {names} filled in.
    * @param {string} key
    * @param {Values} [values]
    */
@@ -96,7 +96,7 @@ export class Page {
   }
 
   /**
-   * The name of a trace among several: its text, and how its run differs from other runs of it.
+   * The name of a trace among several: its text, and the change that distinguishes its run.
    * @param {Trace} trace
    */
   called(trace) {
@@ -107,7 +107,7 @@ export class Page {
     return this.say("trace.named", { text, name });
   }
 
-  /** The reason of an error, in words. @param {unknown} error */
+  /** The message of an error. @param {unknown} error */
   reason(error) {
     if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
     return messageOf(error);
@@ -138,7 +138,7 @@ export class Page {
   }
 
   /**
-   * The places of a line's units that are drawn: those that aren't set aside, unless all are asked for.
+   * The indices of a line's shown units: those that aren't set aside, unless the state shows all.
    * @param {Unit[]} units
    */
   shown(units) {

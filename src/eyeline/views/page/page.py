@@ -1,4 +1,4 @@
-"""`Page`: a page that a file, a notebook or the server shows."""
+"""`Page`: a page for a file, a notebook or the server."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ if TYPE_CHECKING:
 
 
 class Page(PageMessages):
-    """One page: it displays itself in a notebook, and `save` writes it into a file.
+    """One page. It displays itself in a notebook, and `save` writes it to a file.
 
     Args:
-        traces: one or several; none if more are added later.
-        state: the state that it opens in, as docs/page-format.md describes it; the rest takes its defaults.
+        traces: one or more traces; empty if they are added later.
+        state: its initial state, as docs/page-format.md describes it; the rest takes its defaults.
 
     Attributes:
         traces: its traces.
-        state: the state that it opens in.
+        state: its initial state.
     """
 
     _widget: Widget | None = None
 
     def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
-        """Write the page into one file, which needs no network and no server. The file is written whole or not at all.
+        """Write the page to one file, which needs no network and no server. The file is written completely or not at
+        all.
 
         Args:
-            path: of the file.
+            path: the file's path.
             half: keep queries, keys and values in float16, for a file half as large.
-            values: whether to include values, which show what a token becomes; by default if they are small.
+            values: whether to include values, which the new vectors are computed from; by default if they are small.
 
         Raises:
             TraceError: if there are no traces, or numbers are too large for float16; a ValueError.

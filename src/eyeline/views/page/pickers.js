@@ -22,7 +22,7 @@ const stepper = (page, name, list, step) =>
   );
 
 /**
- * The head after (or before) one, the mean and the largest standing before the first.
+ * The head after (or before) a head; the mean and the maximum come before the first.
  * @type {(head: HeadChoice, step: number, count: number) => HeadChoice}
  */
 export const neighbour = (head, step, count) => {
@@ -34,7 +34,7 @@ export const neighbour = (head, step, count) => {
 /** @typedef {[value: number | string, text: string]} Option */
 
 /**
- * The pickers of a place: `chosen` is called with another.
+ * The pickers of a place: `chosen` is called with the new place.
  * @type {(page: Page, place: Place, chosen: (place: Place) => void) => (HTMLElement | null)[]}
  */
 export const placePickers = (page, [at, layer, head], chosen) => {
@@ -80,7 +80,7 @@ const relabelled = (row, content) => {
   [...all].find((part) => label && part.getAttribute("aria-label") === label)?.focus();
 };
 
-/** The texts that are named at most. */
+/** The largest number of texts named. */
 const NAMED = 12;
 
 /** Notes on the texts that the models' vocabularies lack. @type {(page: Page) => HTMLElement[]} */
@@ -96,7 +96,7 @@ const unknown = (page) => {
 };
 
 /**
- * The row of pickers. A comparison has pickers of its own for each of its two sides.
+ * The row of pickers. The compare view has its own pickers for each of its two sides.
  * @type {(page: Page) => PagePart}
  */
 export const createPickers = (page) => {

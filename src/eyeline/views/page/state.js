@@ -8,21 +8,21 @@ const DEFAULTS = Object.freeze({
   head: "mean", // a number, "mean" or "max"
   unit: "words", // or "pieces"
   special: false, // whether special tokens and others set aside are shown
-  token: null, // the token that is pinned
+  token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
-  threshold: 0, // the share from which links are drawn
+  threshold: 0, // the smallest share whose link is drawn
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
   scale: "linear", // of the matrix: "linear", "log", "rank"
   clipped: [], // keys whose columns don't count for the matrix's scale
-  box: null, // what the matrix shows, [top, left, bottom, right] in units; null for all
+  box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
   ahead: true, // steps: whether tokens may look ahead
   scaled: true, // steps: whether scores are divided by √d
-  removed: [], // steps: tokens taken out
+  removed: [], // steps: the removed keys
   key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
   coordinate: null, // steps: the coordinate of queries and keys that is read; null for the largest product
   passed: null, // steps: the coordinate of values that is read; null for the largest
   other: null, // compare: the place of the other side, [trace, layer, head]
-  partner: null, // compare: the token of the other side; null for the one that matches
+  partner: null, // compare: the token of the other side; null for the matching one
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
@@ -94,7 +94,7 @@ const READ = {
   theme: oneOf("light", "dark"),
 };
 
-/** A value as words have it. @type {(value: State[keyof State]) => string} */
+/** The text of a value in words. @type {(value: State[keyof State]) => string} */
 const written = (value) => {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -104,11 +104,11 @@ const written = (value) => {
 
 const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
 
-/** The whole state that a few settings make. @type {(given?: Partial<State>) => State} */
+/** A whole state from some settings, with defaults for the rest. @type {(given?: Partial<State>) => State} */
 export const filled = (given = {}) => ({ ...DEFAULTS, ...given });
 
 /**
- * The words that restore a state: "layer=5 head=mean token=2"; settings as a fresh page has them are left out.
+ * The words that restore a state: "layer=5 head=mean token=2"; settings equal to those of `fresh` are left out.
  * @type {(state: State, fresh: State) => string}
  */
 export const wordsOf = (state, fresh) =>
@@ -116,7 +116,7 @@ export const wordsOf = (state, fresh) =>
     .map((key) => `${key}=${written(state[key])}`)
     .join(" ");
 
-/** What follows the "#" of an address, or words as they are, decoded. @type {(text: string) => string} */
+/** The decoded part after the "#" of an address; or plain words. @type {(text: string) => string} */
 export const wordsIn = (text) => {
   const words = text.slice(text.lastIndexOf("#") + 1).trim();
   try {
@@ -127,7 +127,7 @@ export const wordsIn = (text) => {
 };
 
 /**
- * The settings that words name; what isn't one is left out. Words may stand apart by spaces or by "&".
+ * The settings named by words, without invalid ones. Words are separated by spaces or by "&".
  * @type {(words: string) => Partial<State>}
  */
 export const settingsOf = (words) => {
@@ -143,7 +143,7 @@ export const settingsOf = (words) => {
   return found;
 };
 
-/** A state whose numbers are all within what the traces have. @type {(state: State, traces: Trace[]) => State} */
+/** The state with all numbers within the ranges of the traces. @type {(state: State, traces: Trace[]) => State} */
 export const within = (state, traces) => {
   /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);

@@ -2,7 +2,7 @@
 
 const night = matchMedia("(prefers-color-scheme: dark)");
 
-/** Whether the host is dark. JupyterLab, VS Code and Colab each say it in their own way. */
+/** Whether the host is dark. JupyterLab, VS Code and Colab each mark it differently. */
 export const hostIsDark = () => {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
   if (jpThemeLight) return jpThemeLight === "false";
@@ -11,7 +11,7 @@ export const hostIsDark = () => {
 };
 
 /**
- * Call a function when that changes; returns a function that ends it.
+ * Call a function when the theme changes; returns a function that stops this.
  * @type {(changed: () => void) => () => void}
  */
 export const onHostTheme = (changed) => {

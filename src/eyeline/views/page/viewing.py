@@ -1,4 +1,4 @@
-"""`view`: a page of texts and traces in one call."""
+"""`view`: make a page of texts and traces in one call."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def view(
     state: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Page:
-    """A page that shows texts and traces: it displays itself in a notebook, and `save` writes it into a file.
+    """Make a page of texts and traces. It displays itself in a notebook, and `save` writes it to a file.
 
     Args:
-        shown: a text, which is recorded; a trace; or several of them.
-        model: the model that runs texts: a name of the catalogue, a folder, or a loaded model. (For a model of
-            transformers, view what `eyeline.record` returns.)
-        mask, scale: as for `eyeline.record`: texts are run as trained, and a second time with these.
+        shown: a text, which is recorded; a trace; or a list of these.
+        model: the model that runs texts: a name from the catalogue, a folder, or a loaded model. (For a model of
+            transformers, view the result of `eyeline.record`.)
+        mask, scale: as for `eyeline.record`: texts run as trained, and a second time with these.
         values: whether to keep the values of texts.
-        state: the state that the page opens in, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
+        state: the page's initial state, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
             heads and tokens count from 0.
         progress: as for `eyeline.record`.
 

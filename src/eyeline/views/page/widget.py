@@ -1,4 +1,4 @@
-"""The page as a notebook's widget: the same modules, and the page's answers as binary buffers."""
+"""The page as a notebook widget: the same modules, and the page's answers as binary buffers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eyeline.views.page.message import PageMessages, RequestError
 
 
 class Widget(anywidget.AnyWidget):
-    """A page in a notebook: JupyterLab, Colab, VS Code and whatever else shows anywidgets.
+    """A page in a notebook: JupyterLab, Colab, VS Code and other front ends that support anywidget.
 
     Args:
-        page: what is shown.
+        page: the page.
 
     Attributes:
-        header: what the page is told first.
-        words: the state it is in, as its address would have it: "layer=5 head=2". Set, it opens so in its next view.
+        header: the page's header.
+        words: the current state, as in the page's address: "layer=5 head=2". If set, the next view opens in this state.
     """
 
     header = traitlets.Dict().tag(sync=True)
@@ -33,12 +33,12 @@ class Widget(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _: Any, request: Any, buffers: Any) -> None:
-        """Send the answer to a request of the page."""
+        """Answer a request of the page."""
         try:
             self.send(*self._page.answer(request))
         except RequestError as error:
             self.send(error.reply(request))
         except Exception as error:
-            # The page would wait for ever; and the notebook's log has to have it too.
+            # Otherwise the page would wait for ever. The error is raised too, for the notebook's log.
             self.send(RequestError("request", f"{type(error).__name__}: {error}").reply(request))
             raise

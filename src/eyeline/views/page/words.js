@@ -1,4 +1,4 @@
-// The interface's texts in each language. {name} is filled in. They stand in the catalogue, src/eyeline/words.
+// The interface's texts in each language, with {name} to be filled in. They come from the catalogue, src/eyeline/words.
 
 /** Filled in by joining.py: each text by its key, in the order of LANGUAGES. @type {Record<string, string[]>} */
 const WORDS = {};
@@ -10,7 +10,7 @@ export const LANGUAGES = [];
 export const said = (language, key) => WORDS[key]?.[LANGUAGES.findIndex(([code]) => code === language)];
 
 /**
- * The text of `key` in a language, {names} filled in.
+ * The text of `key` in a language, with {names} filled in.
  * @type {(language: Language, key: string, values?: Values) => string}
  */
 export const worded = (language, key, values = {}) => {
@@ -20,7 +20,7 @@ export const worded = (language, key, values = {}) => {
 };
 
 /**
- * The keys and what they do, in a language; those of all views as of the view "page".
+ * The keyboard shortcuts and their effects, in a language; those of all views have the view "page".
  * @type {(language: Language) => { view: string, keys: string[], text: string }[]}
  */
 export const keyTexts = (language) =>

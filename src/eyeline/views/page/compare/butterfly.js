@@ -5,9 +5,9 @@ import { labelled, percent } from "../drawing/labels.js";
 import { changeOf, points } from "./summary.js";
 import { most } from "../drawing/vector_strips.js";
 
-const ROWS = 40; // pairs of words that are shown of long texts
+const ROWS = 40; // the number of word pairs shown for long texts
 
-/** The pairs that are shown: all, or those with the largest shares. @type {(found: Comparison) => Pair[]} */
+/** The shown pairs: all, or those with the largest shares. @type {(found: Comparison) => Pair[]} */
 const shownOf = ({ pairs, sides: [first, second] }) => {
   if (pairs.length <= ROWS) return pairs;
   /** @type {(pair: Pair) => number} */
@@ -17,7 +17,7 @@ const shownOf = ({ pairs, sides: [first, second] }) => {
 };
 
 /**
- * A number, with all of its digits for those who point at it or copy it.
+ * A number, with all of its digits on hover and when copied.
  * @type {(value: number, text: string) => HTMLElement}
  */
 const datum = (value, text) => {
@@ -49,7 +49,7 @@ const difference = (value, span) => {
 };
 
 /**
- * The label of a key; in long texts, where words repeat, with its number.
+ * The label of a key; with its position in long texts, where words repeat.
  * @type {(unit: Unit | null, placed: boolean) => HTMLElement}
  */
 const named = (unit, placed) => {

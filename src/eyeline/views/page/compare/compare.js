@@ -21,7 +21,7 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
 /** @typedef {Comparison & { patches: [Patch, Patch] }} Shown */
 
 /**
- * A side: its pickers, and its words to choose one of.
+ * A side: its pickers, and its words to choose from.
  * @type {(page: Page, found: Shown, nth: number) => HTMLElement}
  */
 const sideOf = (page, found, nth) => {
@@ -48,7 +48,7 @@ const sideOf = (page, found, nth) => {
 };
 
 /**
- * The weights that are drawn on either side: of the same words, if the lines are the same.
+ * The drawn weights of both sides: of the same words, if the lines are the same.
  * @type {(page: Page, found: Comparison) => [Patch, Patch]}
  */
 const patchesOf = (page, { sides: [first, second], same }) => {
@@ -78,7 +78,7 @@ export const createCompare = (page) => {
   let found = null;
   /** @type {Heatmap[]} */
   let grids = [];
-  /** @type {{ grid: Heatmap, cell: [row: number, column: number] } | null} The cell that is read. */
+  /** @type {{ grid: Heatmap, cell: [row: number, column: number] } | null} The cell under the pointer or the cursor. */
   let reading = null;
 
   const same = () => found !== null && found.same;
@@ -89,7 +89,7 @@ export const createCompare = (page) => {
     said.toggleAttribute("data-hint", text === null);
   };
 
-  // The number of a cell, or of all grids where they have the same words there.
+  // The number of a cell; of the cell in all grids, if they have the same words there.
   /** @type {(grid: Heatmap, cell: [row: number, column: number]) => string} */
   const cellSaid = (grid, [r, c]) => {
     const { rows, columns, queries, keys, hidden } = grid.patch;
@@ -125,7 +125,7 @@ export const createCompare = (page) => {
     read(grid, [within(r + down, rows.length), within(c + along, columns.length)]);
   };
 
-  // The word of a row that is clicked is chosen.
+  // A click on a row chooses its word.
   /** @type {(grid: Heatmap, event: MouseEvent) => void} */
   const picked = (grid, event) => {
     const cell = grid.cellAt(event);

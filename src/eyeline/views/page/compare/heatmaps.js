@@ -1,15 +1,15 @@
-// Heatmaps of the weights between words; of long texts, around the chosen word.
+// Heatmaps of the weights between words; in long texts, around the chosen word.
 
 import { shade, tint } from "../drawing/colour.js";
 import { labelled } from "../drawing/labels.js";
 
-const AROUND = 60; // units on either side of the chosen one that are drawn
-const NAMED = 28; // units up to which rows and columns are labelled
-const NAME = 92; // the most pixels of a label
-const CELL = 52; // and of a cell
-const ROOMY = 9; // pixels of a cell from which on there is a gap after it, and a hatch if one may not look there
+const AROUND = 60; // the number of units drawn on either side of the chosen one
+const NAMED = 28; // the largest number of units at which rows and columns are labelled
+const NAME = 92; // the largest width of a label, in pixels
+const CELL = 52; // the largest size of a cell, in pixels
+const ROOMY = 9; // pixels of a cell from which it is followed by a gap, and hatched if hidden
 
-/** Of the places that are shown, those around a unit. @type {(shown: number[], unit: number) => number[]} */
+/** The shown indices around a unit. @type {(shown: number[], unit: number) => number[]} */
 export const around = (shown, unit) => {
   const count = 2 * AROUND + 1;
   if (shown.length <= count) return shown;
@@ -19,7 +19,7 @@ export const around = (shown, unit) => {
 };
 
 /**
- * The weights of some query units on some key units, row by row, and where one may not look.
+ * The weights of some query units on some key units, row by row, and the hidden pairs.
  * @type {(attention: AttentionMap, rows: number[], columns: number[]) => Patch}
  */
 export const patchOf = (attention, rows, columns) => {
@@ -58,19 +58,19 @@ const layout = (context, { rows, columns, queries, keys }, width, height) => {
 /** @type {(context: CanvasRenderingContext2D, text: string, room: number) => string} */
 const shortened = (context, text, room) => {
   if (context.measureText(text).width <= room) return text;
-  const letters = Array.from(text.slice(0, 60)); // more of them have no room in any label
+  const letters = Array.from(text.slice(0, 60)); // more never fit into a label
   while (letters.length > 1 && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
   return `${letters.join("")}…`;
 };
 
 /**
- * A heatmap's content: `end` is the number of the strongest colour, `signed` whether there are negative numbers,
- * `pinned` the row that is framed, −1 for none.
+ * A heatmap's content: `end` is the number with the strongest colour, `signed` whether there are negative numbers,
+ * `pinned` the framed row, −1 for none.
  * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
  */
 
 /**
- * Draws the cells of a patch.
+ * Draw the cells of a patch.
  * @type {(
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, dots: number,
  * ) => void}
@@ -99,7 +99,7 @@ const drawCells = (context, { patch, end, signed, page, colour }, { left, top, c
 };
 
 /**
- * Writes the words of rows and columns; those that are chosen or read stand out.
+ * Write the words of rows and columns; the chosen ones and those of the read cell are highlighted.
  * @type {(
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, read: [number, number] | null,
  * ) => void}
@@ -125,8 +125,8 @@ const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read
 };
 
 /**
- * A grid on a canvas: its element, its width at most, `paint`, which draws it with the cell that is read ([row, column]
- * or null), and `cellAt`, which cell lies at a place of it.
+ * A grid on a canvas: its element, its maximum width, `paint`, which draws it with the read cell ([row, column] or
+ * null), and `cellAt`, which returns the cell at a point.
  * @type {(room: DrawingRoom, of: Drawn & { name: string, focus: string }) => Heatmap}
  */
 export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => {

@@ -1,9 +1,9 @@
-// The two sides of a comparison: their places, the word compared in each, its weights, and how the words are paired.
+// The two sides of a comparison: their places, the compared word in each, its weights, and the pairing of words.
 
 import { shares } from "../weights/attention_map.js";
 import { tokenOf } from "../steps/walkthrough.js";
 
-const ALIGNED = 4e6; // pairs of words up to which two lines are aligned word by word
+const ALIGNED = 4e6; // the largest number of word pairs for an alignment word by word
 
 /** @type {(unit: Unit) => string} */
 const folded = ({ text }) => text.trim().normalize("NFC").toLowerCase();
@@ -15,14 +15,14 @@ const sameUnits = (a, b) =>
   a.length === b.length && a.every((unit, at) => unit.start === b[at].start && unit.end === b[at].end);
 
 /**
- * Whether two lines are the same tokens, and the same words, of the same text.
+ * Whether two lines have the same text, the same tokens and the same words.
  * @type {(a: TokenizedText, b: TokenizedText) => boolean}
  */
 const sameLine = (a, b) =>
   a === b || (a.text === b.text && sameUnits(a.tokens, b.tokens) && sameUnits(a.words, b.words));
 
 /**
- * The place that stands on the other side if none is chosen: another text, or else the layer before.
+ * The default place of the other side: another text, or else the previous layer.
  * @type {(page: Page) => Place}
  */
 const usual = ({ state, traces }) => {
@@ -37,7 +37,7 @@ const usual = ({ state, traces }) => {
 };
 
 /**
- * The unit of the other line that is the same word: of several, the one that comes as late among them.
+ * The same word in the other line; if it occurs more than once, the occurrence with the same number.
  * @type {(unit: Unit, from: Unit[], to: Unit[]) => Unit | null}
  */
 const matching = (unit, from, to) => {
@@ -49,19 +49,19 @@ const matching = (unit, from, to) => {
 };
 
 /**
- * The first word that both texts have, apart from words set aside.
+ * The first word that occurs in both texts, except words set aside.
  * @type {(from: Unit[], to: Unit[]) => Unit | null}
  */
 const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;
 
 /**
- * The places of a longest common subsequence of two lists of words: [i, j] each.
+ * The index pairs [i, j] of a longest common subsequence of two lists of words.
  * @type {(left: string[], right: string[]) => [i: number, j: number][]}
  */
 const common = (left, right) => {
   const [n, m] = [left.length, right.length];
   if (n * m > ALIGNED) return [];
-  const longest = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1)); // of what begins at i and j
+  const longest = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1)); // for the suffixes from i and j
   for (let i = n - 1; i >= 0; i--) {
     const [row, below] = [longest[i], longest[i + 1]];
     for (let j = m - 1; j >= 0; j--) row[j] = left[i] === right[j] ? below[j + 1] + 1 : Math.max(below[j], row[j + 1]);
@@ -77,8 +77,8 @@ const common = (left, right) => {
 };
 
 /**
- * The units of two lists that are the same words, in order, as many as can be, and what stands between them paired by
- * place.
+ * The pairs of two lists of units: as many equal words as possible in order, and the units between them paired by
+ * position.
  * @type {(a: Unit[], b: Unit[]) => Pair[]}
  */
 const aligned = (a, b) => {
@@ -106,7 +106,7 @@ const sideOf = (page, place, attention, unit) => {
 };
 
 /**
- * The word of the first side, and of the second: those that are chosen, or the first that stands in both.
+ * The compared words of both sides: the chosen ones, or the first word that occurs in both.
  * @type {(
  *   page: Page, traces: [Trace, Trace], units: [from: Unit[], to: Unit[]], alike: boolean,
  * ) => { units: [Unit, Unit], matched: boolean }}
@@ -127,7 +127,7 @@ const chosen = (page, [first, second], [from, to], alike) => {
 const shownKeys = ({ shown, attention }) => shown.map((at) => attention.keys[at]);
 
 /**
- * Both sides, what of them is paired with what, and whether their lines are the same.
+ * Both sides, the pairs of their words, and whether their lines are the same.
  * @type {(page: Page) => Promise<Comparison>}
  */
 export const compared = async (page) => {

@@ -3,7 +3,7 @@
 import { phrase } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
 
-const LEAST = 0.005; // what rounds to nothing is not named
+const LEAST = 0.005; // smaller shares round to 0 and aren't named
 
 /** A difference of shares in percentage points, with its sign. @type {(value: number) => string} */
 export const points = (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1).replace("-", "−")}`;
@@ -45,7 +45,7 @@ const furthest = (found) => {
 };
 
 /**
- * The sentences, each a list of texts and of what `word` makes of a unit.
+ * The sentences, each a list of texts and elements; `word` makes the element of a unit.
  * @type {(page: Page, found: Comparison, word: (unit: Unit) => HTMLElement) => Child[][]}
  */
 export const sentences = (page, found, word) => {

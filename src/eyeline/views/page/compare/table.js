@@ -3,8 +3,8 @@
 const LOOKS = ["first", "second", "difference", "share_first", "share_second", "share_difference"];
 
 /**
- * All numbers: for each word or pair of words, whom the chosen words look at (weights, and shares of what goes to the
- * words shown); then, for each row of the pictures, its weights on either side, and their difference.
+ * All numbers: for each word or pair of words, the chosen words' weights on it, and their shares of the weight on the
+ * shown words; then, for each row of the heatmaps, its weights on either side, and their difference.
  * @type {(found: Comparison & { patches: [Patch, Patch] }) => Table}
  */
 export const compareTable = ({ sides: [first, second], pairs, same, patches }) => {

@@ -11,7 +11,7 @@ export class Canvases {
   }
 
   /**
-   * A canvas; `draw` is called with its context and size, in CSS pixels, and how many dots one of these has.
+   * A canvas; `draw` is called with its context, its size in CSS pixels, and the device pixels per CSS pixel.
    * @param {Attributes} attributes
    * @param {Draw} draw
    */

@@ -1,5 +1,5 @@
 // Colours of numbers: one scale from nothing to most, of one hue and steadily darker (or, on dark, lighter), so that it
-// reads the same whatever colours an eye can tell apart; and one from less to more, orange over neutral to blue.
+// reads the same with any colour vision; and one from negative to positive, orange over neutral to blue.
 
 /**
  * Stops in OKLab: lightness, green to red, blue to yellow. Source: Björn Ottosson, "A perceptual color space for image
@@ -51,10 +51,10 @@ const TABLES = { light: tables("light"), dark: tables("dark") };
 /** @type {(share: number) => number} */
 const nearest = (share) => Math.min(Math.max(Math.round(share * 255), 0), 255);
 
-/** The 256 colours, [red, green, blue] each, from nothing to most. @type {(dark: boolean) => RGB[]} */
+/** The 256 colours, [red, green, blue] each, from zero to the largest. @type {(dark: boolean) => RGB[]} */
 export const ramp = (dark) => TABLES[dark ? "dark" : "light"].most;
 
-/** The colour of a share of the most, 0 to 1, as CSS writes it. @type {(share: number, dark: boolean) => string} */
+/** The CSS colour of a number as a share of the largest, 0 to 1. @type {(share: number, dark: boolean) => string} */
 export const shade = (share, dark) => `rgb(${ramp(dark)[nearest(share)].join(" ")})`;
 
 /** The 256 colours from −1 to 1, the middle neutral. @type {(dark: boolean) => RGB[]} */

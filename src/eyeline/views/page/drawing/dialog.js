@@ -3,7 +3,8 @@
 import { button, element } from "./dom.js";
 
 /**
- * The button, the dialog, and how it opens; `title` is a key of words.js, `content` gives what the dialog holds.
+ * The button, the dialog, and a function that opens it; `title` is a key of words.js, `content` returns the dialog's
+ * content.
  * @param {Page} page
  * @param {string} name
  * @param {string} title
@@ -19,7 +20,8 @@ export const createDialog = (page, name, title, content) => {
     dialog.replaceChildren(element("div", { class: "head" }, heading, cross), ...content());
     dialog.showModal();
   };
-  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // the page's keys rest meanwhile
+  // the page's shortcuts are off while it is open
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // a press beside it
   });

@@ -38,7 +38,7 @@ const fill = (node, { on = {}, style = {}, ...others }, children) => {
 export const element = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 
 /**
- * The same for SVG.
+ * An SVG element, likewise.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Attributes} attributes
@@ -59,13 +59,13 @@ export const contextOf = (canvas, settings) => {
 };
 
 /**
- * The element that an event is of, or the next one around it that a selector fits; null if there is none.
+ * The event's target, or its nearest ancestor that matches a selector; null if there is none.
  * @type {(event: Event, selector?: string) => HTMLElement | null}
  */
 export const targetOf = ({ target }, selector = "*") => (target instanceof Element ? target.closest(selector) : null);
 
 /**
- * A drop-down list: options are [value, text]; `chosen` is called with the value.
+ * A drop-down list with options [value, text]; `chosen` is called with the chosen value.
  * @param {string} label
  * @param {readonly (readonly [value: string | number, text: string])[]} options
  * @param {string | number} value
@@ -80,7 +80,7 @@ export const choice = (label, options, value, chosen) => {
 };
 
 /**
- * A box to tick, with its text.
+ * A checkbox with its text.
  * @type {(text: string, ticked: boolean, changed: (ticked: boolean) => void) => HTMLLabelElement}
  */
 export const tick = (text, ticked, changed) => {
@@ -95,7 +95,7 @@ export const button = (text, pressed, attributes = {}) =>
   element("button", { type: "button", ...attributes, on: { click: pressed } }, text);
 
 /**
- * A text whose {names} are filled in with elements or texts, as a list of children.
+ * A text with {names} replaced by elements or texts, as a list of children.
  * @type {(text: string, parts: Record<string, Child>) => Child[]}
  */
 export const phrase = (text, parts) =>

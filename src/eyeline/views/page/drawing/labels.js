@@ -12,19 +12,19 @@ const pictured = (character) => {
 };
 
 /**
- * Text as typed, but for what would steer the line it stands in: controls become pictures of themselves.
+ * Text as typed, except that control characters become their pictures, so that they can't affect the line.
  * @type {(text: string) => string}
  */
 export const printable = (text) => text.replace(SPACES, " ").replace(CONTROLS, pictured);
 
 /**
- * A word as it is labelled: without spaces around it; quoted if there is nothing else in it.
+ * The label of a word: without surrounding spaces; quoted if it is only spaces.
  * @type {(text: string) => string}
  */
 export const named = (text) => printable(text.trim()) || JSON.stringify(text);
 
 /**
- * The label of a word or a piece: a piece has a hyphen where its word goes on.
+ * The label of a word or a piece: a hyphen marks each side of a piece where its word continues.
  * @type {(unit: Unit) => string}
  */
 export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${named(text)}${after ? "-" : ""}`;
@@ -32,16 +32,16 @@ export const labelled = ({ text, before, after }) => `${before ? "-" : ""}${name
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * A label to stand in a sentence of ours: one that reads from right to left stands apart, and moves nothing else.
+ * A label within a sentence of ours: one that reads from right to left is isolated, so that it moves nothing else.
  * @type {(text: string) => string}
  */
 export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
-/** A share in whole per cent; what isn't nothing is never shown as 0%. @type {(share: number) => string} */
+/** A share in whole percent; only 0 is shown as 0%. @type {(share: number) => string} */
 export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 
 /**
- * A number in few digits, as a table shows it, with a true minus sign.
+ * A number in few digits for a table, with a true minus sign.
  * @type {(value: number, digits?: number) => string}
  */
 export const figure = (value, digits = 3) => {

@@ -5,7 +5,7 @@ import { contextOf } from "./dom.js";
 const EDGE = 16; // pixels around it
 const HATCH = "eyeline-hatch";
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
-const UNSEEN = // what isn't drawn
+const UNSEEN = // elements that aren't drawn
   "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager";
 
 /** @type {(text: string) => string} */
@@ -16,7 +16,7 @@ const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(col
 const round = (value) => Number(value.toFixed(2));
 
 /**
- * A family that is there everywhere, for the ones that the page asks for: the last of its list.
+ * A font family that is available everywhere: the last of the page's list.
  * @type {(style: CSSStyleDeclaration) => string}
  */
 const family = ({ fontFamily }) => fontFamily.slice(fontFamily.lastIndexOf(",") + 1).trim();
@@ -32,7 +32,7 @@ const ascent = (style, pen) => {
 };
 
 /**
- * The parts of a text that stand on one line each: {text, left, right, top, height, direction}.
+ * The line boxes of a text: {text, left, right, top, height, direction}.
  * @type {(node: Text) => {
  *   text: string, left: number, right: number, top: number, height: number, direction: string,
  * }[]}
@@ -58,7 +58,7 @@ const runs = (node) => {
   return found.map(({ start, end }) => {
     const all = boxes(start, end);
     const [left, right] = [Math.min(...all.map((box) => box.left)), Math.max(...all.map((box) => box.right))];
-    const caret = boxes(start, start)[0]; // which way it is read shows where it begins
+    const caret = boxes(start, start)[0]; // its side shows the reading direction
     const direction = caret && Math.abs(caret.left - right) < Math.abs(caret.left - left) ? "rtl" : "ltr";
     return { text: node.data.slice(start, end), left, right, top: all[0].top, height: all[0].height, direction };
   });
@@ -76,7 +76,7 @@ const attributesOf = (values) =>
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Sides */
 
-/** Collects the parts of an SVG, and the box that they fill. */
+/** Collects the parts of an SVG, and their bounding box. */
 class SvgBuilder {
   constructor() {
     /** @type {string[]} */
@@ -212,7 +212,7 @@ class SvgBuilder {
 }
 
 /**
- * The parts of a view as an SVG text, colours and all. `root` is within the page, whose ground it stands on.
+ * The parts of a view as an SVG text, with its colours. `root` is an element of the page, which gives the background.
  * @type {(root: Element, parts: Element[]) => string}
  */
 export const svgOf = (root, parts) => {

@@ -3,9 +3,9 @@
 import { tint } from "./colour.js";
 import { element } from "./dom.js";
 
-const GAPPED = 7; // pixels of a cell from which on there is a gap after it
+const GAPPED = 7; // pixels of a cell from which it is followed by a gap
 
-/** The largest of numbers without their signs. @type {(...lists: Iterable<number>[]) => number} */
+/** The largest absolute value. @type {(...lists: Iterable<number>[]) => number} */
 export const most = (...lists) => {
   let result = 0;
   for (const list of lists) for (const value of list) if (Math.abs(value) > result) result = Math.abs(value);
@@ -13,7 +13,7 @@ export const most = (...lists) => {
 };
 
 /**
- * Calls `draw(index, left, width)` for each cell, its edges on whole dots.
+ * Call `draw(index, left, width)` for each cell, with edges on whole device pixels.
  * @type {(count: number, width: number, dots: number, draw: (at: number, left: number, width: number) => void) => void}
  */
 const cells = (count, width, dots, draw) => {
@@ -24,7 +24,7 @@ const cells = (count, width, dots, draw) => {
 };
 
 /**
- * The pixel of zero in a height, and the pixels of a unit, so that all values and zero are visible.
+ * The pixel of zero in a height, and the pixels per 1, so that all values and zero are visible.
  * @type {(values: Float64Array, height: number) => { zero: number, unit: number }}
  */
 const axis = (values, height) => {
@@ -41,8 +41,8 @@ const ruled = ({ colour }, context, y, width, dots) => {
 };
 
 /**
- * The name of a strip, and its space: "match", the coordinates of queries and keys, or "pass", those of
- * values. One mark goes through all strips of a space.
+ * The name of a strip, and its space: "match", the coordinates of queries and keys, or "pass", the coordinates of
+ * values. One mark runs through all strips of a space.
  * @typedef {{ space: Space, name: string, attributes?: Attributes }} Named
  */
 
@@ -56,7 +56,7 @@ const held = ({ canvases }, { space, kind, name, attributes }, draw) =>
   );
 
 /**
- * A strip of cells; `end` is the number whose colour is the fullest.
+ * A strip of cells; `end` is the number with the strongest colour.
  * @type {(room: DrawingRoom, strip: Named & { values: Numbers, end: number }) => HTMLElement}
  */
 export const strip = (room, { values, end, ...rest }) =>
@@ -85,7 +85,7 @@ export const bars = (room, { values, ...rest }) =>
   });
 
 /**
- * The sum so far after each coordinate, as a line of steps.
+ * The running sum over coordinates, as a step line.
  * @type {(room: DrawingRoom, strip: Named & { values: Float64Array }) => HTMLElement}
  */
 export const climb = (room, { values, ...rest }) =>

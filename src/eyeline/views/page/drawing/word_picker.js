@@ -4,11 +4,11 @@ import { leftward } from "../matrix/axes.js";
 import { element } from "./dom.js";
 import { labelled } from "./labels.js";
 
-const ROOM = 60; // units up to which all are shown
-const AROUND = 24; // and how many of a longer line are shown on either side of the one that is chosen
+const ROOM = 60; // the largest number of units at which all are shown
+const AROUND = 24; // in a longer line, the number of units shown on either side of the chosen one
 
 /**
- * The group. `chosen` is the index of the chosen unit among `units`, `name` what the group is called, `focus` its name
+ * The group. `chosen` is the index of the chosen unit in `units`, `name` the group's accessible name, `focus` its name
  * for `refocused`; `choose` is called with a unit.
  * @type {(of: {
  *   units: Unit[], chosen: number, name: string, focus: string, choose: (unit: Unit) => void,

@@ -12,7 +12,7 @@ const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` 
 /** @typedef {"png" | "svg" | "csv" | "json"} FileKind */
 
 /**
- * The button, and the dialog that it opens. `view` gives the view that is shown.
+ * The button, and the dialog that it opens. `view` returns the current view.
  * @param {Page} page
  * @param {() => View} view
  */
@@ -91,7 +91,7 @@ export const createExport = (page, view) => {
   };
   const dialog = createDialog(page, "export", "export", () => {
     tell("");
-    // If nothing differs from how the page opens, the view's name stands for the state.
+    // If the state is the initial one, the view's name describes it.
     const words = page.words || `view=${page.state.view}`;
     const link = `${location.href.split("#")[0]}#${words.replaceAll(" ", "&")}`;
     const pasted = field("export.paste", {

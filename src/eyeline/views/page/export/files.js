@@ -5,10 +5,10 @@ import { contextOf } from "../drawing/dom.js";
 const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const LARGEST = 16384; // pixels of a canvas's side
 
-/** An SVG text without signs that XML has not. @type {(svg: string) => string} */
+/** An SVG text without characters that XML forbids. @type {(svg: string) => string} */
 export const sound = (svg) => svg.replace(NOT_XML, "\ufffd");
 
-/** An SVG text as the bytes of a PNG, each of its pixels two by two. @type {(svg: string) => Promise<Blob>} */
+/** An SVG text as a PNG, at two PNG pixels per pixel. @type {(svg: string) => Promise<Blob>} */
 export const png = async (svg) => {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {

@@ -1,8 +1,8 @@
 // Tables as CSV and JSON, and file names.
 
-const FORMULA = /^[=+\-@\t\r]/; // what a spreadsheet runs a cell for
+const FORMULA = /^[=+\-@\t\r]/; // the characters that make a spreadsheet run a cell
 
-/** Seven digits are what float32 holds. @type {(value: Datum) => Datum} */
+/** A number in the seven digits that float32 holds. @type {(value: Datum) => Datum} */
 const rounded = (value) => {
   if (typeof value !== "number") return value;
   return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
@@ -22,7 +22,7 @@ const field = (value) => {
 export const csv = ({ columns, rows }) =>
   [columns, ...rows].map((row) => row.map((value) => field(rounded(value))).join(",") + "\r\n").join("");
 
-/** A table as JSON, a row on a line, with its model, text and place. @type {(page: Page, table: Table) => string} */
+/** A table as JSON, one row per line, with its model, text and place. @type {(page: Page, table: Table) => string} */
 export const json = (page, { name, columns, rows }) => {
   const { trace, state, words, header } = page;
   const about = {
@@ -35,7 +35,7 @@ export const json = (page, { name, columns, rows }) => {
 };
 
 /**
- * A file's name for what is seen: "eyeline-matrix-L5H2-time-flies.csv".
+ * A file name for the current view: "eyeline-matrix-L5H2-time-flies.csv".
  * @type {(page: Page, kind: string) => string}
  */
 export const fileName = (page, kind) => {

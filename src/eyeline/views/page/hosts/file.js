@@ -2,12 +2,12 @@
 
 import { messageOf } from "../weights/host_client.js";
 
-const KEPT = 4; // layers that are kept as decoded
+const KEPT = 4; // the number of decoded layers cached
 
 /** @type {(name: string) => HTMLElement | null} */
 const block = (name) => document.getElementById(`eyeline-${name}`);
 
-// The text of a block, once the browser has read as far: of a large file the page is there before its last numbers.
+// The text of a block, once the browser has read it: in a large file the page starts before the last numbers arrive.
 /** @type {(name: string) => Promise<string>} */
 const textOf = (name) =>
   new Promise((done) => {
@@ -16,7 +16,7 @@ const textOf = (name) =>
     else document.addEventListener("DOMContentLoaded", ready, { once: true });
   });
 
-// The bytes of a text in base64.
+// The bytes of a base64 text.
 /** @type {(text: string) => Uint8Array<ArrayBuffer>} */
 const decoded = (text) => {
   const signs = atob(text);
@@ -35,8 +35,8 @@ const opened = async (name) => {
 const unpacked = async (name) => new Uint8Array(await (await opened(name)).arrayBuffer());
 
 /**
- * The bytes of numbers of `size` bytes, of which the lowest bytes stand together, then the next ones, and so on; the
- * sign of each is its lowest bit.
+ * Restore numbers of `size` bytes from planes: the lowest bytes of all numbers, then the next ones, and so on; the sign
+ * of each is its lowest bit.
  * @type {(planes: Uint8Array, size: number) => Uint8Array<ArrayBuffer>}
  */
 const ofPlanes = (planes, size) => {
@@ -53,7 +53,7 @@ const ofPlanes = (planes, size) => {
 };
 
 /**
- * The contents of a file: how to read its blocks; docs/page-format.md describes each key.
+ * The contents of a file, needed to read its blocks; docs/page-format.md describes each key.
  * @typedef {{
  *   dtype: "float32" | "float16", traces: { masks: (number | null)[], mask_shapes: [heads: number, ...number[]][] }[],
  * }} Contents
@@ -66,7 +66,7 @@ const ofPlanes = (planes, size) => {
 /** The model object over the blocks of this file. */
 class FileModel {
   /**
-   * @param {Header} header what the page is told first
+   * @param {Header} header
    * @param {Contents} contents
    */
   constructor(header, contents) {
@@ -81,7 +81,7 @@ class FileModel {
   }
 
   /**
-   * "header"; and "address", whether the page may keep its state in the address.
+   * The value of "header"; or of "address", whether the page may keep its state in the address.
    * @param {string} name
    * @returns {any}
    */

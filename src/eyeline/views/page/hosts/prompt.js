@@ -3,7 +3,7 @@
 import { button, choice, element, tick } from "../drawing/dom.js";
 import { HostError } from "../weights/host_client.js";
 
-const SOON = 500; // milliseconds that may pass before how far it is is shown
+const SOON = 500; // milliseconds before the progress is shown
 
 /** The panel, on a host that runs texts. @type {(page: Page) => PagePart} */
 export const createPrompt = (page) => {
@@ -17,9 +17,9 @@ export const createPrompt = (page) => {
   const progress = element("div", { hidden: true }, far);
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("form", { class: "prompt" }, text, row, progress, trouble);
-  let sizes = page.header.can.fetch ?? {}; // of the models that aren't here yet, in megabytes
+  let sizes = page.header.can.fetch ?? {}; // the sizes in megabytes of the models that aren't downloaded yet
   let running = false;
-  let filled = ""; // the text that the page put into the field
+  let filled = ""; // the text that the page entered into the field
   /** @type {Language | null} */
   let language = null;
   /** @type {HTMLButtonElement | null} */
@@ -28,7 +28,7 @@ export const createPrompt = (page) => {
   let open = null;
 
   /**
-   * A list under the name of `key`, with what belongs to it.
+   * A list with its label, the text of `key`, and further parts.
    * @type {(key: "model" | "file", options: [value: string | number, text: string][], ...more: Child[]) => HTMLElement}
    */
   const captioned = (key, options, ...more) =>
@@ -52,7 +52,7 @@ export const createPrompt = (page) => {
     const values = { model: name, line, done, count, seconds: Math.round(seconds) };
     far.textContent = page.say(count ? "prompt.layer" : line ? "prompt.line" : "prompt.begun", values);
     if (seconds * 1000 < SOON) return;
-    if (progress.hidden) page.announce(far.textContent); // once: every second would be too much to listen to
+    if (progress.hidden) page.announce(far.textContent); // announced once: every second would be too often
     progress.hidden = false;
   };
 
@@ -89,7 +89,7 @@ export const createPrompt = (page) => {
         for (const entry of traces.slice(page.traces.length)) page.add(entry);
         const left = can.fetch ?? {};
         if (settings.model in sizes && !(settings.model in left)) {
-          sizes = left; // it is here now
+          sizes = left; // the model is downloaded now
           label();
         }
         page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
@@ -135,8 +135,8 @@ export const createPrompt = (page) => {
   const update = () => {
     if (language !== page.language) label();
     language = page.language;
-    // The shown text can be edited and run again; what was typed meanwhile stays.
-    const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // as a field has it
+    // The shown text can be edited and run again; text typed in the meantime stays.
+    const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // with a field's line ends
     if (text.value === filled) text.value = seen;
     filled = seen;
   };

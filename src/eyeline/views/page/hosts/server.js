@@ -3,14 +3,14 @@
 import { createPrompt } from "./prompt.js";
 import { HostError, messageOf } from "../weights/host_client.js";
 
-const STEP = 8; // bytes, at whose multiples the parts of a reply begin
-const SLOWEST = 500; // milliseconds between two looks at how far a text is
+const STEP = 8; // bytes: the alignment of the parts of a reply
+const SLOWEST = 500; // the longest time between two progress requests, in milliseconds
 
 /** @type {(length: number) => number} */
 const whole = (length) => Math.ceil(length / STEP) * STEP;
 
 /**
- * A reply and its buffers, from the bytes that `serving/framing.py` writes.
+ * A reply and its buffers, from a message framed by `serving/framing.py`.
  * @type {(bytes: ArrayBuffer) => { reply: Reply, buffers: Bytes[] }}
  */
 const unframed = (bytes) => {
@@ -33,7 +33,7 @@ const asked = async (path, method = "GET", sent = undefined) => {
   const headers = method === "GET" ? {} : { "Content-Type": "application/json" };
   let response;
   try {
-    const keepalive = method === "DELETE"; // so that a cancellation is sent even while the page is being left
+    const keepalive = method === "DELETE"; // so that a cancellation is sent even while the page is closing
     response = await fetch(path, { method, headers, keepalive, body: sent && JSON.stringify(sent) });
   } catch {
     throw new HostError({ argument: "server", message: "the server doesn't answer; run eyeline view again" });
@@ -55,15 +55,15 @@ class ServerModel {
     this.createPrompt = createPrompt;
     /** @type {Set<(reply: Reply, buffers: Bytes[]) => void>} */
     this.listeners = new Set();
-    /** @type {number | null} The number of the job that runs for this page; 0 while it has none yet. */
+    /** @type {number | null} The number of this page's job; 0 while it has none yet. */
     this.job = null;
     this.stopping = false;
-    // Nobody would see what comes of it.
+    // Nobody would see the result.
     addEventListener("pagehide", () => this.job && this.cancel());
   }
 
   /**
-   * "header"; and "address", whether the page may keep its state in the address.
+   * The value of "header"; or of "address", whether the page may keep its state in the address.
    * @param {string} name
    * @returns {any}
    */
@@ -94,8 +94,8 @@ class ServerModel {
   }
 
   /**
-   * Run a text, {text, model, mask, scale}, or open a file, {file, …}. `told` is called with how far it is. Gives the
-   * place of its trace and the header of by then, with other windows' traces too; null if it was cancelled.
+   * Run a text, {text, model, mask, scale}, or open a file, {file, …}. `told` is called with its progress. Returns the
+   * index of its trace and the current header, which includes other windows' traces; null if it was cancelled.
    * @param {RunRequest} request
    * @param {(report: RunReport) => void} told
    */
@@ -118,7 +118,7 @@ class ServerModel {
     }
   }
 
-  /** Cancel what runs for this page, or another window's job by its number. @param {number | null} job */
+  /** Cancel this page's job, or another window's job by its number. @param {number | null} job */
   async cancel(job = this.job) {
     if (job) await asked(`api/jobs/${job}`, "DELETE");
     else this.stopping = true;

@@ -1,10 +1,10 @@
-// The axis labels of a matrix: the units where there is room, else numbers at some places.
+// The axis labels of a matrix: the units where there is room, else numbers at intervals.
 
 import { contextOf } from "../drawing/dom.js";
 
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
-const ROOM = 12; // pixels that a label takes across its line
+const ROOM = 12; // the height of a label, in pixels
 
 /**
  * Whether a label begins with a letter of a script that is written from right to left.
@@ -62,7 +62,7 @@ export class Ruler {
 }
 
 /**
- * The width of the widest label, in pixels; of many labels, a sample is measured.
+ * The width of the widest label, in pixels; if there are many labels, of a sample.
  * @type {(ruler: Ruler, labels: string[]) => number}
  */
 export const widest = (ruler, labels) => {

@@ -3,12 +3,12 @@
 import { element } from "../drawing/dom.js";
 import { figure, isolated, percent } from "../drawing/labels.js";
 
-const AT_ONCE = 8e6; // products that a movement of the mouse may cost
-const MOST = 3e8; // and a mouse that rests
-const REST = 120; // milliseconds
+const AT_ONCE = 8e6; // the largest number of products while the mouse moves
+const MOST = 3e8; // the largest number of products while it rests
+const REST = 120; // milliseconds until the mouse counts as resting
 
 /**
- * The numbers of a cell; `show` gives them as a sentence, for those who don't see it.
+ * The numbers of a cell; `show` returns them as a sentence, for screen readers.
  * @param {Matrix} matrix
  */
 export const createCellDetails = (matrix) => {

@@ -3,7 +3,7 @@
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
 /**
- * The place of each token among the shown units; −1 if it isn't shown.
+ * The index of each token's unit among the shown units; −1 if it isn't shown.
  * @type {(units: Unit[], shown: number[]) => Int32Array}
  */
 const placesOf = (units, shown) => {
@@ -13,7 +13,7 @@ const placesOf = (units, shown) => {
 };
 
 /**
- * The tokens of the units that are shown at the places [first, last).
+ * The tokens of the shown units [first, last).
  * @type {(units: Unit[], shown: number[], first: number, last: number) => Int32Array}
  */
 const tokensOf = (units, shown, first, last) => {
@@ -25,7 +25,7 @@ const tokensOf = (units, shown, first, last) => {
   return Int32Array.from(tokens);
 };
 
-/** A table of cells: rows and columns are the shown units of an attention map, by their place among the shown. */
+/** A table of cells: rows and columns are the shown units of an attention map, by their index among the shown units. */
 export class Cells {
   /**
    * @param {AttentionMap} attention
@@ -40,7 +40,7 @@ export class Cells {
     this.columnOf = placesOf(attention.keys, columns);
     this.full = attention.heads.every((head) => head.mask.kind === "all");
     const [{ D, N, M }] = attention.heads;
-    // About how many products a cell takes.
+    // The approximate number of products per cell.
     this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1);
   }
 
@@ -97,7 +97,7 @@ export class Cells {
   }
 
   /**
-   * Adds a head's weights between tokens to the cells that these lie in: two queries and four keys at a time.
+   * Add a head's weights between tokens to the cells that contain them: two queries and four keys at a time.
    * @param {Head} head
    * @param {Int32Array} queries
    * @param {Int32Array} keys
@@ -117,7 +117,7 @@ export class Cells {
       const real = Math.min(2, queries.length - at);
       for (let from = 0; from < many; from += 4) {
         if (causal && keys[from] > pair[1]) break;
-        // Written out: lists taken apart would cost more here than the products.
+        // Written out: destructuring lists would cost more here than the products.
         let a = pair[0] * D;
         let b = pair[1] * D;
         let c = keys[from] * D;

@@ -9,12 +9,12 @@ const one = new Float32Array(1);
 const bits = new Uint32Array(one.buffer);
 
 /**
- * Statistics of the weights that were computed.
+ * Statistics of the computed weights.
  * @typedef {{ top: number, most: number, sample: Float64Array }} Measured
  */
 
 /**
- * The robust largest of weights, and a sample of them, sorted.
+ * A robust maximum of the weights, and a sorted sample of them.
  * @type {(tops: Iterable<number>, sample: Iterable<number>) => Measured}
  */
 export const measured = (tops, sample) => {
@@ -30,9 +30,9 @@ export const measured = (tops, sample) => {
 export class ColourMap {
   /**
    * @param {ScaleKind} kind
-   * @param {Measured} seen the weights that it is for
+   * @param {Measured} seen the weights' statistics
    * @param {boolean} dark
-   * @param {boolean} clips whether there are columns that don't count
+   * @param {boolean} clips whether there are clipped columns
    */
   constructor(kind, seen, dark, clips = false) {
     this.kind = kind;
@@ -41,7 +41,8 @@ export class ColourMap {
     this.top = seen.top;
     this.most = seen.most;
     this.sample = seen.sample;
-    // By the logarithm the palest is the power of ten below one in twenty, one to six powers below the top.
+    // On the logarithmic scale the palest colour is the power of ten below the 5th percentile, one to six powers below
+    // the top.
     const faint = Math.floor(Math.log10(seen.sample[Math.floor(seen.sample.length / 20)] || this.top / 1e3));
     const over = Math.ceil(Math.log10(this.top) - 1e-9);
     this.floor = 10 ** Math.min(Math.max(faint, over - 6), over - 1);

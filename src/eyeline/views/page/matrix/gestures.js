@@ -1,9 +1,10 @@
 // Pointer and wheel gestures on a canvas: pan, zoom, point, press.
 
-const STILL = 4; // pixels that a press may move and still be one
+const STILL = 4; // pixels that the pointer may move during a press
 
 /**
- * Listen on a canvas. Places are in CSS pixels from its corner; `rest` is when a movement is over. Gives what ends it.
+ * Listen on a canvas. Coordinates are CSS pixels from its corner; `rest` is called when a movement ends. Returns a
+ * function that stops listening.
  * @param {HTMLCanvasElement} canvas
  * @param {{
  *   pan: (x: number, y: number) => void, zoom: (factor: number, x: number, y: number) => void,
@@ -11,10 +12,10 @@ const STILL = 4; // pixels that a press may move and still be one
  * }} on
  */
 export const gestures = (canvas, on) => {
-  /** @type {Map<number, [x: number, y: number]>} Pointers that are down, and where they are. */
+  /** @type {Map<number, [x: number, y: number]>} The pressed pointers and their positions. */
   const down = new Map();
   let moved = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} A wheel's rest is when it hasn't turned for a while. */
+  /** @type {ReturnType<typeof setTimeout> | undefined} The timer that ends a movement of the wheel. */
   let turning;
   /** @type {(event: MouseEvent) => [x: number, y: number]} */
   const place = (event) => {

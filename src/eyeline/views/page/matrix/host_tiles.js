@@ -3,7 +3,7 @@
 import { maskHidden } from "./preview.js";
 
 /**
- * The numbers of a tile by the host, for `Tiles`.
+ * A function that gets the numbers of a tile from the host, for `Tiles`.
  * @type {(page: Page, place: Place, cells: Cells) => (tile: Tile) => Promise<Float32Array>}
  */
 export const hostTiles = (page, [number, layer, head], cells) => {
@@ -28,7 +28,8 @@ export const hostTiles = (page, [number, layer, head], cells) => {
       }
     }
     maskHidden(sum, R, C, attention.heads, [a, b, c, d]);
-    // The host's dots are of tokens. A unit's dot is that of its middle token, times the tokens of a key unit.
+    // The host's cells are means over tokens. A unit takes the cell of its middle token, times its number of tokens if
+    // it is a key.
     const result = new Float32Array(tile.rows * tile.columns);
     /** @type {(unit: Unit) => number} */
     const middle = (unit) => (unit.first + unit.last) / 2;

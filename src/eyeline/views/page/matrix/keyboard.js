@@ -1,6 +1,6 @@
 // The keyboard of a matrix: arrow keys move the cell cursor, and the viewport follows.
 
-/** Answer a key that was pressed on the canvas of a matrix. @type {(matrix: Matrix, event: KeyboardEvent) => void} */
+/** Handle a key pressed on the canvas of a matrix. @type {(matrix: Matrix, event: KeyboardEvent) => void} */
 export const onMatrixKey = (matrix, event) => {
   const { viewport, at } = matrix;
   if (event.altKey || event.metaKey || !matrix.cells) return;

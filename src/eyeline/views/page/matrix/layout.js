@@ -1,12 +1,12 @@
-// The layout of a matrix and its labels for the room there is.
+// The layout of a matrix and its labels within the available room.
 
 import { Ruler, widest } from "./axes.js";
 import { font, inks } from "./plot.js";
 
-const WIDE = 760; // pixels from which what stands beside the matrix stands at its right, in
-const SIDE = 308; // pixels
-const CELL = 56; // pixels of a cell, at most, where all of them are seen
-const LEAST = 160; // pixels of the shorter side, if there are cells for it
+const WIDE = 760; // pixels of width from which the controls are to the right of the matrix
+const SIDE = 308; // the width of the controls there, in pixels
+const CELL = 56; // the largest size of a cell in pixels while all are visible
+const LEAST = 160; // the smallest shorter side in pixels, if there are enough cells
 const EDGE = 4; // pixels around the cells, for frames
 
 /**

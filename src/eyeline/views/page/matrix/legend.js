@@ -4,7 +4,7 @@ import { shade } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
 
-/** A weight as a legend writes it: in two or three figures. @type {(weight: number) => string} */
+/** The text of a weight in a legend, in two or three digits. @type {(weight: number) => string} */
 export const marked = (weight) => {
   if (weight === 0) return "0";
   if (weight >= 0.0995) return figure(weight, 2);
@@ -14,7 +14,7 @@ export const marked = (weight) => {
 };
 
 /**
- * The marks of a colour map's legend, the last with a sign if some weights lie beyond it.
+ * The marks of a colour map's legend, the last with a sign if some weights exceed it.
  * @type {(colourMap: ColourMap) => { place: number, text: string }[]}
  */
 export const legendMarks = (colourMap) => {
@@ -41,7 +41,7 @@ export const legendTitle = (page, level) => {
 };
 
 /**
- * The legend: there is no colour map before anything is seen.
+ * The legend; there is no colour map before anything is drawn.
  * @type {(page: Page, colourMap: ColourMap | null, level: number | null, masked: boolean) => HTMLElement[]}
  */
 export const legend = (page, colourMap, level, masked) => {

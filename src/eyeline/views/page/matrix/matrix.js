@@ -14,8 +14,8 @@ import { createCellDetails } from "./cell_details.js";
 import { sinkColumn } from "./sink.js";
 import { Viewport } from "./viewport.js";
 
-const TABLE = 4e6; // cells that a table may have
-const LATE = 200; // milliseconds after which is said that something is awaited
+const TABLE = 4e6; // the largest number of cells in a table
+const LATE = 200; // milliseconds until the page says that it is waiting
 
 /** @type {(units: Unit[], shown: number[]) => Axis} */
 const line = (units, shown) => ({
@@ -24,7 +24,7 @@ const line = (units, shown) => ({
   labels: shown.map((at) => labelled(units[at])),
   numbers: shown.map((at) => at + 1),
   wide: null, // pixels of the widest label
-  marked: new Set(), // places that are clipped
+  marked: new Set(), // the clipped indices
   pinned: new Set(),
 });
 
@@ -37,10 +37,10 @@ export const createMatrix = (page) => {
   const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
   const root = element("div", { class: "matrix" });
   const [viewport, plot] = [new Viewport(), new Plot(canvas)];
-  let wantedName = ""; // the weights that are wanted, or there
-  let colours = ""; // what colours are of
+  let wantedName = ""; // the key of the wanted or loaded weights
+  let colours = ""; // the key of the colours
   let destroyed = false;
-  /** @type {string | undefined} The box that is shown. */
+  /** @type {string | undefined} The shown box. */
   let shown;
   /** @type {Sink | null} */
   let sink = null;
@@ -73,12 +73,12 @@ export const createMatrix = (page) => {
     page, viewport, canvas,
     cells: null,
     lines: null,
-    at: null, // the cell that is pointed at
-    clipped: [], // places of the columns that are clipped
+    at: null, // the cell under the pointer or the cursor
+    clipped: [], // the indices of the clipped columns
     gutter: null,
     ruler: null,
     resized,
-    /** Point at a cell, or at none; by keyboard it is said aloud, and moved into sight. */
+    /** Point at a cell, or at none; by keyboard the cell is announced and moved into view. */
     point(at, spoken = false) {
       if (at?.row === matrix.at?.row && at?.column === matrix.at?.column) return;
       matrix.at = at;
@@ -87,13 +87,13 @@ export const createMatrix = (page) => {
       if (spoken && text) page.announce(text);
       renderer.schedule();
     },
-    /** Pin the query of a row, or let it go. */
+    /** Pin or unpin the query of a row. */
     pin(row) {
       if (!matrix.lines) return;
       const { units, pinned } = matrix.lines.rows;
       page.set(pinned.has(row) ? { token: null } : { token: units[row].first, toward: "from" });
     },
-    /** Leave a column out of the scale, or count it again. */
+    /** Clip a column, leaving it out of the scale, or unclip it. */
     clip(column) {
       if (!matrix.lines) return;
       const { units, labels } = matrix.lines.columns;
@@ -124,7 +124,10 @@ export const createMatrix = (page) => {
     element("div", { class: "matrix-side" }, readout.element, controls.element),
   );
 
-  /** A place on the canvas from the corner of the cells. @type {(x: number, y: number) => [x: number, y: number]} */
+  /**
+   * A point of the canvas, relative to the corner of the cells.
+   * @type {(x: number, y: number) => [x: number, y: number]}
+   */
   const inside = (x, y) => [x - (matrix.gutter?.left ?? 0), y - (matrix.gutter?.top ?? 0)];
   const stop = gestures(canvas, {
     pan(x, y) {
@@ -162,7 +165,7 @@ export const createMatrix = (page) => {
   watched.observe(root);
   addEventListener("resize", resized); // of the window's height, or of the device's pixels
 
-  // Other weights: of another head, or between other units.
+  // Set other weights: of another head, or between other units.
   /** @type {(attention: AttentionMap) => void} */
   const adopt = (attention) => {
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];

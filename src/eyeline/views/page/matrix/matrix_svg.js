@@ -8,7 +8,7 @@ import { Plot, clipBars, inks, numbersSeen } from "./plot.js";
 const MARGIN = 16;
 const TITLE = 34;
 const LEGEND = 62;
-const SIGN = 7.5; // pixels of a sign of the title, about
+const SIGN = 7.5; // the approximate width of a character in the title, in pixels
 
 /** @type {(text: string, width: number) => string} */
 const cut = (text, width) => {

@@ -4,20 +4,20 @@ import { labels, leftward } from "./axes.js";
 import { needsLight } from "../drawing/colour.js";
 import { contextOf } from "../drawing/dom.js";
 
-const GRID = 14; // pixels of a cell from which cells stand apart
+const GRID = 14; // pixels of a cell from which cells have gaps between them
 const HATCH = 6; // pixels from one slanted line to the next
-const NUMBERS = 36; // pixels of a cell from which its weight stands in it
+const NUMBERS = 36; // pixels of a cell from which it shows its weight
 
 const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch"];
 
-/** The colours of the style sheet, as they are now. @type {(element: Element) => Ink} */
+/** The current colours of the style sheet. @type {(element: Element) => Ink} */
 export const inks = (element) => {
   const style = getComputedStyle(element);
   return Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 
 /**
- * A pattern of fine slanted lines: here one may not look.
+ * A pattern of fine slanted lines, for hidden pairs.
  * @type {(context: CanvasRenderingContext2D, ink: Ink, ratio: number) => CanvasPattern | null}
  */
 const hatch = (context, ink, ratio) => {
@@ -56,7 +56,7 @@ export class Plot {
   }
 
   /**
-   * Another size, in CSS pixels, or other colours.
+   * Set the size, in CSS pixels, and the colours.
    * @param {number} width
    * @param {number} height
    * @param {number} ratio device pixels of a CSS pixel
@@ -73,7 +73,7 @@ export class Plot {
     this.pattern = hatch(this.context, ink, ratio);
   }
 
-  /** The lowest layer is the first; without lines, only cells are painted. @param {Scene} scene */
+  /** Paint a scene, from its first layer up; without lines, only cells. @param {Scene} scene */
   paint(scene) {
     const { context, ratio, ink } = this;
     const { viewport, gutter, weight, colourMap, lines } = scene;
@@ -111,7 +111,7 @@ export class Plot {
       const [width, height] = [x(right) - x(left), y(bottom) - y(top)];
       if (hidden && pattern) {
         const side = Math.round(HATCH * ratio);
-        pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // it moves along
+        pattern.setTransform(new DOMMatrix([1, 0, 0, 1, x(0) % side, y(0) % side])); // the pattern moves with the cells
         context.fillStyle = pattern;
         context.fillRect(x(left), y(top), width, height);
       }
@@ -120,7 +120,7 @@ export class Plot {
     }
   }
 
-  /** Fine lines of the ground between cells that are large enough. @param {Viewport} viewport */
+  /** Draw fine lines in the background colour between cells that are large enough. @param {Viewport} viewport */
   _grid(viewport) {
     const { context, ratio, ink } = this;
     const { seen } = viewport;
@@ -152,7 +152,7 @@ export class Plot {
   }
 
   /**
-   * The pinned row or column, and the cell that is pointed at, with lines to its labels.
+   * Draw the pinned row or column, and the cell under the pointer, with lines to its labels.
    * @param {Viewport} viewport
    * @param {SceneLines} lines
    */
@@ -186,7 +186,7 @@ export class Plot {
   }
 
   /**
-   * A bar over each column that is left out of the scale.
+   * Draw a bar over each column that is left out of the scale.
    * @param {Viewport} viewport
    * @param {SceneLines} lines
    */
@@ -225,7 +225,7 @@ export class Plot {
 /** A number in a cell. @typedef {{ row: number, column: number, text: string, light: boolean }} CellNumber */
 
 /**
- * The numbers that stand in cells.
+ * The numbers in cells.
  * @type {(viewport: Viewport, weight: NonNullable<Scene["weight"]>, colourMap: ColourMap) => CellNumber[]}
  */
 export const numbersSeen = (viewport, weight, colourMap) => {

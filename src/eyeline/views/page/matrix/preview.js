@@ -1,9 +1,9 @@
-// The preview of a large matrix until its weights are there: the overview's small picture of its head.
+// The preview of a large matrix until its weights are computed: the overview's thumbnail of its head.
 
 import { contextOf } from "../drawing/dom.js";
 
 /**
- * Whether any query of [top, bottom) may look at any key of [left, right): asked at up to 8 × 8 places.
+ * Whether any query of [top, bottom) may look at any key of [left, right), tested at up to 8 × 8 pairs.
  * @type {(head: Head, top: number, bottom: number, left: number, right: number) => boolean}
  */
 const open = (head, top, bottom, left, right) => {
@@ -39,8 +39,8 @@ export const maskHidden = (weights, rows, columns, heads, [a, b, c, d]) => {
 };
 
 /**
- * A layer for `Plot`: the overview's picture of the heads of one layer, with what a scale needs to know of it, and
- * `drawn` for its canvas. `pictures` is what the host answered; columns that are clipped don't count.
+ * A layer for `Plot`: the overview's thumbnail of the heads of one layer, with the statistics for a scale, and `drawn`
+ * for its canvas. `pictures` is the host's reply; clipped columns don't count.
  * @param {Pictures} pictures
  * @param {number} layer
  * @param {number[]} heads
@@ -51,7 +51,7 @@ export const preview = (pictures, layer, heads, { attention, rows, columns }, cl
   const [, count, R, C] = pictures.shape;
   const weights = new Float32Array(R * C);
   const [from, to] = [attention.keys[columns[0]].first, attention.keys[columns[columns.length - 1]].last];
-  const tokens = (to - from) / columns.length; // of a key unit, whose weight is their sum
+  const tokens = (to - from) / columns.length; // per key unit, whose weight is their sum
   for (const head of heads) {
     const [place, most] = [(layer * count + head) * R * C, pictures.most[layer * count + head]];
     for (let at = 0; at < R * C; at++) {

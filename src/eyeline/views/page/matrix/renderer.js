@@ -5,16 +5,16 @@ import { hostTiles } from "./host_tiles.js";
 import { Tiles } from "./tiles.js";
 import { ColourMap, measured } from "./colour_map.js";
 
-const AT_ONCE = 60; // milliseconds that a first picture may take
+const AT_ONCE = 60; // milliseconds of work for a first picture
 const BUSY = 5; // milliseconds of work in a frame while something moves
-const IDLE = 30; // and while nothing does
-const MOST = 16e9; // products that this page computes for the visible part; beyond, one has to zoom in
-const HOSTS = 5e8; // products from which a host that can is asked
-const SLOW = 400; // milliseconds after which is said that something is being computed
-const QUIET = 150; // milliseconds from the last picture to what waits for it
+const IDLE = 30; // milliseconds of work in a frame while nothing moves
+const MOST = 16e9; // the largest number of products for the visible part; beyond, the user has to zoom in
+const HOSTS = 5e8; // products from which the host computes, if it can
+const SLOW = 400; // milliseconds until the page says that it is computing
+const QUIET = 150; // milliseconds from the last picture to the call of `rested`
 
 /**
- * A colour map of a level, and what it was made for.
+ * The colour map of a level, and the inputs that it was made for.
  * @typedef {{ colourMap: ColourMap, count: number, looked: string }} Known
  */
 
@@ -23,8 +23,8 @@ export class Renderer {
   /**
    * @param {Matrix} matrix
    * @param {Plot} plot
-   * @param {(drawn: Drawn) => void} told hears of each frame, what it drew
-   * @param {() => void} rested is called when all is there
+   * @param {(drawn: Drawn) => void} told is called after each frame with its result
+   * @param {() => void} rested is called when everything is drawn
    */
   constructor(matrix, plot, told, rested) {
     this.matrix = matrix;
@@ -35,9 +35,9 @@ export class Renderer {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.later = undefined;
     this.moving = false;
-    this.fresh = true; // whether nothing of these cells is drawn yet
+    this.fresh = true; // whether none of these cells is drawn yet
     this.settled = false;
-    /** @type {number | null} When something began to be missing. */
+    /** @type {number | null} The time since when a tile has been missing. */
     this.since = null;
     /** @type {Tiles | null} */
     this.tiles = null;
@@ -51,10 +51,10 @@ export class Renderer {
     this.colourMap = null;
     /** @type {ReturnType<typeof preview> | null} */
     this.preview = null;
-    this.asked = false; // whether the preview is
+    this.asked = false; // whether the preview was requested
   }
 
-  /** Begin with other cells. @param {Cells} cells */
+  /** Start with other cells. @param {Cells} cells */
   begin(cells) {
     const { page } = this.matrix;
     clearTimeout(this.later);
@@ -92,7 +92,7 @@ export class Renderer {
     const { tiles, plot, matrix } = this;
     const { viewport, canvas, cells } = matrix;
     if (!tiles || !cells || !canvas.isConnected || viewport.width < 2) return;
-    if (plot.ratio !== (devicePixelRatio || 1)) matrix.resized(); // it came onto another screen
+    if (plot.ratio !== (devicePixelRatio || 1)) matrix.resized(); // the window moved to another screen
     this.level = tiles.level(viewport.size * plot.ratio);
     const wanted = tiles.covering(this.level, viewport.seen);
     tiles.forget(wanted.length);
@@ -163,8 +163,7 @@ export class Renderer {
   }
 
   /**
-   * Update the colour map from the tiles that are there, but not for small changes. Missing tiles count as in the
-   * preview.
+   * Update the colour map from the finished tiles, but not for small changes. For missing tiles the preview counts.
    * @param {Tiles} tiles
    * @param {boolean} missing
    */
@@ -185,14 +184,14 @@ export class Renderer {
     this.coarse = !done.length;
   }
 
-  // The overview's picture of these heads, to be seen until the right ones are there.
+  // The overview's picture of these heads, shown until the tiles are finished.
   async _fetch() {
     this.asked = true;
     const { page, cells } = this.matrix;
     const { trace, state } = page;
     const overviews = this.overviews?.trace === trace ? this.overviews : { trace, found: page.host.overview(trace) };
     this.overviews = overviews;
-    const found = await overviews.found.catch(() => null); // then there is nothing to be seen meanwhile
+    const found = await overviews.found.catch(() => null); // without a preview nothing is shown meanwhile
     if (!found || !cells || cells !== this.matrix.cells || !this.tiles) return;
     const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
     this.preview = preview(found, state.layer, heads, cells, this.matrix.clipped);

@@ -1,12 +1,12 @@
-// The attention sink: the column that takes most of the weight, if there is one, beside which the others are pale.
+// The attention sink: the column, if any, that takes so much of the weight that the others are pale beside it.
 
-const WORK = 1.5e7; // products that finding it may take
-const SHARE = 1 / 3; // of what queries give, on average
-const TIMES = 3; // as much as the next
+const WORK = 1.5e7; // the largest number of products for finding it
+const SHARE = 1 / 3; // the smallest mean share of a sink
+const TIMES = 3; // the smallest ratio of a sink to the next column
 
-/** A column, and its share on average over some queries. @typedef {{ column: number, share: number }} Sink */
+/** A column, and its mean share over some queries. @typedef {{ column: number, share: number }} Sink */
 
-/** The column that takes most, if one does. @type {(cells: Cells) => Sink | null} */
+/** The sink, if there is one. @type {(cells: Cells) => Sink | null} */
 export const sinkColumn = (cells) => {
   const [rows, columns] = [cells.rows.length, cells.columns.length];
   if (columns < 3) return null;
@@ -16,7 +16,8 @@ export const sinkColumn = (cells) => {
   for (let one = 0; one < count; one++) {
     const given = cells.row(Math.floor(((one + 0.5) * rows) / count));
     const total = given.reduce((sum, weight) => sum + weight, 0);
-    if (!(total > 0) || given.filter((weight) => weight > 0).length < 3) continue; // there is little to choose from
+    // a query with fewer than three visible keys says little
+    if (!(total > 0) || given.filter((weight) => weight > 0).length < 3) continue;
     asked += 1;
     given.forEach((weight, column) => (taken[column] += weight / total));
   }

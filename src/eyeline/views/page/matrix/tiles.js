@@ -3,11 +3,11 @@
 import { contextOf, element } from "../drawing/dom.js";
 
 const SIDE = 256; // dots of a picture's side
-const COARSE = 3; // from this level on pictures are smaller, since their dots take longer:
+const COARSE = 3; // from this level on pictures are smaller, since their dots take longer to compute:
 const SMALL = 64; // dots of a side
 const KEPT = 96; // pictures, 0.5 MB each at most
-const SLICE = 2e6; // products between two looks at the clock
-const SAMPLE = 2048; // weights of a picture that a scale by rank is made of
+const SLICE = 2e6; // products between two checks of the clock
+const SAMPLE = 2048; // weights sampled from a picture, for the scale by rank
 
 /** One tile: each dot is the mean of 2^level × 2^level cells, hidden ones left out; NaN if all are hidden. */
 export class Tile {
@@ -28,11 +28,11 @@ export class Tile {
     this.right = Math.min(this.left + side, table.columns.length);
     this.rows = Math.ceil((this.bottom - this.top) / 2 ** level);
     this.columns = Math.ceil((this.right - this.left) / 2 ** level);
-    /** @type {Float32Array | null} Once it is done. */
+    /** @type {Float32Array | null} Its weights, once it is done. */
     this.weights = null;
-    this.hidden = false; // whether any dot is
-    this.asked = false; // whether the host is to answer it
-    this.done = this.top; // the first row that isn't summed up
+    this.hidden = false; // whether any dot is hidden
+    this.asked = false; // whether the host was asked for it
+    this.done = this.top; // the first row that isn't summed yet
     /** @type {Float64Array | null} */
     this.sums = null;
     /** @type {Uint32Array | null} */
@@ -45,7 +45,7 @@ export class Tile {
     this.found = null;
   }
 
-  /** Some more rows. @param {Cells} cells */
+  /** Compute some more rows. @param {Cells} cells */
   advance(cells) {
     const { level, left, right, columns } = this;
     const sums = (this.sums ??= new Float64Array(this.rows * columns));
@@ -69,7 +69,7 @@ export class Tile {
     this.finish(weights);
   }
 
-  /** Take the weights of its dots. @param {Float32Array} weights */
+  /** Set the weights of its dots. @param {Float32Array} weights */
   finish(weights) {
     this.weights = weights;
     this.hidden = weights.some(Number.isNaN);
@@ -89,7 +89,7 @@ export class Tile {
   }
 
   /**
-   * The largest weight of each row, and a sample of all; columns that are clipped don't count.
+   * The largest weight of each row, and a sample of all, without clipped columns.
    * @param {number[]} clipped
    */
   measure(clipped) {
@@ -121,29 +121,29 @@ export class Tile {
 
 /** A part of a table, in cells. @typedef {{ top: number, left: number, bottom: number, right: number }} Sides */
 
-/** The pictures of one table of cells. */
+/** The tiles of one table of cells. */
 export class Tiles {
   /**
    * @param {Cells} cells
-   * @param {((tile: Tile) => Promise<Float32Array>) | null} host what the host answers instead of this page
+   * @param {((tile: Tile) => Promise<Float32Array>) | null} host gets a tile from the host instead of computing it
    */
   constructor(cells, host = null) {
     this.cells = cells;
     this.host = host;
-    /** @type {Map<string, Tile>} Those lately used last. */
+    /** @type {Map<string, Tile>} The tiles, the latest used last. */
     this.tiles = new Map();
     this.asked = 0;
-    /** @type {unknown} An error that the host answered. */
+    /** @type {unknown} An error replied by the host. */
     this.failed = null;
   }
 
-  /** The level at which a dot is about a pixel, for cells of so many device pixels. @param {number} pixels */
+  /** The level at which a dot is about a pixel, for cells of `pixels` device pixels. @param {number} pixels */
   level(pixels) {
     return Math.max(0, Math.ceil(-Math.log2(pixels) - 0.25));
   }
 
   /**
-   * The tiles of a level that cover the visible part, those nearest to its middle first.
+   * The tiles of a level that cover the visible part, the nearest to its middle first.
    * @param {number} level
    * @param {Sides} seen
    */
@@ -162,7 +162,7 @@ export class Tiles {
   }
 
   /**
-   * Pictures of other levels that are there already, coarse ones first: to be seen until the right ones are.
+   * Finished tiles of other levels, coarse ones first, shown until the wanted ones are finished.
    * @param {number} level
    * @param {Sides} seen
    */
@@ -175,7 +175,7 @@ export class Tiles {
   }
 
   /**
-   * Work on the first of the wanted that aren't done, until a time is over; true if one was finished.
+   * Work on the first unfinished tiles of `wanted` until a time; returns whether one was finished.
    * @param {Tile[]} wanted
    * @param {number} until
    */
@@ -192,7 +192,7 @@ export class Tiles {
   }
 
   /**
-   * Ask the host for the first of the wanted that aren't there; `arrived` is called for each that has come.
+   * Request the first missing tiles of `wanted` from the host; `arrived` is called for each that arrives.
    * @param {Tile[]} wanted
    * @param {() => void} arrived
    */
@@ -214,13 +214,13 @@ export class Tiles {
     }
   }
 
-  /** The pictures of a level that are there. @param {number} level */
+  /** The finished tiles of a level. @param {number} level */
   done(level) {
     return [...this.tiles.values()].filter((tile) => tile.level === level && tile.weights);
   }
 
   /**
-   * The largest weights of the rows of some pictures, and a sample of all their weights.
+   * The largest weights of the rows of some tiles, and a sample of all their weights.
    * @param {Tile[]} tiles
    * @param {number[]} clipped
    */
@@ -242,7 +242,7 @@ export class Tiles {
   }
 
   /**
-   * The weight of a cell, as far as its picture is there.
+   * The weight of a cell, if its tile is finished.
    * @param {number} row
    * @param {number} column
    */
@@ -251,7 +251,7 @@ export class Tiles {
     return tile?.weights?.[(row - tile.top) * tile.columns + column - tile.left];
   }
 
-  /** Let go of those that were used longest ago; as many as are seen and some more stay. @param {number} seen */
+  /** Drop the least recently used tiles; more tiles stay than are visible. @param {number} seen */
   forget(seen) {
     for (const name of this.tiles.keys()) {
       if (this.tiles.size <= Math.max(KEPT, 2 * seen)) return;
@@ -259,7 +259,7 @@ export class Tiles {
     }
   }
 
-  /** Cells of a picture's side. A host makes large ones as fast as small ones. @param {number} level */
+  /** The cells of a tile's side. A host makes large tiles as fast as small ones. @param {number} level */
   _side(level) {
     return (level < COARSE || this.host ? SIDE : SMALL) * 2 ** level;
   }

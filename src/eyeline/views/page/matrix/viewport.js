@@ -26,12 +26,12 @@ export class Viewport {
     return Math.max(LARGEST, this.least);
   }
 
-  /** Whether all is seen. */
+  /** Whether all cells are visible. */
   get whole() {
     return this.size <= this.least * 1.0001;
   }
 
-  /** The cells that are seen; null for all. @returns {Box | null} */
+  /** The visible cells; null for all. @returns {Box | null} */
   get box() {
     if (this.whole) return null;
     /** @type {(place: number) => number} */
@@ -42,14 +42,14 @@ export class Viewport {
   }
 
   /**
-   * Another table, or another window; `snap` is the device pixels of a CSS pixel.
+   * Set the size of the table or the window; `snap` is the number of device pixels per CSS pixel.
    * @param {{ rows: number, columns: number, width: number, height: number, snap: number }} to
    */
   resize({ rows, columns, width, height, snap }) {
     Object.assign(this, { rows, columns, width, height, snap });
   }
 
-  /** Show a box whole, or, without one, all. @param {Box | null} box */
+  /** Fit a box, or without one the whole table, into the window. @param {Box | null} box */
   show(box) {
     if (box) {
       const [top, left, bottom, right] = box;
@@ -88,7 +88,7 @@ export class Viewport {
   }
 
   /**
-   * Move as little as needed for a cell to be seen whole.
+   * Move as little as needed to make a cell fully visible.
    * @param {number} row
    * @param {number} column
    */
@@ -109,7 +109,7 @@ export class Viewport {
     return within && x >= 0 && y >= 0 && x < this.width && y < this.height ? { row, column } : null;
   }
 
-  /** The cells that are seen at least in part, as whole numbers: rows [top, bottom), columns [left, right). */
+  /** The cells that are at least partly visible, as integers: rows [top, bottom), columns [left, right). */
   get seen() {
     return {
       top: Math.floor(this.top),

@@ -5,7 +5,7 @@ import { button, choice, contextOf, element, targetOf } from "../drawing/dom.js"
 import { figure, percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
 
-const HEADS = 1024; // that are drawn at once
+const HEADS = 1024; // heads drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
 /** @type {Order[]} */
 const ORDERS = ["place", "entropy", "distance", "aside"];
@@ -20,13 +20,13 @@ const WIDEST = { few: 104, many: 60 }; // pixels of a picture, where layers are 
 const ahead = (row, column, rows, columns, N) =>
   Math.floor((column * N) / columns) > Math.floor(((row + 1) * N) / rows) - 1;
 
-/** A number in few digits; what isn't nothing is never shown as 0. @type {(value: number, digits: number) => string} */
+/** A number in few digits; only 0 is shown as 0. @type {(value: number, digits: number) => string} */
 const brief = (value, digits) => {
   const least = 10 ** -digits;
   return value > 0 && value < least / 2 ? `<${least}` : figure(value, digits);
 };
 
-/** The numbers of a colour as the style sheet has it, "#rrggbb". @type {(text: string) => RGB} */
+/** The numbers of a colour of the style sheet, "#rrggbb". @type {(text: string) => RGB} */
 const rgb = (text) => {
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(text.trim().slice(at, at + 2), 16));
   return [red, green, blue];
@@ -38,11 +38,11 @@ export const createOverview = (page) => {
   const fetched = new Map();
   /** @type {Pictures | null} */
   let pictures = null;
-  /** @type {OneHead[]} The heads that are drawn. */
+  /** @type {OneHead[]} The drawn heads. */
   let shown = [];
-  let drawn = ""; // what they were drawn for
-  let from = 0; // the first of them, among all in order
-  let resting = 0; // which of them Tab goes to
+  let drawn = ""; // the key of the drawing
+  let from = 0; // the index of the first drawn head in the order
+  let resting = 0; // the drawn head that Tab focuses
 
   const readout = element("p", { class: "readout" });
   const tools = element("div", { class: "pickers" });
@@ -57,7 +57,8 @@ export const createOverview = (page) => {
   /** @type {() => Order} */
   const order = () => (orders().includes(page.state.order) ? page.state.order : "place");
 
-  // All heads in the order that is asked for: first the sharpest, the farthest, or the most set aside.
+  // All heads in the chosen order: by layer, or first those with the least entropy, the largest distance or the most
+  // weight set aside.
   const ordered = () => {
     const { trace } = page;
     const all = trace.entropy.flatMap((heads, layer) => heads.map((_, head) => ({ layer, head })));

@@ -1,4 +1,4 @@
-// The strongest weights as a list of bars, with a sentence and what the percentages are of.
+// The strongest weights as a list of bars, with a sentence and a note on the percentages.
 
 import { button, element, nodesOf } from "../drawing/dom.js";
 import { named, percent } from "../drawing/labels.js";
@@ -10,7 +10,7 @@ const SHOWN = 8;
 /** @typedef {(Node | string)[]} Nodes */
 
 /**
- * An interface text whose {names} are filled in with nodes or strings, as a list of both.
+ * An interface text with {names} replaced by nodes or strings, as a list of both.
  * @type {(page: Page, key: string, values: Record<string, Child>) => Nodes}
  */
 export const parts = (page, key, values) => {
@@ -19,7 +19,7 @@ export const parts = (page, key, values) => {
   return nodesOf(marked.split("\0").map((part, at) => (at % 2 ? values[names[Number(part)]] : part)));
 };
 
-/** A user's word among words of ours, whichever way either is read. @type {(text: string) => HTMLElement} */
+/** A user's word within a text of ours, isolated in its reading direction. @type {(text: string) => HTMLElement} */
 const isolated = (text) => element("bdi", {}, text);
 
 /** Nodes joined as the language lists them. @type {(page: Page, nodes: Child[]) => Nodes} */
@@ -30,7 +30,7 @@ const listed = (page, nodes) => {
   return parts(page, "and", { before, last });
 };
 
-/** @type {WeakMap<Unit[], Set<string>>} The texts that stand more than once in a list of units. */
+/** @type {WeakMap<Unit[], Set<string>>} The texts that occur more than once in a list of units. */
 const repeats = new WeakMap();
 
 /** @type {(units: Unit[]) => Set<string>} */
@@ -44,7 +44,7 @@ const repeated = (units) => {
 };
 
 /**
- * The two strongest of `shares` by name, with their percents: "time (32%) and itself (27%)".
+ * The two largest of `shares` by name, with percentages: "time (32%) and itself (27%)".
  * @type {(page: Page, shares: Float64Array, units: Unit[], own: number | null) => Nodes}
  */
 const leaders = (page, shares, units, own) => {
@@ -73,7 +73,7 @@ const asideNames = (page, units, kept) => {
 };
 
 /**
- * The list under a sentence: a row was clicked, or is pointed at (null: no longer).
+ * The list under a sentence: `pick` when a row is clicked, `point` when one is hovered (null: no longer).
  * @param {Page} page
  * @param {{ pick: (unit: number) => void, point: (unit: number | null) => void }} on
  */
@@ -111,7 +111,7 @@ export const createBarList = (page, on) => {
     });
   };
 
-  // What the percentages are of, and explanations of special marks.
+  // The note on the percentages, and explanations of special marks.
   /** @type {(reading: DrawnReading, shares: Float64Array, places: number[]) => Nodes} */
   const explained = ({ kind, units, aside, kept, ...reading }, shares, places) => {
     const values = { word: wordOf(reading), units: page.say(page.state.unit) };
@@ -131,7 +131,7 @@ export const createBarList = (page, on) => {
     return nodesOf(said.filter(Boolean).flatMap((part) => [part, " "]).slice(0, -1));
   };
 
-  /** The unit that a reading is about. @type {(reading: { asked: Unit | null, ones: Unit[] | null }) => Child} */
+  /** The selected unit of a reading. @type {(reading: { asked: Unit | null, ones: Unit[] | null }) => Child} */
   const wordOf = ({ asked, ones }) => asked && isolated(titled(asked, ones ?? []));
 
   /** @type {(reading: DrawnReading, places: number[]) => Nodes} */
@@ -149,7 +149,8 @@ export const createBarList = (page, on) => {
   /** Show a reading. @type {(reading: DrawnReading) => void} */
   const show = (reading) => {
     const { shares, pointed } = reading;
-    whole.style.minHeight = shares ? "" : `${whole.offsetHeight}px`; // so that nothing jumps while numbers are awaited
+    // so that the layout doesn't jump while numbers load
+    whole.style.minHeight = shares ? "" : `${whole.offsetHeight}px`;
     const places = shares ? strongest(shares, SHOWN) : [];
     found.replaceChildren(...sentence(reading, places));
     if (shares && pointed !== null && shares[pointed] > 0 && !places.includes(pointed)) places.push(pointed);

@@ -3,7 +3,7 @@
 import { button, element } from "../drawing/dom.js";
 
 /**
- * The buttons; `turn` is called where the other direction is asked for.
+ * The buttons; `turn` is called to change the direction.
  * @type {(page: Page, turn: () => void) => PagePart}
  */
 export const createDirection = (page, turn) => {

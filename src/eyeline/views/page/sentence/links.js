@@ -2,7 +2,7 @@
 
 import { shape } from "../drawing/dom.js";
 
-const ROOM = 62; // how high a curve over the first line may rise
+const ROOM = 62; // the largest height of a curve over the first line, in pixels
 
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Sides */
 
@@ -12,7 +12,7 @@ const middle = (box) => (box.left + box.right) / 2;
 const inLine = (one, other) => Math.abs(one.top - other.top) < (one.bottom - one.top) / 2;
 
 /**
- * The curve from a place on one box's edge to the middle of another's: over the line if both stand in it.
+ * The curve from a point on one box's edge to the middle of another's: over the line if both are in the same line.
  * @type {(from: Sides, x: number, to: Sides, room: number) => string}
  */
 const curve = (from, x, to, room) => {
@@ -35,7 +35,7 @@ const curve = (from, x, to, room) => {
 };
 
 /**
- * The point on a box's edge where each link leaves: side by side, in the order of the links' ends.
+ * The point on a box's edge where each link begins: side by side, in the order of the links' ends.
  * @type {(from: Sides, boxes: Sides[]) => Map<Sides, number>}
  */
 const leaving = (from, boxes) => {
@@ -59,13 +59,13 @@ const boxOf = (span, origin) => {
 /** @typedef {{ from: Element, to: Element, strength: number, faded?: boolean }} Link */
 
 /**
- * A layer of links over `stage`, to be drawn anew when that changes its size.
+ * A layer of links over `stage`, to be redrawn when its size changes.
  * @param {HTMLElement} stage
  */
 export const createLinks = (stage) => {
   const layer = shape("svg", { class: "links", "aria-hidden": "true", focusable: "false" });
   /**
-   * The links of one unit, of a colour for each strength.
+   * Draw the links of one unit, coloured by strength.
    * @type {(links: Link[], colour: (strength: number) => string) => void}
    */
   const draw = (links, colour) => {
@@ -83,7 +83,7 @@ export const createLinks = (stage) => {
       .sort((one, other) => one.strength - other.strength)
       .map(({ from, to, strength, faded = false }) => {
         const [start, end] = [box(from), box(to)];
-        // Between two lines of text is less room than above the first.
+        // There is less room between two lines of text than above the first.
         const room = start.top < ROOM + 24 ? ROOM : 0.8 * (start.bottom - start.top);
         return shape("path", {
           d: curve(start, start === end ? middle(start) : leave.get(end), end, room),

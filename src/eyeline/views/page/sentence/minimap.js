@@ -1,11 +1,11 @@
-// The minimap of a long text: the weights over all of it, and the part that is drawn above.
+// The minimap of a long text: the weights over the whole text, and the drawn part.
 
 import { contextOf, element } from "../drawing/dom.js";
 
 const HEIGHT = 34; // pixels
 
 /**
- * The largest number in each of so many equal parts of a list.
+ * The largest number in each of `parts` equal parts of a list.
  * @type {(numbers: Float64Array, parts: number) => Float64Array}
  */
 const peaks = (numbers, parts) => {
@@ -18,7 +18,7 @@ const peaks = (numbers, parts) => {
 };
 
 /**
- * The strip; `go` is called with the place in the line that was clicked.
+ * The strip; `go` is called with the unit that was clicked.
  * @param {(unit: number) => void} go
  */
 export const createMinimap = (go) => {
@@ -27,8 +27,8 @@ export const createMinimap = (go) => {
   canvas.addEventListener("click", (event) => go(Math.floor((event.offsetX / canvas.clientWidth) * count)));
 
   /**
-   * Draw numbers, one for each of so many units (null: none are known), the units drawn, and the one asked about, if
-   * any, in the colour of a CSS variable.
+   * Draw numbers, one for each unit (null: not known), the range of drawn units, and the selected unit, if any, in the
+   * colour of a CSS variable.
    * @type {(numbers: Float64Array | null, units: number, drawn: UnitRange, asked: number | null, mark: string) => void}
    */
   const draw = (numbers, units, [first, last], asked, mark) => {
@@ -51,7 +51,7 @@ export const createMinimap = (go) => {
     const heights = numbers ? peaks(numbers, parts) : [];
     const most = Math.max(...heights, 0);
     heights.forEach((height, part) => {
-      const high = (HEIGHT - 2) * Math.sqrt(height / most || 0); // so that the weaker are seen too
+      const high = (HEIGHT - 2) * Math.sqrt(height / most || 0); // so that small weights are visible too
       pen.fillRect((part * width) / parts, HEIGHT - high, Math.max(width / parts - 0.5, 0.5), high);
     });
     pen.fillStyle = colour("--line");

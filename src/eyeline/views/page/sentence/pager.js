@@ -1,4 +1,4 @@
-// Paging through a text too long to be drawn at once, and finding a word in it.
+// Paging through a text that is too long to draw at once, and searching it for a word.
 
 import { button, element } from "../drawing/dom.js";
 
@@ -6,7 +6,7 @@ import { button, element } from "../drawing/dom.js";
 const folded = (text) => text.normalize("NFC").toLowerCase();
 
 /**
- * The place of the next (or last) unit that holds a text, going round; null if none does.
+ * The index of the next (or previous) unit that contains a text, with wrap-around; null if none does.
  * @type {(units: Unit[], text: string, from: number, step: number) => number | null}
  */
 const sought = (units, text, from, step) => {
@@ -20,7 +20,8 @@ const sought = (units, text, from, step) => {
 };
 
 /**
- * Buttons and a search box. `go` moves a window on or back, `jump` goes to a unit, `from` is where a search begins.
+ * Buttons and a search box. `go` moves the window forward or back, `jump` goes to a unit, `from` gives the search's
+ * start.
  * @param {Page} page
  * @param {{ go: (step: number) => void, jump: (unit: number) => void, from: () => number }} on
  */

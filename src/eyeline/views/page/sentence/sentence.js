@@ -14,12 +14,12 @@ import { createBarList } from "./bar_list.js";
 import { createThreshold } from "./threshold.js";
 import { called, createTokenLine, titled } from "./token_line.js";
 
-const WINDOW = { wide: 240, narrow: 120 }; // units of a long line that are drawn at once
-const LINKS = 48; // that are drawn at once
-const FAINT = 0.02; // of full shade: less is drawn as nothing
+const WINDOW = { wide: 240, narrow: 120 }; // units of a long line drawn at once
+const LINKS = 48; // links drawn at once
+const FAINT = 0.02; // of full shade; less isn't drawn
 
 /**
- * The place of a strength on the colour scale, whose far end is left out: text has to be legible on it.
+ * The place of a strength on the colour scale, without its far end, since text has to be legible on the colour.
  * @type {(strength: number) => number}
  */
 const toned = (strength) => 0.04 + 0.66 * strength;
@@ -27,10 +27,10 @@ const toned = (strength) => 0.04 + 0.66 * strength;
 /** The view. @type {(page: Page) => View} */
 export const createSentence = (page) => {
   const selection = new TokenSelection(page);
-  const first = { queries: 0, keys: 0 }; // of the units that are drawn
-  let place = ""; // which line is drawn
-  let pinned = ""; // what of it is pinned
-  let said = ""; // the sentence that was read aloud
+  const first = { queries: 0, keys: 0 }; // the first drawn unit of each side
+  let place = ""; // the key of the drawn line
+  let pinned = ""; // the key of the pinned unit
+  let said = ""; // the last announced sentence
   let narrow = page.narrow.matches;
   /** @type {number | null} */
   let pointed = null;
@@ -39,7 +39,7 @@ export const createSentence = (page) => {
   /** @type {Selected | null} The unit that gets the focus when the numbers arrive. */
   let sent = null;
 
-  // The units of a side that are drawn.
+  // The drawn units of a side.
   /** @type {(side: Side) => UnitRange} */
   const range = (side) => {
     const count = selection.units(side).length;
@@ -86,7 +86,8 @@ export const createSentence = (page) => {
         }
       },
       focus: (unit, next) => {
-        if (unit === null && next instanceof Node && list.element.contains(next)) return; // whose rows are of this unit
+        // the list's rows belong to this unit
+        if (unit === null && next instanceof Node && list.element.contains(next)) return;
         selection.focused = own(unit);
         paint();
       },
@@ -159,7 +160,7 @@ export const createSentence = (page) => {
     return page.say("sentence.label.share", { name, share: percent(shares[unit]) });
   };
 
-  // How a unit is drawn.
+  // The style of a unit.
   /** @type {(seen: Reading, full: number, side: Side, unit: number) => Look} */
   const look = (seen, full, side, unit) => {
     const [there, one] = [seen.side === side, seen.one?.side === side && seen.one.unit === unit];
@@ -194,7 +195,7 @@ export const createSentence = (page) => {
       });
   };
 
-  // The weights that the minimap shows, 0 for units that are set aside.
+  // The minimap's weights, 0 for units that are set aside.
   /** @type {(seen: Reading) => Float64Array | null} */
   const counted = ({ kind, weights, shares, kept }) =>
     weights ? weights.map((weight, at) => (kind === "to" || kept.has(at) ? weight : 0)) : shares;

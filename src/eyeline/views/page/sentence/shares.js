@@ -1,9 +1,9 @@
-// Shares: the weights that one unit gives or receives, as shares of what is given to the shown units.
+// Shares: the weights that one unit gives or receives, divided by the query's total weight on the shown units.
 
-const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits: the row is summed instead
-const SLICE = 25; // milliseconds at a time: the page goes on answering meanwhile
-const ALL = 256; // rows that are added up without a second thought
-const LIKELY = 24; // of longer lines, the rows that may be among the strongest
+const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits, and the row is summed instead
+const SLICE = 25; // milliseconds of work at a time, so that the page stays responsive
+const ALL = 256; // the number of rows up to which all are summed
+const LIKELY = 24; // in longer lines, the number of candidate rows for the strongest
 
 /** @type {(row: Float64Array, units: Iterable<number>) => number} */
 const summed = (row, units) => {
@@ -13,8 +13,8 @@ const summed = (row, units) => {
 };
 
 /**
- * The weights and shares of a query unit, with an entry for each key unit. Shares are of the weight that goes to the
- * shown units, NaN for the others; `aside` is the share of the whole row that goes to those.
+ * The weights and shares of a query unit, with an entry for each key unit. Shares are of the weight on the shown units,
+ * NaN for the others; `aside` is the others' share of the whole row.
  * @param {AttentionMap} attention
  * @param {number} unit
  * @param {number[]} shown
@@ -39,7 +39,8 @@ export class Totals {
     this.known = new Float64Array(attention.N).fill(NaN);
     const kept = new Set(shown);
     const aside = attention.keys.filter((unit) => !kept.has(unit.index));
-    // A row sums to 1, unless it is the largest of several or may look at nothing: then what isn't set aside is shown.
+    // A row sums to 1, unless it is the maximum of several heads or fully hidden: then the weight that isn't set aside
+    // is shown.
     this.quick = (attention.reduce === "mean" || attention.heads.length === 1) && 8 * aside.length < shown.length;
     if (!this.quick) return;
     this.known.fill(1);
@@ -51,7 +52,7 @@ export class Totals {
     for (let at = 0; at < attention.N; at++) if (!(this.known[at] >= SURE)) this.known[at] = NaN;
   }
 
-  /** Of one query unit, added up if it isn't known yet. @param {number} unit */
+  /** The total of one query unit, summed if it isn't known yet. @param {number} unit */
   of(unit) {
     if (!this.knows(unit)) this.known[unit] = summed(this.attention.row(unit), this.shown);
     return this.known[unit];
@@ -62,7 +63,7 @@ export class Totals {
     return !Number.isNaN(this.known[unit]);
   }
 
-  /** About how much, without adding anything up. @param {number} unit */
+  /** An estimate of the total, without summing. @param {number} unit */
   about(unit) {
     return this.knows(unit) ? this.known[unit] : 1;
   }
@@ -99,7 +100,7 @@ export const received = (attention, unit, shown, totals, near = shown) => {
 
 /**
  * The share of a row that each key unit receives on average; NaN for units that aren't shown. It is computed in slices,
- * so that the page goes on answering; null if `wanted` says meanwhile that it no longer is.
+ * so that the page stays responsive; null once `wanted` returns false.
  * @type {(
  *   attention: AttentionMap, queries: number[], keys: number[], wanted: () => boolean,
  * ) => Promise<Float64Array | null>}
@@ -125,7 +126,7 @@ export const average = async (attention, queries, keys, wanted) => {
 export const work = (attention) => attention.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
 
 /**
- * The places of the largest numbers, largest first; of equals, the first. Nothing that is nothing.
+ * The indices of the largest numbers, largest first; of equal numbers, the first. Zeros are left out.
  * @type {(numbers: Float64Array, count: number) => number[]}
  */
 export const strongest = (numbers, count) => {
@@ -142,8 +143,8 @@ export const strongest = (numbers, count) => {
 };
 
 /**
- * The share that a full bar or full shade stands for, and whether a longer bar has to be cut: one more than 4 times as
- * long as the next would flatten the others.
+ * The share drawn as a full bar or in full shade, and whether a longer bar has to be cut: one more than 4 times as long
+ * as the next would flatten the others.
  * @type {(shares: Float64Array) => [full: number, cut: boolean]}
  */
 export const ceiling = (shares) => {
@@ -153,8 +154,8 @@ export const ceiling = (shares) => {
 };
 
 /**
- * The share that full shade stands for: as for bars, but at least twice what each would have if all had the same, so
- * that a row without favourites looks like one.
+ * The share drawn in full shade: as for bars, but at least twice the uniform share, so that a uniform row looks
+ * uniform.
  * @type {(shares: Float64Array) => number}
  */
 export const fullShade = (shares) => {

@@ -5,7 +5,7 @@ import { named } from "../drawing/labels.js";
 const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /**
- * The places in a text between two characters as a reader counts them: never within an emoji or before an accent.
+ * The grapheme boundaries of a text: never within an emoji or before an accent.
  * @type {(text: string, first: number, last: number) => Set<number> | null}
  */
 const seams = (text, first, last) => {

@@ -1,4 +1,4 @@
-// The slider for the least share whose link is drawn.
+// The slider for the smallest share whose link is drawn.
 
 import { element } from "../drawing/dom.js";
 
@@ -7,7 +7,7 @@ const STOPS = [0, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.
 /** @type {(share: number) => string} */
 const written = (share) => `${Number((share * 100).toFixed(1))}%`;
 
-/** A slider over `state.threshold`, in steps that are finer where shares are small. @param {Page} page */
+/** A slider for `state.threshold`, with finer steps for small shares. @param {Page} page */
 export const createThreshold = (page) => {
   const id = `${page.id}-threshold`;
   const slider = element("input", { type: "range", min: 0, max: STOPS.length - 1, step: 1, id });

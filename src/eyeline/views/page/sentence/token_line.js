@@ -21,7 +21,7 @@ const between = (text) => {
 const size = (count) => (count <= 32 ? "short" : count <= 96 ? "middle" : "long");
 
 /**
- * Of the elements on the next line up or down, the one nearest to where `from` stands.
+ * The element nearest to `from` on the next line up or down.
  * @type {(elements: Iterable<HTMLElement>, from: Element, step: number) => HTMLElement | null}
  */
 const above = (elements, from, step) => {
@@ -40,8 +40,8 @@ const above = (elements, from, step) => {
 
 
 /**
- * The line of a side. In `on` a unit is a place, null for none; `next` is the element that gets the focus; `move` is
- * asked to focus a unit that may not be drawn.
+ * The line of a side. In `on` a unit is an index, null for none; `next` is the element that gets the focus; `move`
+ * focuses a unit that may not be drawn.
  * @param {Page} page
  * @param {Side} side
  * @param {{
@@ -54,10 +54,10 @@ export const createTokenLine = (page, side, on) => {
   const list = element("div", { dir: "auto", ...attributes });
   /** @type {Map<number, HTMLElement>} */
   let spans = new Map();
-  let drawn = ""; // what they were drawn for
+  let drawn = ""; // the key of the drawing
   /** @type {number[]} */
   let order = [];
-  /** @type {[before: boolean, after: boolean]} Whether more units are there than are drawn. */
+  /** @type {[before: boolean, after: boolean]} Whether there are more units than are drawn. */
   let ends = [false, false];
 
   /** @type {(event: Event) => number | null} */
@@ -96,7 +96,7 @@ export const createTokenLine = (page, side, on) => {
     });
 
   /**
-   * Draw the units [first, last) of a line; `labelled` are the units without text that are drawn too.
+   * Draw the units [first, last) of a line; `labelled` are the drawn units without text.
    * @type {(line: TokenizedText, units: Unit[], first: number, last: number, labelled: Set<number>) => void}
    */
   const show = (line, units, first, last, labelled) => {
@@ -115,7 +115,7 @@ export const createTokenLine = (page, side, on) => {
   };
 
   /**
-   * Show each unit that is drawn as `look` says; Tab goes to one of them.
+   * Style each drawn unit by `look`; Tab focuses `tabbable`.
    * @type {(look: (unit: number) => Look, tabbable: number | null) => void}
    */
   const paint = (look, tabbable) => {
@@ -137,7 +137,7 @@ export const createTokenLine = (page, side, on) => {
     spans.get(unit)?.focus();
   };
 
-  // The unit that a key goes to from one that has the focus; null for none.
+  // The unit that a key moves the focus to; null for none.
   /** @type {(key: string, from: number) => number | null} */
   const stepped = (key, from) => {
     const at = order.indexOf(from);
@@ -182,7 +182,7 @@ export const createTokenLine = (page, side, on) => {
 };
 
 /**
- * A unit's text as it is named; where a character is cut over several, with which of them it is: "🦜 2/3".
+ * A unit's name; where one character is split over several units, with its number among them: "🦜 2/3".
  * @type {(unit: Unit, units: Unit[]) => string}
  */
 export const titled = (unit, units) => {
@@ -196,7 +196,9 @@ export const titled = (unit, units) => {
   return from === to ? named(unit.text) : `${named(unit.text)} ${unit.index - from + 1}/${to - from + 1}`;
 };
 
-/** @type {WeakMap<Unit[], { numbers: number[], count: number }>} Which of the words each is, and how many there are. */
+/**
+ * @type {WeakMap<Unit[], { numbers: number[], count: number }>} Each unit's number among the words, and their count.
+ */
 const counts = new WeakMap();
 
 /** @type {(units: Unit[]) => { numbers: number[], count: number }} */

@@ -3,8 +3,8 @@
 import { named } from "../drawing/labels.js";
 import { Totals, average, given, received, work } from "./shares.js";
 
-const WORK = 1.5e9; // multiplications, beyond which what all units get is not worked out unasked
-const WHOLE = 6e9; // multiplications, beyond which a table has only the shares that are drawn or listed
+const WORK = 1.5e9; // multiplications beyond which the shares that all units receive aren't computed automatically
+const WHOLE = 6e9; // multiplications beyond which a table has only the drawn and listed shares
 
 /** @type {(one: AttentionMap, other: AttentionMap) => boolean} */
 const same = (one, other) =>
@@ -12,7 +12,7 @@ const same = (one, other) =>
   one.heads.every((head, at) => head === other.heads[at]);
 
 /**
- * The units of a list that count, as a list and as a set.
+ * The shown units of a list, as a list and as a set.
  * @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted
  */
 
@@ -40,13 +40,13 @@ export class TokenSelection {
     this.totals = null;
   }
 
-  /** The attention map, which is there once the view is ready. */
+  /** The attention map, available once the view is ready. */
   get map() {
     if (!this.attention) throw new Error("there are no weights yet");
     return this.attention;
   }
 
-  /** The sides of the trace that are drawn: one, or with a cross-attention both. @returns {Side[]} */
+  /** The drawn sides of the trace: one, or both with cross-attention. @returns {Side[]} */
   get sides() {
     return this.page.trace.crossing ? ["queries", "keys"] : ["queries"];
   }
@@ -61,7 +61,7 @@ export class TokenSelection {
     return this.page.trace[side].units(this.page.state.unit);
   }
 
-  /** Whether the numbers are of the text and the units that are drawn: others may be on their way. */
+  /** Whether the attention map belongs to the drawn text and units: another one may still be loading. */
   get ready() {
     return this.attention?.queries === this.units("queries") && this.attention.keys === this.units(this.across);
   }
@@ -74,13 +74,13 @@ export class TokenSelection {
     return { side, unit: trace[side].unitOf(state.token, state.unit).index, pinned: true };
   }
 
-  /** The places of a side's units that count, the selected one always among them. @param {Side} side */
+  /** The indices of a side's shown units, always including the selected one. @param {Side} side */
   shown(side) {
     return this._counted(side).list;
   }
 
   /**
-   * The same, also as a set; kept, since a line may be very long.
+   * The shown units, also as a set; cached, since a line may be very long.
    * @param {Side} side
    */
   _counted(side) {
@@ -95,7 +95,7 @@ export class TokenSelection {
     return { list, set: new Set(list) };
   }
 
-  /** Take the attention map that the state names. @param {AttentionMap} attention */
+  /** Set the attention map of the current state. @param {AttentionMap} attention */
   take(attention) {
     const { layer, head, special } = this.page.state;
     this.place = [layer, head];
@@ -106,7 +106,8 @@ export class TokenSelection {
   }
 
   /**
-   * Compute the average share that each unit receives, unless it takes long or is running; calls `done` at the end.
+   * Compute the average share that each unit receives, unless it takes long or is already running; calls `done` at the
+   * end.
    * @param {() => void} done
    */
   async average(done) {
@@ -127,10 +128,10 @@ export class TokenSelection {
   }
 
   /**
-   * The reading: `kind` is "from", "to" or "none"; `units`, of `side`, are those that are looked at or look,
-   * with their `weights` and `shares`; `asked` is the unit that it is about and `one` where that stands, among `ones`;
-   * `own` is its place among `units`, null if it is none of them; `kept` are the keys that count, `aside` what goes to
-   * the others; `whole` says whether nothing is left to be worked out. `near` says which of a side's units are drawn.
+   * The reading: `kind` is "from", "to" or "none"; `units`, of `side`, are the key or query units, with their `weights`
+   * and `shares`; `asked` is the selected unit and `one` its index in `ones`; `own` is its index in `units`, null if it
+   * isn't among them; `kept` are the shown keys, `aside` the weight on the others; `whole` says whether everything is
+   * computed. `near` gives the drawn units of a side.
    * @param {(side: Side) => UnitRange} near
    * @returns {Reading}
    */
@@ -160,7 +161,7 @@ export class TokenSelection {
   }
 
   /**
-   * Whether the selected unit may not look at a unit, or be looked at by it.
+   * Whether the mask hides the pair of the selected unit and another one.
    * @param {Reading} seen
    * @param {number} unit
    */

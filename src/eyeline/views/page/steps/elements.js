@@ -5,7 +5,7 @@ import { figure } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 
 /**
- * A number as it is shown, with all of its digits for those who point at it or copy it.
+ * A number in few digits, with all of its digits on hover and when copied.
  * @type {(value: number, digits?: number) => HTMLElement}
  */
 export const datum = (value, digits = 3) => {
@@ -26,7 +26,7 @@ export const sign = (text) => element("span", { class: "sign" }, text);
 export const sized = (letter, rows, columns) => `${letter}: ${rows} × ${columns}`;
 
 /**
- * A row: its label, what is drawn, and a number.
+ * A row: its label, its drawing, and a number.
  * @type {(label: Child, drawn: Child, number: Child, attributes?: Attributes) => HTMLElement}
  */
 export const row = (label, drawn, number, attributes = {}) =>
@@ -39,7 +39,7 @@ export const row = (label, drawn, number, attributes = {}) =>
   );
 
 /**
- * Above strips of queries and keys: the colour scale, and which coordinate the numbers beside them are of.
+ * The heading of strips of queries and keys: the colour scale, and the coordinate of the numbers beside them.
  * @type {(room: StepsRoom, end?: number | null) => HTMLElement}
  */
 export const heads = (room, end = null) =>
@@ -74,7 +74,7 @@ export const step = (page, { nth, title, shape, why }, ...content) => {
 };
 
 /**
- * The attributes of a strip that arrow keys read coordinate by coordinate.
+ * The attributes of a strip that arrow keys read one coordinate at a time.
  * @type {(room: StepsRoom, space: Space, name: string, focus: string) => Attributes}
  */
 export const slider = ({ reading }, space, name, focus) => ({
@@ -87,7 +87,7 @@ export const slider = ({ reading }, space, name, focus) => ({
 });
 
 /**
- * A table of numbers that is made when it is opened: of many coordinates there are many cells.
+ * A table of numbers, built when it is opened, since many coordinates make many cells.
  * @type {(page: Page, name: string, columns: string[], rows: () => number[][]) => HTMLElement}
  */
 export const numbersOf = (page, name, columns, rows) => {

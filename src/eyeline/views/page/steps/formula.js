@@ -2,12 +2,12 @@
 // Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
 /**
- * q·k coordinate by coordinate: what the score is the sum of. (D)
+ * The products of q and k by coordinate, whose sum is the score. (D)
  * @type {(head: Head, i: number, j: number) => Float64Array}
  */
 export const products = ({ q, k, D }, i, j) => Float64Array.from({ length: D }, (_, d) => q[i * D + d] * k[j * D + d]);
 
-/** The sums of the first one, two, … numbers. @type {(numbers: Float64Array) => Float64Array} */
+/** The running sums of numbers. @type {(numbers: Float64Array) => Float64Array} */
 export const running = (numbers) => {
   let sum = 0;
   return numbers.map((number) => (sum += number));
@@ -20,8 +20,8 @@ const answers = (head, i) => Float64Array.from({ length: head.M }, (_, j) => hea
 const masked = (scores, seen) => scores.map((score, j) => (seen[j] ? score : -Infinity));
 
 /**
- * Weights that sum to 1: each exponential as a share of all. The largest score, `top`, is taken off first: that changes
- * no share, and keeps numbers small. A query that may look at nothing gives nothing.
+ * Weights that sum to 1: each exponential divided by the sum. The largest score, `top`, is subtracted first, which
+ * changes no weight and avoids overflow. A query that may look at no key has weights 0.
  * @param {Float64Array} scores
  */
 const softmax = (scores) => {
@@ -43,8 +43,7 @@ const mixed = (v, E, weights, seen) => {
 };
 
 /**
- * Every step of what query i of a head does, as it is or changed: without looking ahead, without scaling, or with keys
- * taken out.
+ * All steps for query i of a head, unchanged or changed: without looking ahead, without scaling, or with keys removed.
  * @param {Head} head
  * @param {number} i
  * @param {{ ahead?: boolean, scaled?: boolean, removed?: number[] }} changes

@@ -7,7 +7,7 @@ const SPACES = ["match", "pass"];
 const ROW = "[data-step='2'] [data-key], [data-step='4'] [data-key]";
 
 /**
- * Listen on the view's root. `readAt` reads a coordinate, `settled` says which one is read while none is pointed at,
+ * Listen on the view's root. `readAt` reads a coordinate, `settled` returns the one that is read while none is hovered,
  * `point` shows the products of a key.
  * @param {HTMLElement} root
  * @param {StepsRoom} room
@@ -23,7 +23,7 @@ export const listen = (root, room, { readAt, settled, point }) => {
   /** @type {(of: HTMLElement) => Space} */
   const spaceOf = ({ dataset }) => (dataset.space === "pass" ? "pass" : "match");
 
-  // The coordinate at a place, or null.
+  // The coordinate under the pointer, or null.
   /** @type {(event: MouseEvent) => { space: Space, at: number } | null} */
   const place = (event) => {
     const strip = targetOf(event, ".strip");
@@ -58,7 +58,7 @@ export const listen = (root, room, { readAt, settled, point }) => {
     page.set({ ...key, ...(found && { [found.space === "match" ? "coordinate" : "passed"]: found.at }) });
   });
 
-  // The coordinate that an arrow key goes to, on a strip or in the keys.
+  // The coordinate that an arrow key moves to, on a strip or in the keys.
   /** @type {(event: KeyboardEvent, slider: boolean, reading: { at: number, of: number }) => number | null} */
   const onward = (event, slider, { at, of }) => {
     /** @type {Record<string, number>} */

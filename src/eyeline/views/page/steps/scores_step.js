@@ -6,7 +6,7 @@ import { datum, step, word } from "./elements.js";
 import { most } from "../drawing/vector_strips.js";
 import { scaling } from "./walkthrough.js";
 
-// A bar from where nothing is, over a track that reaches from the least to the most of a column.
+// A bar from zero, over a track from the smallest to the largest number of a column.
 /** @type {(value: number, ends: [low: number, high: number], kind: string) => HTMLElement} */
 const bar = (value, [low, high], kind) => {
   const span = high - low || 1;
@@ -18,7 +18,7 @@ const bar = (value, [low, high], kind) => {
 const track = (...inside) => element("span", { class: "track", "aria-hidden": "true" }, inside);
 
 /**
- * The least and the most of numbers that are finite, nothing among them.
+ * The smallest and the largest of the finite numbers and 0.
  * @type {(...lists: number[][]) => [low: number, high: number]}
  */
 const reach = (...lists) => {
@@ -42,7 +42,7 @@ const scaleWhy = ({ page, walk }) => {
 };
 
 /**
- * The steps: number, name, and what each is in one line.
+ * The steps: number, name, and a one-line explanation of each.
  * @type {(room: StepsRoom) => [nth: string, name: string, why: string][]}
  */
 const columnsOf = (room) => {
@@ -59,7 +59,10 @@ const columnsOf = (room) => {
   ];
 };
 
-/** Why the query doesn't look at a key, or nothing. @type {(room: StepsRoom, j: number) => string | null} */
+/**
+ * The reason why the query doesn't look at a key; null if it does.
+ * @type {(room: StepsRoom, j: number) => string | null}
+ */
 const hindrance = ({ page, walk }, j) => {
   if (walk.now.seen[j]) return null;
   if (walk.removed.has(j)) return page.say("steps.taken.out");
@@ -150,7 +153,8 @@ export const scoresStep = (room) => {
   return step(
     page,
     { nth: "4–7", title: page.say("steps.scores"), shape: `1 × ${head.M}`, why },
-    element("ol", { class: "whys" }, columns.map(beside)), // for narrow pages, where columns have no room for it
+    // for narrow pages, whose columns have no room for the explanations
+    element("ol", { class: "whys" }, columns.map(beside)),
     element(
       "div",
       { class: "scroll" },

@@ -42,7 +42,7 @@ const formula = (walk) => {
 };
 
 /**
- * The words to choose from, and the pieces of the one that is chosen if it has several.
+ * The words to choose from, and the pieces of the chosen word if it has several.
  * @type {(page: Page, walk: Walkthrough) => (HTMLElement | null)[]}
  */
 const chooser = (page, walk) => {
@@ -66,7 +66,7 @@ const chooser = (page, walk) => {
   ];
 };
 
-// The remark that this head was not chosen, and a button that chooses it.
+// The remark that this head is the default, and a button that chooses it.
 /** @type {(page: Page, walk: Walkthrough) => Child} */
 const notChosen = (page, { number, layer, trace }) => {
   const chosen = page.say(`head.${page.state.head}`, { lastHead: trace.heads - 1 });
@@ -104,7 +104,7 @@ const focused = (name, label) => {
 const toggles = (page, walk) => {
   const { state, trace } = page;
   const { removed } = state;
-  const always = trace.crossing || walk.head.mask.kind === "causal"; // looking ahead is no question here
+  const always = trace.crossing || walk.head.mask.kind === "causal"; // looking ahead can't be changed here
   const ahead = tick(page.say("steps.no.ahead"), !state.ahead, (on) => page.set({ ahead: !on }));
   const scaled = tick(page.say("steps.no.scale", { d: walk.head.D }), !state.scaled, (on) => page.set({ scaled: !on }));
   const back = button(page.say("steps.as.trained"), () => page.set({ ahead: true, scaled: true, removed: [] }), {
@@ -131,10 +131,10 @@ export const createSteps = (page) => {
   /** @type {Record<Space, ((at: number) => void)[]>} Functions that write the number at a coordinate. */
   const tellers = { match: [], pass: [] };
   const reading = { match: { at: 0, of: 1 }, pass: { at: 0, of: 1 } };
-  /** @type {number | null} The key whose products are shown: the chosen one, or the one that is pointed at. */
+  /** @type {number | null} The key whose products are shown: the hovered one, or else the chosen one. */
   let shown = null;
 
-  // Until there is a walkthrough nothing is in the root, and nothing asks for one.
+  // Until there is a walkthrough the root is empty, and nothing uses it.
   const room = /** @type {StepsRoom} */ ({
     page,
     reading,
@@ -163,7 +163,7 @@ export const createSteps = (page) => {
     },
   });
 
-  /** Reads a coordinate in all strips of a space. @type {(space: Space, wanted: number) => void} */
+  /** Read a coordinate in all strips of a space. @type {(space: Space, wanted: number) => void} */
   const readAt = (space, wanted) => {
     const { of } = reading[space];
     const at = Math.min(Math.max(wanted, 0), of - 1);
@@ -178,7 +178,7 @@ export const createSteps = (page) => {
     }
   };
 
-  // The coordinate that is read while none is pointed at.
+  // The coordinate that is read while none is hovered.
   /** @type {(space: Space) => number} */
   const settled = (space) => {
     const { walk } = room;
@@ -192,7 +192,7 @@ export const createSteps = (page) => {
     }
   };
 
-  // Shows the products of a key that is pointed at, until it no longer is.
+  // Show the products of a key while it is hovered.
   /** @type {(j: number) => void} */
   const point = (j) => {
     if (j === shown) return;

@@ -5,9 +5,9 @@ import { products } from "./formula.js";
 const STEPS = ["seen", "score", "scaled", "masked", "exponential", "weight", "weight_before"];
 
 /**
- * All numbers, those of keys that aren't shown too: a row for the query, for each key, for the products with the chosen
- * one, for each value, and for the new vector now and before. Hidden keys have no masked score. Tokens and
- * coordinates count from 0.
+ * All numbers, including keys that aren't shown: a row for the query, for each key, for the products with the chosen
+ * key, for each value, and for the new vector with and without the changes. Hidden keys have no masked score. Tokens
+ * and coordinates count from 0.
  * @type {(walk: Walkthrough) => Table}
  */
 export const stepsTable = (walk) => {

@@ -26,7 +26,7 @@ export const queryStep = (room) => {
 };
 
 /**
- * A key: a box that is unticked to take it out, a button that chooses it, and its strip.
+ * A key: a checkbox to remove it, a button to choose it, and its strip.
  * @type {(room: StepsRoom, j: number) => HTMLElement}
  */
 const keyRow = (room, j) => {
@@ -56,7 +56,7 @@ const keyRow = (room, j) => {
   );
 };
 
-/** Step 2: the keys, of which one is chosen, and any can be taken out. @type {(room: StepsRoom) => HTMLElement} */
+/** Step 2: the keys; one is chosen, and any can be removed. @type {(room: StepsRoom) => HTMLElement} */
 export const keysStep = (room) => {
   const { page, walk, ends } = room;
   const title = page.say("steps.keys");
@@ -76,7 +76,7 @@ export const keysStep = (room) => {
 /** @type {(value: number) => string} */
 const signed = (value) => `${value > 0 ? "+" : ""}${figure(value)}`;
 
-/** The coordinates that make most of a score. @type {(values: Float64Array) => string} */
+/** The coordinates with the largest part in a score. @type {(values: Float64Array) => string} */
 const largest = (values) =>
   [...values.keys()]
     .sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]))
@@ -85,7 +85,7 @@ const largest = (values) =>
     .join(", ");
 
 /**
- * Step 3: the products of the query and key j, and their sum so far.
+ * Step 3: the products of the query and key j, and their running sum.
  * @type {(room: StepsRoom, j: number) => HTMLElement}
  */
 export const productsStep = (room, j) => {

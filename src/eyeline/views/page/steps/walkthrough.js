@@ -1,14 +1,14 @@
-// The walkthrough of the steps view: its head, its token, the steps as they are and as they were, and the shown keys.
+// The walkthrough of the steps view: its head, its token, the steps with and without the changes, and the shown keys.
 
 import { stepsOf } from "./formula.js";
 import { labelled } from "../drawing/labels.js";
 import { AttentionMap } from "../weights/attention_map.js";
 import { most } from "../drawing/vector_strips.js";
 
-const SHOWN = 24; // keys that are shown of a long line
+const SHOWN = 24; // the number of keys shown for a long line
 
 /**
- * The token that is walked through: the one that is pinned, or the first of the first word.
+ * The token of the walkthrough: the pinned one, or the first of the first word.
  * @type {(of: { state: State, trace: Trace }) => number}
  */
 export const tokenOf = ({ state, trace }) => {
@@ -18,7 +18,7 @@ export const tokenOf = ({ state, trace }) => {
 };
 
 /**
- * The head of the layer that gives most weight to one word.
+ * The head of the layer with the largest weight on one word.
  * @type {(page: Page, token: number) => Promise<number>}
  */
 const hardest = async (page, token) => {
@@ -37,7 +37,7 @@ const hardest = async (page, token) => {
 };
 
 /**
- * The keys that are shown: all, or those with most weight now or before, the query's own and the chosen one.
+ * The shown keys: all, or those with the largest weights with or without the changes, and the needed ones.
  * @type {(now: StepsOf, before: StepsOf, needed: number[]) => number[]}
  */
 const chosenKeys = (now, before, needed) => {
@@ -49,14 +49,14 @@ const chosenKeys = (now, before, needed) => {
   return [...new Set([...top, ...needed])].sort((a, b) => a - b);
 };
 
-/** The coordinate with the largest number, whatever its sign. @type {(values: Float64Array) => number} */
+/** The coordinate with the largest absolute value. @type {(values: Float64Array) => number} */
 export const largest = (values) => {
   let at = 0;
   for (let index = 1; index < values.length; index++) if (Math.abs(values[index]) > Math.abs(values[at])) at = index;
   return at;
 };
 
-/** Everything that the view shows. @param {Page} page */
+/** The data that the view shows. @param {Page} page */
 export const walked = async (page) => {
   const { state, trace } = page;
   const token = tokenOf(page);
@@ -97,7 +97,7 @@ export const walked = async (page) => {
   };
 };
 
-/** A token as it is labelled. @type {(line: TokenizedText, token: number) => string} */
+/** The label of a token. @type {(line: TokenizedText, token: number) => string} */
 const labelOf = (line, token) => labelled(line.pieces[token]);
 
 /**

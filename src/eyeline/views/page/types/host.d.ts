@@ -1,7 +1,7 @@
-// The types that the page's modules share. They are global: modules name them in JSDoc, and nothing of this is shipped.
-// docs/page-format.md says what each key of a header, a request and a reply means.
+// The types that the page's modules share. They are global: modules name them in JSDoc. This file isn't shipped.
+// docs/page-format.md describes each key of a header, a request and a reply.
 
-// What a host tells the page, and answers.
+// The messages of a host to the page.
 
 type MaskKind = "all" | "causal" | "bounds" | "bits";
 
@@ -76,7 +76,7 @@ interface HeadShape {
   E: number;
 }
 
-/** A reply to any request: a head's has all of it, an overview's and a picture's a shape of numbers. */
+/** A reply to any request: for a head all keys, for an overview and a picture a shape of numbers. */
 interface Reply {
   id: number;
   error?: Refusal;
@@ -94,7 +94,7 @@ interface RunReport {
   seconds: number;
 }
 
-/** What a host takes to run a text or to open a file. */
+/** A request to a host to run a text or to open a file. */
 interface RunRequest {
   text?: string;
   file?: number;
@@ -118,7 +118,7 @@ interface HostModel {
   cancel?(job?: number): Promise<void>;
 }
 
-/** What main.js exports. */
+/** The exports of main.js. */
 interface Main {
   render(shown: { model: HostModel; el: HTMLElement }): () => void;
 }

@@ -1,4 +1,4 @@
-// The types of the page's state, of texts and weights, and of what its parts share.
+// The types of the page's state, of texts and weights, and of its shared parts.
 
 // The state.
 
@@ -51,7 +51,7 @@ interface Token {
   text: string;
 }
 
-/** What one label stands for: a word or a piece of one, or a special token; tokens [first, last), text [start, end). */
+/** A word, a piece of a word, or a special token, with one label; tokens [first, last), text [start, end). */
 interface Unit {
   index: number;
   first: number;
@@ -80,7 +80,7 @@ interface HeadArrays extends HeadShape {
   mask: HeadMask;
 }
 
-/** The small pictures of all heads of a trace. */
+/** The thumbnails of all heads of a trace. */
 interface Pictures {
   shape: number[];
   bytes: Uint8Array;
@@ -112,7 +112,7 @@ interface View {
   destroy(): void;
 }
 
-/** What may stand in an element: nodes, texts, numbers, nothing, and lists of all that. */
+/** The content of an element: nodes, texts, numbers, nothing, and lists of these. */
 type Child = Node | string | number | boolean | null | undefined | Child[];
 type Attributes = {
   on?: Record<string, (event: any) => void>;
@@ -124,7 +124,7 @@ type Values = Record<string, string | number>;
 type RGB = [red: number, green: number, blue: number];
 type OkLab = [lightness: number, greenToRed: number, blueToYellow: number];
 
-/** What drawing needs. */
+/** The parts that drawing needs. */
 interface DrawingRoom {
   page: Page;
   canvases: import("../drawing/canvases.js").Canvases;

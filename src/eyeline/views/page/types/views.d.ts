@@ -31,7 +31,9 @@ type Ruler = import("../matrix/axes.js").Ruler;
 type Plot = import("../matrix/plot.js").Plot;
 type Sink = import("../matrix/sink.js").Sink;
 
-/** What is known once weights are there: cells, lines, gutter and ruler are null until then. */
+/**
+ * The parts of a matrix that depend on its weights: cells, lines, gutter and ruler are null until these are available.
+ */
 interface Matrix {
   page: Page;
   viewport: Viewport;
@@ -51,7 +53,7 @@ interface Matrix {
   resized(): void;
 }
 
-/** A picture under others: the part [x, y, width, height] of a canvas over cells [top, bottom) × [left, right). */
+/** A layer of a picture: the part [x, y, width, height] of a canvas over cells [top, bottom) × [left, right). */
 interface Layer {
   canvas: HTMLCanvasElement;
   part: [x: number, y: number, width: number, height: number];
@@ -65,7 +67,7 @@ interface Layer {
 
 type SceneLines = { rows: Axis & { at: number | null }; columns: Axis & { at: number | null } };
 
-/** What a frame drew. */
+/** The result of drawing a frame. */
 interface Drawn {
   state: "loading" | "far" | "slow" | "busy" | "done";
   level: number;
@@ -98,7 +100,7 @@ interface Selected {
   pinned?: boolean;
 }
 
-/** What one unit gives to, or gets of, each unit of a side. */
+/** The weights that one unit gives to, or receives from, each unit of a side. */
 interface Reading {
   kind: "from" | "to" | "none";
   one: Selected | null;
@@ -114,7 +116,7 @@ interface Reading {
   whole: boolean;
 }
 
-/** What of a reading is drawn. */
+/** The drawn part of a reading. */
 interface DrawnReading extends Reading {
   pointed: number | null;
   hidden: boolean;
@@ -124,8 +126,8 @@ interface DrawnReading extends Reading {
 }
 
 /**
- * A part of a text as drawn: the gap between units; a unit with its text; one with a label, which has no text of its own,
- * such as a special token; or a whole character that is cut over several units, drawn once.
+ * A drawn part of a text: the gap between units; a unit with its text; a unit with a label, which has no text, such as
+ * a special token; or a whole character that is split over several units, drawn once.
  */
 type TextItem =
   | { gap: string }
@@ -135,7 +137,7 @@ type TextItem =
 
 type UnitRange = [first: number, last: number];
 
-/** How a unit is drawn. */
+/** The style of a unit. */
 interface Look {
   fill?: string;
   light?: boolean | null;
@@ -165,7 +167,7 @@ interface Comparison {
   matched: boolean;
 }
 
-/** The weights of some query units on some key units, row by row, and where one may not look. */
+/** The weights of some query units on some key units, row by row, and the hidden pairs. */
 interface Patch {
   rows: number[];
   columns: number[];
@@ -190,7 +192,7 @@ type StepsOf = ReturnType<typeof import("../steps/formula.js").stepsOf>;
 type Walkthrough = Awaited<ReturnType<typeof import("../steps/walkthrough.js").walked>>;
 type Space = "match" | "pass";
 
-/** What the steps are made with. */
+/** The parts that the steps are made with. */
 interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;

@@ -1,10 +1,10 @@
 // The attention map of a view: the weights of one head, or the mean or maximum of several, from unit to unit.
 
-/** Weights between the units of a trace. Over keys pieces add up; over queries the mean is taken, so rows sum to 1. */
+/** Weights between the units of a trace: the sum over key pieces and the mean over query pieces, so rows sum to 1. */
 export class AttentionMap {
   /**
    * @param {Head[]} heads the heads, of one layer
-   * @param {"mean" | "max"} reduce over them; with one head there is nothing to reduce
+   * @param {"mean" | "max"} reduce the reduction over heads; irrelevant with one head
    * @param {Unit[]} queries the units of the queries
    * @param {Unit[]} keys the units of the keys
    */
@@ -99,7 +99,7 @@ export class AttentionMap {
 }
 
 /**
- * A row's weights on the units that are shown, as shares of what it gives to them.
+ * A row's weights on the shown units, as shares of their sum.
  * @type {(row: Float64Array, shown: number[]) => number[]}
  */
 export const shares = (row, shown) => {

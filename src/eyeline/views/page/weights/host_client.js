@@ -2,15 +2,15 @@
 
 import { Head } from "./head.js";
 
-const KEPT = 256e6; // bytes of heads that are kept
+const KEPT = 256e6; // bytes of cached heads
 
-/** An error that the host replied: the argument that is wrong, and why. */
+/** An error replied by the host: the invalid argument, and the reason. */
 export class HostError extends Error {
   /** @param {Refusal & { job?: number | null }} refusal */
   constructor({ argument, message, job = null }) {
     super(message);
     this.argument = argument;
-    this.job = job; // the number of another job that stands in the way
+    this.job = job; // the number of another job that is running
   }
 }
 
@@ -24,7 +24,7 @@ const bytesOf = (buffer) =>
     : new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 
 /**
- * An array of a kind over a buffer. A view may begin anywhere in a larger buffer, where wider numbers can't.
+ * A typed array over a buffer, which is copied if it begins at an offset that isn't aligned.
  * @template T
  * @param {{ new (buffer: ArrayBuffer, offset?: number, length?: number): T, BYTES_PER_ELEMENT: number }} Kind
  * @param {Bytes} buffer
@@ -107,7 +107,7 @@ export class HostClient {
   }
 
   /**
-   * The small pictures of all heads of a trace: {shape: [L, H, R, C], bytes, most}.
+   * The thumbnails of all heads of a trace: {shape: [L, H, R, C], bytes, most}.
    * @param {Trace} trace
    * @returns {Promise<Pictures>}
    */
@@ -119,7 +119,7 @@ export class HostClient {
   }
 
   /**
-   * The same of a short trace, of which the host keeps no pictures: each cell is one weight.
+   * The thumbnails of a short trace, for which the host has none: each cell is one weight.
    * @param {Trace} trace
    */
   async _drawn(trace) {

@@ -1,6 +1,6 @@
 // Traces: tokenized texts with their words and pieces, layers and heads.
 
-/** One line of tokens. A unit is what one label stands for: a word or a piece of one, or a special token. */
+/** A tokenized text. A unit has one label: it is a word, a piece of a word, or a special token. */
 export class TokenizedText {
   /** @param {LineEntry} entry */
   constructor(entry) {
@@ -15,7 +15,7 @@ export class TokenizedText {
       return { index, id, piece, special, start, end, text: special ? piece : entry.text.slice(start, end) };
     });
     const unknown = (entry.unknown ?? []).map((index) => this.tokens[index]);
-    /** The texts that the vocabulary has no pieces for, each once, and the piece that they were read as. */
+    /** The texts that the vocabulary lacks, each once, and the unknown token in their place. */
     this.unknown = { piece: unknown[0]?.piece ?? "", texts: [...new Set(unknown.map((token) => token.text.trim()))] };
     const aside = new Set(entry.aside);
     /** @type {Unit[]} */
@@ -48,7 +48,7 @@ export class TokenizedText {
   }
 
   /**
-   * The unit of a kind that a token lies in.
+   * The unit of a kind that contains a token.
    * @param {number} token
    * @param {UnitKind} kind
    */
@@ -57,7 +57,7 @@ export class TokenizedText {
   }
 }
 
-/** One stack of attention: what a run of a model left, or one part of an encoder-decoder's. */
+/** One stack of attention layers: of a model's run, or of one part of an encoder-decoder's run. */
 export class Trace {
   /**
    * @param {TraceEntry} entry
