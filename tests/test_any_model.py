@@ -321,6 +321,18 @@ def test_a_file_that_was_cut_short_is_one_line(folder, tmp_path):
         el.explain(FLIES, model=tmp_path)
 
 
+def test_weights_that_a_checkpoint_lacks_are_never_random(tokenizer, tmp_path):
+    model = of_family("gpt2", tokenizer)
+    weights = {name: x.contiguous() for name, x in model.state_dict().items() if not name.startswith("lm_head")}
+    model.save_pretrained(tmp_path, state_dict=dict(weights))
+    tokenizer.save_pretrained(tmp_path)
+    el.explain(FLIES, model=tmp_path)
+    lacked = next(name for name in weights if name.endswith("attn.c_attn.weight"))
+    model.save_pretrained(tmp_path, state_dict={name: x for name, x in weights.items() if name != lacked})
+    with pytest.raises(ModelError, match=r"must have all weights of its model, got .* without .*\.c_attn\.weight"):
+        el.explain(FLIES, model=tmp_path)
+
+
 def test_a_family_that_nobody_has_is_said(folder, tmp_path, monkeypatch):
     copied(folder, tmp_path, config={"model_type": "unheard-of"})
     with pytest.raises(ModelError, match="can't be loaded by transformers"):

@@ -144,7 +144,7 @@ def test_docs_name_every_key_and_no_other(say, tmp_path):
 
 
 def test_docs_name_the_columns_of_the_csv(say, tmp_path):
-    documented = DOCS.read_text("utf-8").split("# What `--csv` prints")[1]
+    documented = DOCS.read_text("utf-8").split("# The output of `--csv`")[1]
     generate = ["--model", str(save_decoder(tmp_path)), "--generate", "1"]
     for extra in ([], ["--token", "flies"], ["--token", "flies", "--steps"], generate):
         code, out, err = say("explain", FLIES, *extra, "--csv")

@@ -18,6 +18,7 @@ from tiny import END
 import eyeline as el
 from eyeline import cli
 from eyeline.answers import QuestionError
+from eyeline.models import Model
 from eyeline.models.units import units_of
 
 TEXT = "the cat and an owl"
@@ -166,17 +167,15 @@ def test_a_notebook_shows_the_new_tokens_and_nothing_in_it_runs(tiny_model):
     assert "</script>" in drawn(found, 120)
 
 
-class Saying:
+class Saying(Model):
     """The model, but what it generates."""
 
     def __init__(self, model, ids):
-        self._model, self._ids = model, ids
-
-    def __getattr__(self, name):
-        return getattr(self._model, name)
+        vars(self).update(vars(model))
+        self._ids = ids
 
     def generation_passes(self, ids, count, choice, **more):
-        return self._model.generation_passes(ids, count, Fixed(self._ids), **more)
+        return super().generation_passes(ids, count, Fixed(self._ids), **more)
 
 
 class Fixed:

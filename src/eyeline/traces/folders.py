@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,8 +79,11 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
         kind = getattr(transformers, str(names[0]), None)
         if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
             kind = transformers.AutoModel
-        with _no_bars():
-            model = kind.from_pretrained(folder, use_safetensors=True, **silent)
+        with _quiet():
+            silent |= {"use_safetensors": True, "output_loading_info": True}
+            pair: Any = kind.from_pretrained(folder, **silent)
+        model, loaded = pair
+        _refuse_missing(folder, model, loaded["missing_keys"])
     except ModelError:
         raise
     except Exception as error:  # transformers and what it calls raise all sorts where a file is wrong
@@ -89,8 +92,26 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
     return model.eval(), tokenizer
 
 
+def _refuse_missing(folder: Path, model: Any, missing: Collection[str]) -> None:
+    """A pooler or a task head that isn't in the checkpoint has no part in attention: transformers makes one up.
+
+    Raises:
+        ModelError: if the checkpoint lacks any other weights, which would be random.
+    """
+    prefix = "" if model.base_model is model else f"{model.base_model_prefix}."
+    needed = sorted(name for name in missing if name.startswith(prefix) and "pooler" not in name)
+    if needed:
+        raise ModelError(
+            worded(
+                "{folder} must have all weights of its model, got a checkpoint without {names}; get the files again",
+                folder=folder,
+                names=_short(", ".join(needed)),
+            )
+        )
+
+
 @contextmanager
-def _no_bars() -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """Keep transformers' progress bars off stderr: one line has already announced the loading."""
     from transformers.utils import logging
 
