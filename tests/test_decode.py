@@ -35,7 +35,7 @@ print(digest())
 @pytest.fixture(scope="module", autouse=True)
 def for_little_work():
     """Decoding even where little is to be done, and by all threads."""
-    with patch.object(run_decode, "_FEWEST_KEYS", 1), patch.object(launch, "WORTH_A_THREAD", -1):
+    with patch.object(run_decode, "FEWEST_KEYS", 1), patch.object(launch, "WORTH_A_THREAD", -1):
         yield
 
 

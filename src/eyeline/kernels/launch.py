@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +31,8 @@ WORTH_A_THREAD = 1 << 21
 #: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
 _own = threading.local()
+_WHOLE_NUMBER = struct.Struct("=q")
+_write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
 
 
 def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -46,22 +51,60 @@ def workers_for(cost: int) -> int:
     return allowed if cost > WORTH_A_THREAD else 1
 
 
-def address_of(made: Array) -> int:
-    """The address of an array that this package made: as `ctypes.data`, but twice as fast for arrays that are writable
-    and not empty."""
-    buffer: Any = made
-    if made.flags.carray and made.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-    return int(made.ctypes.data)
+def address_of(array: Array) -> int:
+    """The address of an array's first number."""
+    return int(_address_at(id(array) + _HEADER).value)
 
 
-def strided(array: Array, first: int = 0) -> tuple[int, ...]:
-    """Address and strides of an array of up to four axes, as in `STRIDED`; its first token has the position `first`."""
-    address, strides = array.ctypes.data, array.strides
-    if first:
-        # Keys are addressed by their position in the whole; the mask hides those outside the array.
-        address -= first * strides[2]
-    return (address, *strides, 0, 0, 0, 0)[:5]
+def _reads_addresses() -> bool:
+    """Whether the address is the first field of NumPy's array object, after Python's header: so NumPy's ABI says, and
+    reading it there is seven times as fast as `array.ctypes.data`. An interpreter might have another header."""
+    arrays = np.arange(6.0), np.arange(6.0)[2:], np.broadcast_to(np.float32(1), (2, 3))
+    return sys.implementation.name == "cpython" and all(
+        _address_at(id(array) + _HEADER).value == array.ctypes.data for array in arrays
+    )
+
+
+_HEADER = object.__basicsize__
+_address_at = ctypes.c_size_t.from_address
+if not _reads_addresses():
+
+    def address_of(array: Array) -> int:
+        """The address of an array's first number."""
+        return int(array.ctypes.data)
+
+
+class ArrayForm(NamedTuple):
+    """An array of four axes apart from its memory: its shape, its strides in bytes, and its type."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def form_of(array: Array) -> ArrayForm:
+    """The form of an array of four axes."""
+    return ArrayForm(array.shape, array.strides, array.dtype)
+
+
+class Memory(NamedTuple):
+    """The addresses of a pass's arrays: q, k and v, and m and l, (B, H, N), contiguous."""
+
+    q: int
+    k: int
+    v: int
+    m: int
+    l: int
+
+
+def memory_of(q: Array, k: Array, v: Array, maxima: Array, sums: Array) -> Memory:
+    """The addresses of these arrays."""
+    return Memory(*map(address_of, (q, k, v, maxima, sums)))
+
+
+def strided(array: Array) -> tuple[int, ...]:
+    """Address and strides of an array of up to four axes, as in `STRIDED`."""
+    return (address_of(array), *array.strides, 0, 0, 0, 0)[:5]
 
 
 class Params:
@@ -69,30 +112,33 @@ class Params:
 
     Attributes:
         shape, widths: B, H, N and M, all keys; D and E.
-        record: one of `PARAMS`, to be filled by field.
         held: whatever the record's addresses point to.
+        workspace_size: bytes of a thread's workspace.
     """
 
-    def __init__(
-        self, program: Program, arrays: tuple[Array, Array, Array], spec: AttentionSpec, totals: tuple[Array, Array]
-    ) -> None:
-        """Fill the fields of every kernel: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and
-        the rows' maxima and sums, contiguous."""
-        q, k, v = arrays
+    __slots__ = ("_memory", "_record", "_shift", "dtype", "held", "program", "shape", "widths", "workspace_size")
+
+    def __init__(self, program: Program, forms: tuple[ArrayForm, ArrayForm, ArrayForm], spec: AttentionSpec) -> None:
+        """Fill the fields of every kernel but the addresses of its arrays (`point`): the forms of q (B, H, N, D), k (B,
+        G, M, D) and v (B, G, M, E), and the spec."""
+        q, k, v = forms
         self.program, self.dtype = program, name_of(q.dtype)
         # Ten times as fast as `np.zeros`.
         self._memory = bytearray(PARAMS[program].itemsize)
-        self.record = record = np.ndarray((), PARAMS[program], self._memory)
-        self.held: list[object] = [arrays, spec, totals]
+        self._record: Any = None
+        record = self.record
+        self.held: list[object] = [spec]
+        self.workspace_size = 0
         B, H, N, D = q.shape
         G, keys_here, E = v.shape[1:]
         M = spec.keys or keys_here
         self.shape, self.widths = (B, H, N, M), (D, E)
         record["H"], record["group"], record["N"], record["M"], record["D"], record["E"] = H, H // max(G, 1), N, M, D, E
-        if q.itemsize == 2:
+        if q.dtype.itemsize == 2:
             record["half"] = Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16
-        record["q"], record["k"], record["v"] = strided(q), strided(k, spec.first_key), strided(v, spec.first_key)
-        record["m"], record["l"] = address_of(totals[0]), address_of(totals[1])
+        record["q"], record["k"], record["v"] = (0, *q.strides), (0, *k.strides), (0, *v.strides)
+        # Keys are addressed by their position in the whole; the mask hides those outside the arrays.
+        self._shift = spec.first_key * k.strides[2], spec.first_key * v.strides[2]
         record["q_factor"] = spec.scale * math.log2(math.e)
         record["first_query"] = spec.first_query
         if spec.mask is not None:
@@ -103,13 +149,39 @@ class Params:
             seed = int(np.uint64(spec.seed).astype(np.int64))
             record["dropout"] = threshold(spec.dropout), seed, 1 / (1 - spec.dropout)
 
+    @property
+    def record(self) -> Any:
+        """One of `PARAMS`, to be filled by field."""
+        if self._record is None:
+            self._record = np.ndarray((), PARAMS[self.program], self._memory)
+        return self._record
+
     def copy(self) -> Params:
-        """A copy, whose record can be filled further."""
+        """A copy, which can be filled further."""
         other = object.__new__(Params)
-        memory = self._memory[:]
-        record = np.ndarray((), PARAMS[self.program], memory)
-        other.__dict__.update(self.__dict__, _memory=memory, record=record, held=[*self.held])
+        other.program, other.dtype, other.shape, other.widths = self.program, self.dtype, self.shape, self.widths
+        other._memory, other._record, other._shift = self._memory[:], None, self._shift
+        other.held, other.workspace_size = self.held[:], self.workspace_size
         return other
+
+    def point(self, at: Memory, held: object) -> None:
+        """Set the addresses of the arrays, and keep `held` alive."""
+        memory, shift, places = self._memory, self._shift, _PLACES[self.program]
+        _write(memory, places.q, at.q)
+        _write(memory, places.k, at.k - shift[0])
+        _write(memory, places.v, at.v - shift[1])
+        _write(memory, places.m, at.m)
+        _write(memory, places.l, at.l)
+        self.held.append(held)
+
+    def set(self, name: str, value: int) -> None:
+        """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""
+        _write(self._memory, _offset(self.program, name), value)
+
+    def read(self, name: str) -> int:
+        """Read a field that is a whole number."""
+        (value,) = _read(self._memory, _offset(self.program, name))
+        return int(value)
 
     def _tell_mask(self, lowered: LoweredMask) -> None:
         mask, bounds = self.record["mask"], lowered.bounds
@@ -141,25 +213,28 @@ class Params:
         """Set the offsets of a workspace's parts."""
         for place, told in layout.told:
             self._memory[place : place + len(told)] = told
-        self.record["workspace_size"] = layout.size
+        self.workspace_size = layout.size
 
-    def launch(self, workers: int, cost: int) -> None:
-        """Run all tasks, each of about `cost` multiply-adds."""
-        record = self.record
+    def launch(self, workers: int, most: int) -> None:
+        """Run all tasks on this many threads, `most` tasks at a time: in between, Ctrl-C is noticed."""
         kernel = kernel_cache.kernel(self.program, self.dtype)
-        address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), int(record["workspace_size"])
-        at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
+        address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), self.workspace_size
 
         # The default argument keeps the arrays alive as long as a thread may use them.
-        def work(held: object = (record, self.held)) -> None:
+        def work(held: object = (self._memory, self.held)) -> None:
             workspace = _workspace(size)
-            while kernel(address, workspace, at_a_time):
+            while kernel(address, workspace, most):
                 pass  # back in Python for a moment, where Ctrl-C is noticed
 
         def stop() -> None:
-            record["next_task"] = record["tasks"]
+            self.set("next_task", self.read("tasks"))
 
         threads.run(work, workers, stop)
+
+
+def tasks_at_a_time(cost: int) -> int:
+    """The number of tasks, each of this many multiply-adds, between two checks for Ctrl-C."""
+    return max(1, BETWEEN_LOOKS // max(cost, 1))
 
 
 def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
@@ -243,9 +318,19 @@ def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[
 
 def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
     """A field of a program's params: its offset, and its bytes."""
+    return _offset(program, name), value.tobytes()
+
+
+@cache
+def _offset(program: Program, name: str) -> int:
+    """The offset of a field of a program's params."""
     fields = PARAMS[program].fields
     assert fields is not None
-    return fields[name][1], value.tobytes()
+    return int(fields[name][1])
+
+
+#: The offsets of the arrays' addresses, by program.
+_PLACES = {program: Memory(*(_offset(program, name) for name in Memory._fields)) for program in PARAMS}
 
 
 def _whole_lines(size: int) -> int:

@@ -87,16 +87,6 @@ class PrimitiveResults:
         self._row_places = _bins(queries, rows)[asked.first_query :] if asked.grid else None
         self._column_places = _bins(M, columns) if asked.grid else None
         self._dtype = dtype
-        self.room = PrimitiveRoom(
-            M,
-            asked.select,
-            asked.bins,
-            columns,
-            asked.grid_sums,
-            asked.grid_maxima,
-            asked.column_sums,
-            asked.column_maxima,
-        )
 
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:
         if sums is None or spoiled is None:
@@ -157,6 +147,21 @@ class PrimitiveRoom(NamedTuple):
     grid_maxima: bool
     column_sums: bool
     column_maxima: bool
+
+    @classmethod
+    def of(cls, asked: Primitives, keys: int) -> PrimitiveRoom:
+        """The room that these primitives need over so many keys."""
+        columns = asked.grid[1] if asked.grid else 0
+        return cls(
+            keys,
+            asked.select,
+            asked.bins,
+            columns,
+            asked.grid_sums,
+            asked.grid_maxima,
+            asked.column_sums,
+            asked.column_maxima,
+        )
 
     def in_panel(self, line: int, rows: int) -> dict[str, int]:
         """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes."""

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
-from eyeline.kernels.launch import Layout, Params, address_of, laid_out, workers_for
+from eyeline.kernels.launch import ArrayForm, Layout, Memory, Params, address_of, laid_out, tasks_at_a_time, workers_for
 from eyeline.kernels.machine import target
 
-Array = NDArray[Any]
 #: The most queries, and the fewest keys, for which this kernel is faster.
-_MOST_QUERIES, _FEWEST_KEYS = 8, 64
+MOST_QUERIES, FEWEST_KEYS = 8, 64
 #: Key heads are split into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
 
-def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
-    """Whether this module's `forward` supports the call, and is faster than the usual pass."""
+def eligible(forms: tuple[ArrayForm, ...], spec: AttentionSpec) -> bool:
+    """Whether a `DecodePlan` of these forms of q, k and v supports the call, and is faster than the usual pass."""
+    q, k, v = forms[:3]
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
     mask, scores = spec.mask, spec.scores
     return (
-        0 < N <= _MOST_QUERIES
-        and M >= _FEWEST_KEYS
+        0 < N <= MOST_QUERIES
+        and M >= FEWEST_KEYS
         and min(B, H, D, E) > 0
-        and k.strides[3] == v.strides[3] == q.itemsize
+        and k.strides[3] == v.strides[3] == q.dtype.itemsize
         and (mask is None or (mask.allowed is None and not mask.functions))
         and not scores.steps
         and not spec.dropout
@@ -41,36 +39,58 @@ def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
     )
 
 
-def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, maxima: Array, sums: Array) -> int | None:
-    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, of an `eligible` call, bit for bit as the
-    usual pass does.
+class DecodePlan:
+    """Decoding of arrays of these forms, `eligible`, ready but for their addresses; bit for bit as the usual pass.
 
-    Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are invalid
-    and the usual pass must be run.
+    Args:
+        forms: of q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) and the output (B, H, N, E).
+        spec: scale, mask, scores and dropout.
     """
-    B, H, N, D = q.shape
-    G, M, E = v.shape[1:]
-    rows = H // G * N
-    cost = rows * M * (D + E)
-    workers = workers_for(B * G * cost)
-    params = Params("decode", (q, k, v), spec, (maxima, sums))
-    record = params.record
-    record["output"] = address_of(output)
-    params.held.append(output)
-    scores_block = _lay_out(params, rows)
-    parts = _parts(B * G, workers)
-    blocks, lanes = -(-M // KEY_BLOCK), target().lanes(params.dtype)
-    stages = [(Stage.EVERYTHING, 1)]
-    if parts > 1:
-        scores = np.empty(B * G * blocks * scores_block, np.uint8)
-        params.held.append(scores)
-        columns = -(-E // (parts * lanes)) * lanes
-        record["scores"], record["part_columns"] = scores.ctypes.data, columns
-        stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // columns))]
-    for stage, count in stages:
-        record["next_task"], record["tasks"], record["stage"], record["parts"] = 0, B * G * count, stage, count
-        params.launch(min(workers, B * G * count), cost // count)
-    return None if record["unsound"] else int(record["work"])
+
+    def __init__(self, forms: tuple[ArrayForm, ArrayForm, ArrayForm, ArrayForm], spec: AttentionSpec) -> None:
+        B, H, N, D = forms[0].shape
+        G, M, E = forms[2].shape[1:]
+        rows = H // G * N
+        cost = rows * M * (D + E)
+        params = self._params = Params("decode", forms[:3], spec)
+        record, workers = params.record, workers_for(B * G * cost)
+        record["output"] = (0, *forms[3].strides)
+        scores_block = _lay_out(params, rows)
+        parts = _parts(B * G, workers)
+        blocks, lanes = -(-M // KEY_BLOCK), target().lanes(params.dtype)
+        stages, self._scores = [(Stage.EVERYTHING, 1)], 0
+        if parts > 1:
+            self._scores = B * G * blocks * scores_block
+            columns = record["part_columns"] = -(-E // (parts * lanes)) * lanes
+            stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // int(columns)))]
+        record["tasks"], record["stage"], record["parts"] = B * G * stages[0][1], *stages[0]
+        #: For each stage: itself, parts, tasks, threads, and tasks at a time.
+        self._stages = [
+            (stage, count, B * G * count, min(workers, B * G * count), tasks_at_a_time(cost // count))
+            for stage, count in stages
+        ]
+
+    def run(self, at: Memory, output: int, held: object) -> int | None:
+        """Fill the output, m and l at these addresses.
+
+        Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are
+        invalid and the usual pass must be run.
+        """
+        params = self._params.copy()
+        params.point(at, held)
+        params.set("output", output)
+        if self._scores:
+            scores = np.empty(self._scores, np.uint8)
+            params.held.append(scores)
+            params.set("scores", address_of(scores))
+        for number, (stage, parts, tasks, workers, most) in enumerate(self._stages):
+            if number:
+                params.set("next_task", 0)
+                params.set("tasks", tasks)
+                params.set("stage", stage)
+                params.set("parts", parts)
+            params.launch(workers, most)
+        return None if params.read("unsound") else params.read("work")
 
 
 def _parts(heads: int, workers: int) -> int:

@@ -33,6 +33,7 @@ def attention(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
+    tokens_first: bool = False,
 ) -> Tensor:
     """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
 
@@ -44,6 +45,8 @@ def attention(
 
     Args:
         seed: a whole number, or a tensor with one, which may change between runs of a compiled function.
+        tokens_first: whether the result may be a view of memory in the order (..., N, H, E), so that what a model goes
+            on with, `y.transpose(-2, -3)`, is contiguous; it is where the compiled kernels run without gradients.
 
     >>> import torch
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
@@ -52,12 +55,16 @@ def attention(
     (True, tensor([[0.7311, 0.2689],
             [0.2689, 0.7311]]))
     """
+    if isinstance(scores, tuple) and not (scores or dropout) and choose.is_plain(q, k, v, ()):
+        found = compiled.kept(q, k, v, mask, scale, tokens_first)
+        if found is not None:
+            return found
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
-        return compiled.output(q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number)
+        return compiled.output(q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number, tokens_first=tokens_first)
     return _attended(q, k, v, mask, scale, changes, dropout, seed, ())[0]
 
 

@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from eyeline.attention import plans
 from eyeline.attention.call import Call
 from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
+from eyeline.kernels.threads import get_threads
+from eyeline.masks import Mask
 from eyeline.readouts.lowered import LoweredGradient
-from eyeline.scores import Sinks
+from eyeline.scores import Scores, Sinks
 from eyeline.torch.request import Request
 
 
-def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
-    """The output alone, with q's leading axes; `asked` are the arguments of `Call`."""
-    result = torch.from_numpy(Call(*(_array(x) for x in (q, k, v)), **asked, checked=True).output())
+def kept(
+    q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, scale: float | None, tokens_first: bool = False
+) -> Tensor | None:
+    """The output of a call without score modifiers and dropout, if its plan is kept: then only the tensors' addresses
+    have to be looked up. Arguments as for `output`."""
+    if q.ndim > 4 or q.is_neg() or k.is_neg() or v.is_neg():
+        return None
+    plan = plans.find(_kind(q, k, v, mask, scale, (), tokens_first))
+    if plan is None:
+        return None
+    if tokens_first:
+        *lead, H, N, E = plan.result
+        made = torch.empty((*lead, N, H, E), dtype=q.dtype)
+        result = made.transpose(-2, -3)
+    else:
+        result = made = torch.empty(plan.result, dtype=q.dtype)
+    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), (q, k, v, made))
+    return result
+
+
+def output(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    tokens_first: bool = False,
+    **dropout: Any,
+) -> Tensor:
+    """The output alone, with q's leading axes; contiguous, or with `tokens_first` a view of memory of the order (B, N,
+    H, E). `dropout` and `seed` are as for `Call`."""
+    call = Call(
+        *(_array(x) for x in (q, k, v)),
+        mask=mask,
+        scale=scale,
+        scores=scores,
+        checked=True,
+        tokens_first=tokens_first,
+        **dropout,
+    )
+    if call.is_kept:
+        plans.keep(_kind(q, k, v, mask, scale, scores, tokens_first), call.plan)
+    result = torch.from_numpy(call.output())
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
+
+
+def _kind(
+    q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, scale: float | None, scores: Scores, tokens_first: bool
+) -> Hashable:
+    """The kind of a call, by which its plan is kept: apart from those of arrays, by the tensors' types."""
+    tensors = q.shape, q.stride(), q.dtype, k.shape, k.stride(), k.dtype, v.shape, v.stride(), v.dtype
+    return (*tensors, mask, scale, scores, get_threads(), tokens_first)
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:

@@ -222,18 +222,17 @@ _COMMON = record(
     "D",
     "E",
     "half",  # how q, k, v and the output are stored (`Half`)
-    "output",  # (B, H, N, E), contiguous
     "m",  # (B, H, N), contiguous
     "l",  # (B, H, N), contiguous
     "first_query",  # the position of the first query in the whole attention
     "sinks",  # (H,) logits in base 2, or 0
     "steps",  # the score steps: `STEP`
     "step_count",
-    "workspace_size",
     q_factor=FLOAT,  # the factor of queries: scale · log2 e
     q=STRIDED,
     k=STRIDED,
     v=STRIDED,
+    output=STRIDED,  # (B, H, N, E), with columns side by side
     mask=MASK,
     dropout=DROPOUT,
 )
