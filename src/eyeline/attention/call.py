@@ -85,11 +85,15 @@ class Call:
         self.rows = q.shape[:-1]
         self.dtype = q.dtype
         self.q, self.k, self.v = (_bits(_four_axes(x)) for x in (q, k, v))
-        kind = None if dropout or seed is not None else _kind(q, k, v, mask, scale, scores, shard, checked, tokens_first)
+        kind = (
+            None if dropout or seed is not None else _kind(q, k, v, mask, scale, scores, shard, checked, tokens_first)
+        )
         plan = None if kind is None else find(kind)
         self.is_kept = plan is not None
         if plan is None:
-            plan = self._planned(q, mask, scale, scores, dropout, seed, _WHOLE if shard is None else shard, tokens_first)
+            plan = self._planned(
+                q, mask, scale, scores, dropout, seed, _WHOLE if shard is None else shard, tokens_first
+            )
             self.is_kept = kind is not None and (mask is None or mask.is_plain) and are_plain(scores)
             if self.is_kept:
                 keep(kind, plan)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+<<<<<<< HEAD
 import struct
 import sys
 import threading
+=======
+>>>>>>> team
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,9 +33,12 @@ Array = NDArray[Any]
 WORTH_A_THREAD = 1 << 21
 #: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
+<<<<<<< HEAD
 _own = threading.local()
 _WHOLE_NUMBER = struct.Struct("=q")
 _write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
+=======
+>>>>>>> team
 
 
 def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -218,18 +224,11 @@ class Params:
     def launch(self, workers: int, most: int) -> None:
         """Run all tasks on this many threads, `most` tasks at a time: in between, Ctrl-C is noticed."""
         kernel = kernel_cache.kernel(self.program, self.dtype)
-        address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), self.workspace_size
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        threads.run(kernel, address, self.workspace_size, most, workers, self, self._stop)
 
-        # The default argument keeps the arrays alive as long as a thread may use them.
-        def work(held: object = (self._memory, self.held)) -> None:
-            workspace = _workspace(size)
-            while kernel(address, workspace, most):
-                pass  # back in Python for a moment, where Ctrl-C is noticed
-
-        def stop() -> None:
-            self.set("next_task", self.read("tasks"))
-
-        threads.run(work, workers, stop)
+    def _stop(self) -> None:
+        self.set("next_task", self.read("tasks"))
 
 
 def tasks_at_a_time(cost: int) -> int:
@@ -336,14 +335,3 @@ _PLACES = {program: Memory(*(_offset(program, name) for name in Memory._fields))
 def _whole_lines(size: int) -> int:
     """`size` bytes rounded up to whole cache lines."""
     return -(-size // 64) * 64
-
-
-def _workspace(size: int) -> int:
-    """The address of this thread's workspace, on a cache line, reused from call to call."""
-    address, room, _ = getattr(_own, "workspace", (0, -1, None))
-    if room < size:
-        memory = np.empty(size + 64, np.uint8)
-        address = -(-memory.ctypes.data // 64) * 64
-        # All three at once: Ctrl-C may come between any two lines.
-        _own.workspace = address, size, memory
-    return address

@@ -64,7 +64,9 @@ def attention(
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
-        return compiled.output(q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number, tokens_first=tokens_first)
+        return compiled.output(
+            q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number, tokens_first=tokens_first
+        )
     return _attended(q, k, v, mask, scale, changes, dropout, seed, ())[0]
 
 
