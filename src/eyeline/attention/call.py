@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.attention.checks import check_arrays, check_lse, check_mask, check_scale
-from eyeline.dropout import check_dropout
 from eyeline.attention.plans import CallPlan, find, keep
+from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import ArrayForm, address_of, form_of
 from eyeline.kernels.primitives import PrimitiveRoom, Primitives
@@ -170,7 +170,7 @@ class Call:
         if strides != output.strides:
             output = output.reshape(B, N, H, E).transpose(0, 2, 1, 3)
         without_sinks = self.lse is not None and spec.scores.sinks is not None
-        if without_sinks or E != self.v.shape[3]:
+        if without_sinks or self.v.shape[3] != E:
             if without_sinks:
                 spec = replace(spec, scores=replace(spec.scores, sinks=None))
             return forward(self.q, self.k, self.v, spec, primitives)

@@ -7,7 +7,6 @@ change between two calls, so these are lowered at every call.
 
 from __future__ import annotations
 
-
 from collections.abc import Hashable
 
 import numpy as np
@@ -16,7 +15,7 @@ from eyeline.forks import ForkSafeLock
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import Memory, address_of, computed
 from eyeline.kernels.primitives import PrimitiveRoom
-from eyeline.kernels.run import ForwardPlan, Forms
+from eyeline.kernels.run import Forms, ForwardPlan
 from eyeline.masks import AttentionShape, Shard
 
 #: The most plans that are kept, and the most bytes of a lowered mask or of score steps in one. Larger ones are cheap

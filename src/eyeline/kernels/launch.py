@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-<<<<<<< HEAD
 import struct
 import sys
-import threading
-=======
->>>>>>> team
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -33,12 +29,8 @@ Array = NDArray[Any]
 WORTH_A_THREAD = 1 << 21
 #: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
-<<<<<<< HEAD
-_own = threading.local()
 _WHOLE_NUMBER = struct.Struct("=q")
 _write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
-=======
->>>>>>> team
 
 
 def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
