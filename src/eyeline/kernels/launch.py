@@ -86,13 +86,13 @@ def form_of(array: Array) -> ArrayForm:
 
 
 class Memory(NamedTuple):
-    """The addresses of a pass's arrays: q, k and v, and m and l, (B, H, N), contiguous."""
+    """The addresses of a pass's arrays: q, k and v; and each row's maximum and sum, m and l, (B, H, N), contiguous."""
 
     q: int
     k: int
     v: int
-    m: int
-    l: int
+    maxima: int
+    sums: int
 
 
 def memory_of(q: Array, k: Array, v: Array, maxima: Array, sums: Array) -> Memory:
@@ -168,8 +168,8 @@ class Params:
         _write(memory, places.q, at.q)
         _write(memory, places.k, at.k - shift[0])
         _write(memory, places.v, at.v - shift[1])
-        _write(memory, places.m, at.m)
-        _write(memory, places.l, at.l)
+        _write(memory, places.m, at.maxima)
+        _write(memory, places.l, at.sums)
         self.held.append(held)
 
     def set(self, name: str, value: int) -> None:
@@ -321,7 +321,7 @@ def _offset(program: Program, name: str) -> int:
 
 
 #: The offsets of the arrays' addresses, by program.
-_PLACES = {program: Memory(*(_offset(program, name) for name in Memory._fields)) for program in PARAMS}
+_PLACES = {program: Memory(*(_offset(program, name) for name in ("q", "k", "v", "m", "l"))) for program in PARAMS}
 
 
 def _whole_lines(size: int) -> int:
