@@ -168,8 +168,8 @@ class Params:
         _write(memory, places.q, at.q)
         _write(memory, places.k, at.k - shift[0])
         _write(memory, places.v, at.v - shift[1])
-        _write(memory, places.m, at.maxima)
-        _write(memory, places.l, at.sums)
+        _write(memory, places.maxima, at.maxima)
+        _write(memory, places.sums, at.sums)
         self.held.append(held)
 
     def set(self, name: str, value: int) -> None:
