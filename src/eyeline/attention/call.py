@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.attention.checks import check_arrays, check_lse, check_mask, check_scale
-from eyeline.attention.plans import CallPlan, find, keep
+from eyeline.attention.plans import CallPlan, Kind, find, find_whole, keep, kind_of, lowered_mask
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import ArrayForm, address_of, form_of
 from eyeline.kernels.primitives import PrimitiveRoom, Primitives
 from eyeline.kernels.run import Pass, forward, run
-from eyeline.kernels.threads import get_threads
 from eyeline.masks import AttentionShape, LoweredMask, Mask, Shard
 from eyeline.scores import LoweredScores, Scores, are_plain, lower
 
@@ -40,11 +37,12 @@ def attend(
 ) -> Array:
     """The result of `eyeline.attention` on arrays. Where a plan of such a call is kept, the arrays' checks are that
     they are of its kind."""
-    if type(q) is type(k) is type(v) is np.ndarray and not dropout and seed is None:
-        plan = find(_kind(q, k, v, mask, scale, scores, None, False, False))
-        if plan is not None and q.ndim <= 4:
+    plain = not dropout and seed is None
+    if plain and type(q) is type(k) is type(v) is np.ndarray and q.ndim == k.ndim == v.ndim and 2 <= q.ndim <= 4:
+        plan, keys = find(_kind(q, k, v, mask, scale, scores, None, False, False))
+        if plan is not None:
             output = np.empty(plan.result, q.dtype)
-            plan.run(address_of(q), address_of(k), address_of(v), address_of(output), (q, k, v, output))
+            plan.run(address_of(q), address_of(k), address_of(v), address_of(output), (q, k, v, output), keys)
             return output
     return Call(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed).output()
 
@@ -88,14 +86,14 @@ class Call:
         kind = (
             None if dropout or seed is not None else _kind(q, k, v, mask, scale, scores, shard, checked, tokens_first)
         )
-        plan = None if kind is None else find(kind)
+        plan = None if kind is None else find_whole(kind)
         self.is_kept = plan is not None
         if plan is None:
             plan = self._planned(
                 q, mask, scale, scores, dropout, seed, _WHOLE if shard is None else shard, tokens_first
             )
-            self.is_kept = kind is not None and (mask is None or mask.is_plain) and are_plain(scores)
-            if self.is_kept:
+            if kind is not None and (mask is None or mask.is_plain) and are_plain(scores):
+                self.is_kept = True
                 keep(kind, plan)
         self.plan, self.shard, self.shape, self.spec = plan, plan.shard, plan.shape, plan.spec
         self.lse = None if lse is None else self._given_lse(lse)
@@ -133,7 +131,7 @@ class Call:
         apart = (N * H * E, E, H * E, 1) if tokens_first else (H * N * E, N * E, E, 1)
         output = ArrayForm((B, H, N, E), tuple(size * stride for stride in apart), self.q.dtype)
         forms = form_of(self.q), form_of(self.k), form_of(self.v), output
-        return CallPlan(shape, shard, spec, forms, (*self.rows, E))
+        return CallPlan(shape, shard, mask, spec, forms, (*self.rows, E))
 
     def _lowered(self, mask: Mask | None, shape: AttentionShape, shard: Shard) -> LoweredMask | None:
         """The lowered mask for these queries, with keys outside the shard hidden; None if nothing is hidden."""
@@ -141,7 +139,7 @@ class Call:
         if mask is None and here == shape.keys:
             return None
         if mask is not None:
-            lowered = _lowered_mask(mask, shape)
+            lowered = lowered_mask(mask, shape)
         else:
             lowered = LoweredMask(np.array([0, shape.keys], np.int32).reshape(1, 1, 1, 1, 2))
         bounds, allowed = lowered.bounds, lowered.allowed
@@ -191,33 +189,9 @@ class Call:
         return bare
 
 
-def _kind(
-    q: Array,
-    k: Array,
-    v: Array,
-    mask: Mask | None,
-    scale: float | None,
-    scores: Scores,
-    *others: Hashable,
-) -> Hashable:
-    """The kind of a call, by which its plan is kept."""
-    arrays = q.shape, q.strides, q.dtype, k.shape, k.strides, k.dtype, v.shape, v.strides, v.dtype
-    return (*arrays, mask, scale, scores, get_threads(), *others)
-
-
-#: Lowered masks with more queries aren't cached: they are large, and cheap compared with the call.
-_QUERIES_KEPT = 1 << 16
-
-
-def _lowered_mask(mask: Mask, shape: AttentionShape) -> LoweredMask:
-    """The lowered mask, cached if the mask is a plain value; an array could change between calls."""
-    keeps = mask.is_plain and shape.batch * shape.queries <= _QUERIES_KEPT
-    return _lowered_once(mask, shape) if keeps else mask.lower(shape)
-
-
-@lru_cache(maxsize=16)
-def _lowered_once(mask: Mask, shape: AttentionShape) -> LoweredMask:
-    return mask.lower(shape)
+def _kind(q: Array, k: Array, v: Array, *options: Any) -> Kind:
+    """The kind of a call on arrays, by which its plan is kept."""
+    return kind_of(q, k, v, (q.strides, k.strides, v.strides), 1, options)
 
 
 def _bits(x: Array) -> Array:

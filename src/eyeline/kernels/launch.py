@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import PANEL, PANEL_LAYOUT, PARAMS, STEP, WORKSPACE, Half, StepKind
+from eyeline.kernels.compiled.params import MASK, PANEL, PANEL_LAYOUT, PARAMS, STEP, WORKSPACE, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
@@ -31,6 +31,7 @@ WORTH_A_THREAD = 1 << 21
 BETWEEN_LOOKS = 1 << 34
 _WHOLE_NUMBER = struct.Struct("=q")
 _write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
+_write_strides = struct.Struct("=4q").pack_into
 
 
 def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -172,6 +173,23 @@ class Params:
         _write(memory, places.sums, at.sums)
         self.held.append(held)
 
+    def set_keys(
+        self, count: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None
+    ) -> None:
+        """Set another number of keys, with arrays of these strides and this mask, of intervals alone."""
+        self.set("M", count)
+        program, memory = self.program, self._memory
+        _write_strides(memory, _offset(program, "k") + 8, *k_strides)
+        _write_strides(memory, _offset(program, "v") + 8, *v_strides)
+        place = _offset(program, "mask") + _BOUNDS
+        if mask is None:
+            _write(memory, place, 0)
+        else:
+            _write(memory, place, address_of(mask.bounds))
+            _write_strides(memory, place + 8, *_row_strides(mask.bounds))
+            _write(memory, _offset(program, "mask"), mask.bounds.shape[3])
+            self.held.append(mask)
+
     def set(self, name: str, value: int) -> None:
         """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""
         _write(self._memory, _offset(self.program, name), value)
@@ -183,8 +201,7 @@ class Params:
 
     def _tell_mask(self, lowered: LoweredMask) -> None:
         mask, bounds = self.record["mask"], lowered.bounds
-        strides = [stride if count > 1 else 0 for count, stride in zip(bounds.shape, bounds.strides, strict=True)]
-        mask["bounds"] = (bounds.ctypes.data, *strides[:3], 0)
+        mask["bounds"] = (address_of(bounds), *_row_strides(bounds))
         mask["intervals"] = bounds.shape[3]
         if lowered.allowed is not None:
             mask["allowed"] = strided(np.broadcast_to(lowered.allowed, self.shape))
@@ -221,6 +238,14 @@ class Params:
 
     def _stop(self) -> None:
         self.set("next_task", self.read("tasks"))
+
+
+def _row_strides(bounds: Array) -> tuple[int, int, int, int]:
+    """The strides of a lowered mask's bounds as a `STRIDED` has them: 0 for an axis that is the same for all."""
+    batch, head, row = (
+        stride if count > 1 else 0 for count, stride in zip(bounds.shape[:3], bounds.strides[:3], strict=True)
+    )
+    return batch, head, row, 0
 
 
 def tasks_at_a_time(cost: int) -> int:
@@ -320,6 +345,8 @@ def _offset(program: Program, name: str) -> int:
     return int(fields[name][1])
 
 
+#: The offset of the bounds in a `MASK`, whose first field is the number of intervals.
+_BOUNDS = MASK.fields["bounds"][1] if MASK.fields else 0
 #: The offsets of the arrays' addresses, by program.
 _PLACES = {program: Memory(*(_offset(program, name) for name in ("q", "k", "v", "m", "l"))) for program in PARAMS}
 

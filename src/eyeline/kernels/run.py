@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -79,21 +79,38 @@ class ForwardPlan:
         params.record["output"] = (0, *self._forms[3].strides)
         return SweepPlan(params, self._forms[1].shape[2], self._room)
 
-    def run(self, at: Memory, output: int, held: object, found: PrimitiveResults | None = None) -> int:
+    @property
+    def takes_any_keys(self) -> bool:
+        """Whether it runs on any number of keys (`Keys`): decoding does."""
+        return self._decode is not None
+
+    def run(
+        self,
+        at: Memory,
+        output: int,
+        held: object,
+        found: PrimitiveResults | None = None,
+        keys: run_decode.Keys | None = None,
+    ) -> int:
         """Fill the output, m and l at these addresses, and the primitives; returns the number of query-key pairs
-        computed. `held` keeps the arrays alive."""
+        computed. `held` keeps the arrays alive; `keys` are given where they are other than those of the forms."""
         if self._decode is not None:
-            pairs = self._decode.run(at, output, held)
+            pairs = self._decode.run(at, output, held, keys)
             if pairs is not None:
                 return pairs
-        if self._sweep is None:  # some row of a decoding isn't finite
+            if keys is not None:  # some row isn't finite
+                return self._with(keys)._sweep_plan().run_at(at, output, held)
+        if self._sweep is None:
             self._sweep = self._sweep_plan()
-        params = self._sweep.params.copy()
-        params.point(at, held)
-        params.set("output", output)
-        if found is not None:
-            found.tell(params)
-        return self._sweep.run(params)
+        return self._sweep.run_at(at, output, held, found)
+
+    def _with(self, keys: run_decode.Keys) -> ForwardPlan:
+        q, k, v, output = self._forms
+        k, v = (
+            form._replace(shape=(*form.shape[:2], keys.count, form.shape[3]), strides=strides)
+            for form, strides in ((k, keys.k_strides), (v, keys.v_strides))
+        )
+        return ForwardPlan((q, k, v, output), replace(self._spec, mask=keys.mask, keys=keys.count))
 
 
 class SweepPlan:
@@ -125,6 +142,15 @@ class SweepPlan:
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
         params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
+
+    def run_at(self, at: Memory, output: int, held: object, found: PrimitiveResults | None = None) -> int:
+        """Run the kernel on arrays at these addresses; arguments as for `ForwardPlan.run`."""
+        params = self.params.copy()
+        params.point(at, held)
+        params.set("output", output)
+        if found is not None:
+            found.tell(params)
+        return self.run(params)
 
     def run(self, params: Params) -> int:
         """Run the kernel for all heads and queries, with a copy of the params that has addresses; returns the number of

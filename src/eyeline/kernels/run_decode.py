@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,18 @@ from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
 from eyeline.kernels.launch import ArrayForm, Layout, Memory, Params, address_of, laid_out, tasks_at_a_time, workers_for
 from eyeline.kernels.machine import target
+from eyeline.masks import LoweredMask
+
+
+class Keys(NamedTuple):
+    """The keys and values of a call, where they are other than its plan's: their number, the strides of both in bytes,
+    and the lowered mask."""
+
+    count: int
+    k_strides: tuple[int, ...]
+    v_strides: tuple[int, ...]
+    mask: LoweredMask | None
+
 
 #: The most queries, and the fewest keys, for which this kernel is faster.
 MOST_QUERIES, FEWEST_KEYS = 8, 64
@@ -40,7 +53,8 @@ def eligible(forms: tuple[ArrayForm, ...], spec: AttentionSpec) -> bool:
 
 
 class DecodePlan:
-    """Decoding of arrays of these forms, `eligible`, ready but for their addresses; bit for bit as the usual pass.
+    """Decoding of arrays of these forms, `eligible`, ready but for their addresses and the number of keys; bit for bit
+    as the usual pass.
 
     Args:
         forms: of q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) and the output (B, H, N, E).
@@ -48,48 +62,46 @@ class DecodePlan:
     """
 
     def __init__(self, forms: tuple[ArrayForm, ArrayForm, ArrayForm, ArrayForm], spec: AttentionSpec) -> None:
-        B, H, N, D = forms[0].shape
-        G, M, E = forms[2].shape[1:]
-        rows = H // G * N
-        cost = rows * M * (D + E)
+        B, H, N, _ = forms[0].shape
+        G, M, _ = forms[2].shape[1:]
         params = self._params = Params("decode", forms[:3], spec)
-        record, workers = params.record, workers_for(B * G * cost)
-        record["output"] = (0, *forms[3].strides)
-        scores_block = _lay_out(params, rows)
-        parts = _parts(B * G, workers)
-        blocks, lanes = -(-M // KEY_BLOCK), target().lanes(params.dtype)
-        stages, self._scores = [(Stage.EVERYTHING, 1)], 0
-        if parts > 1:
-            self._scores = B * G * blocks * scores_block
-            columns = record["part_columns"] = -(-E // (parts * lanes)) * lanes
-            stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // int(columns)))]
-        record["tasks"], record["stage"], record["parts"] = B * G * stages[0][1], *stages[0]
-        #: For each stage: itself, parts, tasks, threads, and tasks at a time.
-        self._stages = [
-            (stage, count, B * G * count, min(workers, B * G * count), tasks_at_a_time(cost // count))
-            for stage, count in stages
-        ]
+        params.record["output"] = (0, *forms[3].strides)
+        self._rows, self._key_heads, self._keys = H // G * N, B * G, M
+        self._lanes = target().lanes(params.dtype)
+        self._scores_block = _lay_out(params, self._rows)
 
-    def run(self, at: Memory, output: int, held: object) -> int | None:
-        """Fill the output, m and l at these addresses.
+    def run(self, at: Memory, output: int, held: object, keys: Keys | None = None) -> int | None:
+        """Fill the output, m and l at these addresses; `keys` are given where they differ from those of the forms.
 
         Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are
         invalid and the usual pass must be run.
         """
-        params = self._params.copy()
+        params, M, key_heads = self._params.copy(), self._keys, self._key_heads
         params.point(at, held)
         params.set("output", output)
-        if self._scores:
-            scores = np.empty(self._scores, np.uint8)
+        if keys is not None:
+            M = keys.count
+            params.set_keys(M, keys.k_strides, keys.v_strides, keys.mask)
+        D, E = params.widths
+        cost = self._rows * M * (D + E)
+        workers = workers_for(key_heads * cost)
+        parts = _parts(key_heads, workers)
+        stages = [(Stage.EVERYTHING, 1)]
+        if parts > 1:
+            blocks = -(-M // KEY_BLOCK)
+            scores = np.empty(key_heads * blocks * self._scores_block, np.uint8)
             params.held.append(scores)
+            columns = -(-E // (parts * self._lanes)) * self._lanes
             params.set("scores", address_of(scores))
-        for number, (stage, parts, tasks, workers, most) in enumerate(self._stages):
-            if number:
-                params.set("next_task", 0)
-                params.set("tasks", tasks)
-                params.set("stage", stage)
-                params.set("parts", parts)
-            params.launch(workers, most)
+            params.set("part_columns", columns)
+            stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // columns))]
+        for stage, count in stages:
+            tasks = key_heads * count
+            params.set("next_task", 0)
+            params.set("tasks", tasks)
+            params.set("stage", stage)
+            params.set("parts", count)
+            params.launch(min(workers, tasks), tasks_at_a_time(cost // count))
         return None if params.read("unsound") else params.read("work")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from eyeline.attention.call import Call
 from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
-from eyeline.kernels.threads import get_threads
 from eyeline.masks import Mask
 from eyeline.readouts.lowered import LoweredGradient
 from eyeline.scores import Scores, Sinks
@@ -26,9 +25,9 @@ def kept(
 ) -> Tensor | None:
     """The output of a call without score modifiers and dropout, if its plan is kept: then only the tensors' addresses
     have to be looked up. Arguments as for `output`."""
-    if q.ndim > 4 or q.is_neg() or k.is_neg() or v.is_neg():
+    if not 2 <= q.ndim <= 4 or not q.ndim == k.ndim == v.ndim or q.is_neg() or k.is_neg() or v.is_neg():
         return None
-    plan = plans.find(_kind(q, k, v, mask, scale, (), tokens_first))
+    plan, keys = plans.find(_kind(q, k, v, mask, scale, (), tokens_first))
     if plan is None:
         return None
     if tokens_first:
@@ -37,7 +36,7 @@ def kept(
         result = made.transpose(-2, -3)
     else:
         result = made = torch.empty(plan.result, dtype=q.dtype)
-    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), (q, k, v, made))
+    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), (q, k, v, made), keys)
     return result
 
 
@@ -69,12 +68,9 @@ def output(
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
 
 
-def _kind(
-    q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, scale: float | None, scores: Scores, tokens_first: bool
-) -> Hashable:
+def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
     """The kind of a call, by which its plan is kept: apart from those of arrays, by the tensors' types."""
-    tensors = q.shape, q.stride(), q.dtype, k.shape, k.stride(), k.dtype, v.shape, v.stride(), v.dtype
-    return (*tensors, mask, scale, scores, get_threads(), tokens_first)
+    return plans.kind_of(q, k, v, (q.stride(), k.stride(), v.stride()), q.itemsize, options)
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
