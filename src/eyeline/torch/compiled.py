@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from eyeline.attention.call import Call
 from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
+from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Sinks
 from eyeline.torch.request import Request
 
@@ -24,9 +27,19 @@ def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
 
 
+def observation(
+    q: Tensor, k: Tensor, v: Tensor, read: Sequence[Readout], counted: Tensor | None, **asked: Any
+) -> Observation:
+    """The output and the readouts of the queries that count; `asked` are the arguments of `Call`."""
+    call = Call(*(_array(x) for x in (q, k, v)), **asked, checked=True)
+    flags = None if counted is None else np.ascontiguousarray(counted.numpy())
+    seen = observed(call, read, flags)[0].map(lambda x: torch.from_numpy(np.require(x, requirements="CW")))
+    return replace(seen, output=seen.output.view(torch.bfloat16)) if q.dtype == torch.bfloat16 else seen
+
+
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """Output, lse, maxima in base 2, sums, then the readouts' arrays, as `portable_path.forward`."""
-    seen, done = observed(_call(q, k, v, request), request.read)
+    seen, done = observed(_call(q, k, v, request), request.read, request.counted)
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
     B, H = q.shape[:2]
@@ -39,6 +52,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
     """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
+    if request.counted is not None and any(d is not None for d in d_read):
+        return False
     return _of_primitives(request, read, d_read) is not None
 
 
