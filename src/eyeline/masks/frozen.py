@@ -37,6 +37,11 @@ class Frozen(Mask):
     def __repr__(self) -> str:
         return repr(self.inner)
 
+    @property
+    def is_plain(self) -> bool:
+        """False: what is kept of it goes when it goes."""
+        return False
+
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:
         return self.inner.rule(shape)
 
