@@ -240,7 +240,9 @@ class _Weighed:
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)
         found = weights(call.q, call.k, call.spec, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
-        found = found if self._counted is None else np.where(self._counted[:, None, once, None], found, found.dtype.type(0))
+        found = (
+            found if self._counted is None else np.where(self._counted[:, None, once, None], found, found.dtype.type(0))
+        )
         if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
             return found
         return found[:, :, which_rows][..., which_columns]

@@ -133,13 +133,13 @@ class CallObserver:
         Where layers are run again in the backward pass, readouts stay out of the graph, so that it is the graph of the
         first run.
         """
-        if self._heads is None and real is None and not self._checkpointed:
-            seen = call.observe(read)
+        if self._heads is None and not self._checkpointed:
+            seen = call.observe(read, real)
             output: Any = seen.output
-            return output, seen
+            return output, _without_padding(seen, call.sinks, real)
         with torch.no_grad():
             part = call if self._heads is None else call.of_heads(heads)
-            seen = (part if real is None else part.of_queries(real)).observe(read)
+            seen = _without_padding(part.observe(read, real), part.sinks, real)
         return call.output(), seen
 
     def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
@@ -202,6 +202,17 @@ def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
     first, M = structured.positions.first_key, call.k.shape[2]
     keys = structured.tokens[:, first : first + M].cpu().numpy()
     return np.pad(keys, ((0, 0), (0, M - keys.shape[1])))
+
+
+def _without_padding(seen: Any, sinks: Tensor | None, real: Tensor | None) -> Any:
+    """The observation in which lse and sink of padded queries are those of a query that may look at no key."""
+    if real is None:
+        return seen
+    counts = real[:, None]
+    if sinks is None:
+        return replace(seen, lse=seen.lse.masked_fill(~counts, -torch.inf))
+    lse = torch.where(counts, seen.lse, sinks.detach().to(seen.lse)[:, None])
+    return replace(seen, lse=lse, sink=seen.sink.masked_fill(~counts, 1.0))
 
 
 def _as_arrays(seen: Observation) -> Observation:
