@@ -202,11 +202,12 @@ class _Weighed:
             rectangle=rectangle,
         )
 
-    def _of_counted(self, x: Array) -> Array:
-        """An array of rows, (B, H, N, ...), with 0 for queries that don't count."""
+    def _of_counted(self, x: Array, rows: Any = slice(None)) -> Array:
+        """An array of these rows, (B, H, rows, ...), with 0 for queries that don't count."""
         if self._counted is None:
             return x
-        return np.where(self._counted.reshape(len(self._counted), 1, -1, *(1,) * (x.ndim - 3)), x, x.dtype.type(0))
+        counted = self._counted[:, rows]
+        return np.where(counted.reshape(len(counted), 1, counted.shape[1], *(1,) * (x.ndim - 3)), x, x.dtype.type(0))
 
     def _log_weights(self, read: PrimitiveResults) -> Array:
         """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
@@ -239,10 +240,8 @@ class _Weighed:
         # Compute each row and column once, in order; then repeat and reorder them as requested.
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)
-        found = weights(call.q, call.k, call.spec, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
-        found = (
-            found if self._counted is None else np.where(self._counted[:, None, once, None], found, found.dtype.type(0))
-        )
+        totals = self.totals or (self.done.maxima, self.done.sums)
+        found = self._of_counted(weights(call.q, call.k, call.spec, *totals, once, keys), once)
         if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
             return found
         return found[:, :, which_rows][..., which_columns]
