@@ -46,9 +46,10 @@ class CallObserver:
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
-        self._paths = {id(part): path for path, part in model.named_modules()}
+        self._parts = dict(model.named_modules())
+        self._paths = {id(part): path for path, part in self._parts.items()}
         check_unobserved(self._paths)
-        self._checkpointed = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
+        self._checkpointed = any(_is_checkpointed(part) for part in self._parts.values())
         self._passes = ForwardPasses()
         self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
@@ -57,7 +58,7 @@ class CallObserver:
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
         observe_modules(self._paths, self, undo)
-        self._passes.follow(self._model, undo)
+        self._passes.follow(self._parts.values(), undo)
 
     def finish(self) -> None:
         """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
@@ -179,6 +180,13 @@ class CallObserver:
             elif kind != "cross":
                 found.append(type(readout)(**(parts | {"align": align})))
         return found
+
+
+def _is_checkpointed(part: nn.Module) -> bool:
+    """Whether a module's layers are run again in the backward pass."""
+    # Asking torch for a missing attribute takes a microsecond, and a model has hundreds of modules.
+    own: dict[str, Any] = vars(part)
+    return bool(own.get("gradient_checkpointing", getattr(type(part), "gradient_checkpointing", False)))
 
 
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
