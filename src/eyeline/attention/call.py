@@ -17,7 +17,7 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.launch import ArrayForm, address_of, form_of
 from eyeline.kernels.primitives import PrimitiveRoom, Primitives
 from eyeline.kernels.run import Pass, forward, run
-from eyeline.masks import AttentionShape, LoweredMask, Mask, Shard
+from eyeline.masks import AttentionShape, Frozen, LoweredMask, Mask, Shard
 from eyeline.scores import LoweredScores, Scores, are_plain, lower
 
 Array = NDArray[Any]
@@ -92,7 +92,7 @@ class Call:
             plan = self._planned(
                 q, mask, scale, scores, dropout, seed, _WHOLE if shard is None else shard, tokens_first
             )
-            if kind is not None and (mask is None or mask.is_plain) and are_plain(scores):
+            if kind is not None and (mask is None or mask.is_plain or type(mask) is Frozen) and are_plain(scores):
                 self.is_kept = True
                 keep(kind, plan)
         self.plan, self.shard, self.shape, self.spec = plan, plan.shard, plan.shape, plan.spec
@@ -191,7 +191,7 @@ class Call:
 
 def _kind(q: Array, k: Array, v: Array, *options: Any) -> Kind:
     """The kind of a call on arrays, by which its plan is kept."""
-    return kind_of(q, k, v, (q.strides, k.strides, v.strides), 1, options)
+    return kind_of(q, k, v, (q.strides, k.strides, v.strides), 1, *options)
 
 
 def _bits(x: Array) -> Array:

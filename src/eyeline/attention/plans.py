@@ -2,7 +2,8 @@
 
 A kind of call is the arrays' shapes, strides and types, the mask, the scale, the scores, the place in a larger
 attention, and the number of threads; in decoding, whatever the number of keys and their strides. A plan is kept only if
-mask and scores are plain values: an array or a function may change between two calls, so these are lowered at each.
+mask and scores are plain values: an array or a function may change between two calls, so these are lowered at each. The
+plans with a `Frozen` mask are kept with it, and go when it goes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from eyeline.kernels.primitives import PrimitiveRoom
 from eyeline.kernels.run import Forms, ForwardPlan
 from eyeline.kernels.run_decode import FEWEST_KEYS, MOST_QUERIES, Keys
 from eyeline.kernels.threads import get_threads
-from eyeline.masks import AttentionShape, LoweredMask, Mask, Shard
+from eyeline.masks import AttentionShape, Frozen, LoweredMask, Mask, Shard
 
 #: The most plans that are kept, and the most bytes of a lowered mask and of score steps in one. Larger ones are cheap
 #: compared with their calls.
@@ -109,24 +110,34 @@ class KeySizes(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of call: what all calls of it have alike, and the sizes of its keys where it has so few queries that a
-    plan of decoding may serve any keys."""
+    """A kind of call: what all calls of it have alike; the sizes of its keys, where it has so few queries that a plan of
+    decoding may serve any keys; and where its plans are kept."""
 
     alike: tuple[Hashable, ...]
     keys: KeySizes | None
+    kept: dict[Hashable, CallPlan]
 
 
-def kind_of(q: Any, k: Any, v: Any, strides: tuple[Any, Any, Any], item: int, options: tuple[Any, ...]) -> Kind:
+def kind_of(
+    q: Any,
+    k: Any,
+    v: Any,
+    strides: tuple[Any, Any, Any],
+    item: int,
+    mask: Mask | None,
+    *options: Hashable,
+) -> Kind:
     """The kind of a call on arrays or tensors, whose strides are in items of so many bytes; `options` are its other
     arguments."""
+    kept = mask.kept if type(mask) is Frozen else _kept
     q_shape, k_shape, v_shape = q.shape, k.shape, v.shape
     q_strides, k_strides, v_strides = strides
-    alike = (q_shape, q_strides, q.dtype, k.dtype, v.dtype, get_threads(), *options)
+    alike = (q_shape, q_strides, q.dtype, k.dtype, v.dtype, get_threads(), mask, *options)
     if q_shape[-2] > MOST_QUERIES or k_shape[-2] < FEWEST_KEYS:
-        return Kind((*alike, k_shape, k_strides, v_shape, v_strides), None)
+        return Kind((*alike, k_shape, k_strides, v_shape, v_strides), None, kept)
     widths = k_shape[-1], k_strides[-1], v_shape[-1], v_strides[-1]
     alike = (*alike, *widths, k_shape[:-2], v_shape[:-1] == k_shape[:-1])
-    return Kind(alike, KeySizes(k_shape[-2], k_strides, v_strides, item))
+    return Kind(alike, KeySizes(k_shape[-2], k_strides, v_strides, item), kept)
 
 
 _kept: dict[Hashable, CallPlan] = {}
@@ -135,22 +146,22 @@ _lock = ForkSafeLock()
 
 def find(kind: Kind) -> tuple[CallPlan | None, Keys | None]:
     """The kept plan for calls of this kind; and the keys to run it with, if it is one for any keys."""
-    alike, sizes = kind
+    alike, sizes, kept = kind
     try:
-        plan = _kept.get(alike)
+        plan = kept.get(alike)
     except TypeError:  # an array in it, which has no hash
         return None, None
     if sizes is None:
         return plan, None
     if plan is not None and (keys := plan.with_keys(sizes)):
         return plan, keys
-    return _kept.get(kind), None
+    return kept.get((alike, sizes)), None
 
 
 def find_whole(kind: Kind) -> CallPlan | None:
     """The kept plan for calls of this kind and with these keys."""
     try:
-        return _kept.get(kind.alike if kind.keys is None else kind)
+        return kind.kept.get(_whole(kind))
     except TypeError:
         return None
 
@@ -159,12 +170,17 @@ def keep(kind: Kind, plan: CallPlan) -> None:
     """Keep a plan, in place of the oldest if there are too many; not if its arrays are large."""
     if plan.held_bytes > _LARGEST:
         return
+    kept = kind.kept
     with _lock:
-        _kept[kind.alike if kind.keys is None else kind] = plan
+        kept[_whole(kind)] = plan
         if kind.keys is not None and plan.shard == Shard() and plan.forward().takes_any_keys:
-            _kept[kind.alike] = plan
-        while len(_kept) > _MOST:
-            del _kept[next(iter(_kept))]
+            kept[kind.alike] = plan
+        while len(kept) > _MOST:
+            del kept[next(iter(kept))]
+
+
+def _whole(kind: Kind) -> Hashable:
+    return kind.alike if kind.keys is None else (kind.alike, kind.keys)
 
 
 def forget() -> None:

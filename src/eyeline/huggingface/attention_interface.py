@@ -68,14 +68,18 @@ def attend(
             f"attention must have sinks of one number per head, got one per query in {type(module).__name__}; Eyeline "
             f"can't follow it, so run it with attn_implementation='eager'"
         )
-    query, key, value = (_autocast(x) for x in (query, key, value))
+    kind = query.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):  # "meta" has none
+        query, key, value = (_autocast(x) for x in (query, key, value))
+    structured = attention_mask if isinstance(attention_mask, StructuredMask) else None
     mask, bias = _mask_and_bias(attention_mask, query, key, is_causal)
     call = AttentionCall(
         query,
         key,
         value,
-        attention_mask if isinstance(attention_mask, StructuredMask) else None,
+        structured,
         mask,
+        structured.computed if structured is not None and mask is structured.mask else mask,
         scaling,
         softcap,
         [array for array in (position_bias, bias) if array is not None],
@@ -90,14 +94,10 @@ def attend(
 
 
 def _autocast(x: Tensor) -> Tensor:
-    """Cast a tensor to autocast's dtype, where autocast is on: rotary models then pass q and k in float32, v in
-    bfloat16."""
-    kind = x.device.type
-    if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):  # "meta" has none
-        return x
+    """Cast a tensor to autocast's dtype: rotary models pass q and k in float32, v in bfloat16."""
     if not x.is_floating_point() or x.dtype == torch.float64:
         return x
-    return x.to(torch.get_autocast_dtype(kind))
+    return x.to(torch.get_autocast_dtype(x.device.type))
 
 
 def _mask_and_bias(
@@ -131,7 +131,7 @@ def _collecting_weights() -> bool:
     capturing = sys.modules.get("transformers.utils.output_capturing")
     collector = getattr(capturing, "_active_collector", None)
     collected = None if collector is None else collector.get()
-    return any(name.endswith("attentions") for name in collected or ())
+    return bool(collected) and any(name.endswith("attentions") for name in collected)
 
 
 def _weights(call: AttentionCall) -> Tensor:

@@ -46,9 +46,10 @@ class CallObserver:
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
-        self._paths = {id(part): path for path, part in model.named_modules()}
+        self._parts = dict(model.named_modules())
+        self._paths = {id(part): path for path, part in self._parts.items()}
         check_unobserved(self._paths)
-        self._checkpointed = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
+        self._checkpointed = any(_is_checkpointed(part) for part in self._parts.values())
         self._passes = ForwardPasses()
         self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
@@ -57,7 +58,7 @@ class CallObserver:
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
         observe_modules(self._paths, self, undo)
-        self._passes.follow(self._model, undo)
+        self._passes.follow(self._parts.values(), undo)
 
     def finish(self) -> None:
         """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
@@ -133,13 +134,13 @@ class CallObserver:
         Where layers are run again in the backward pass, readouts stay out of the graph, so that it is the graph of the
         first run.
         """
-        if self._heads is None and real is None and not self._checkpointed:
-            seen = call.observe(read)
+        if self._heads is None and not self._checkpointed:
+            seen = call.observe(read, real)
             output: Any = seen.output
-            return output, seen
+            return output, _without_padding(seen, call.sinks, real)
         with torch.no_grad():
             part = call if self._heads is None else call.of_heads(heads)
-            seen = (part if real is None else part.of_queries(real)).observe(read)
+            seen = _without_padding(part.observe(read, real), part.sinks, real)
         return call.output(), seen
 
     def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
@@ -181,6 +182,13 @@ class CallObserver:
         return found
 
 
+def _is_checkpointed(part: nn.Module) -> bool:
+    """Whether a module's layers are run again in the backward pass."""
+    # Asking torch for a missing attribute takes a microsecond, and a model has hundreds of modules.
+    own: dict[str, Any] = vars(part)
+    return bool(own.get("gradient_checkpointing", getattr(type(part), "gradient_checkpointing", False)))
+
+
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
     """Which queries aren't padding, (B, N); None if none is padding."""
     B, _, N, _ = call.q.shape
@@ -202,6 +210,17 @@ def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
     first, M = structured.positions.first_key, call.k.shape[2]
     keys = structured.tokens[:, first : first + M].cpu().numpy()
     return np.pad(keys, ((0, 0), (0, M - keys.shape[1])))
+
+
+def _without_padding(seen: Any, sinks: Tensor | None, real: Tensor | None) -> Any:
+    """The observation in which lse and sink of padded queries are those of a query that may look at no key."""
+    if real is None:
+        return seen
+    counts = real[:, None]
+    if sinks is None:
+        return replace(seen, lse=seen.lse.masked_fill(~counts, -torch.inf))
+    lse = torch.where(counts, seen.lse, sinks.detach().to(seen.lse)[:, None])
+    return replace(seen, lse=lse, sink=seen.sink.masked_fill(~counts, 1.0))
 
 
 def _as_arrays(seen: Observation) -> Observation:

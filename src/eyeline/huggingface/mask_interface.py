@@ -19,7 +19,7 @@ from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
-from eyeline.masks import Dense, Intervals, Mask, Padding
+from eyeline.masks import AttentionShape, Causal, Dense, Frozen, Intervals, Mask, Padding
 
 #: The number of booleans evaluated at a time, of a mask function whose structure isn't known.
 _BLOCK_SIZE = 1 << 24
@@ -30,6 +30,7 @@ class StructuredMask:
 
     Attributes:
         mask: where queries may look; everywhere if None.
+        computed: the same in the form that is computed: None where the mask hides nothing.
         positions: the positions of queries and keys in the whole sequence; None where `torch.compile` traces a tensor
             of the cache.
         tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
@@ -50,6 +51,9 @@ class StructuredMask:
         dense: Callable[[], Tensor] | None = None,
     ) -> None:
         self.mask, self.positions, self.tokens, self.shape, self._dense = mask, positions, tokens, shape, dense
+        # Under torch.compile, the mask holds tensors whose values change from run to run.
+        self.computed = mask if dense is None or positions is None else _computed(mask, positions, shape[0])
+        self._real: tuple[Tensor | None] | None = None
 
     def dense(self) -> Tensor:
         """The dense tensor, (B, 1, N, M)."""
@@ -92,8 +96,11 @@ class StructuredMask:
         padding."""
         if self.tokens is None or self.positions is None:
             return None
-        first = self.positions.first_query
-        return self.tokens[:, first : first + self.positions.queries]
+        if self._real is None:  # for all layers at once
+            first = self.positions.first_query
+            real = self.tokens[:, first : first + self.positions.queries]
+            self._real = (None if bool(real.all()) else real.clone(),)
+        return self._real[0]
 
 
 def mask(
@@ -153,19 +160,33 @@ def mask(
     )
     if attention_mask is None:
         return StructuredMask(found, positions, None, shape, dense)
-    padding = _padding(attention_mask, positions, hides_future(found))
+    tokens = np.asarray(attention_mask.cpu())
+    padding = _padding(tokens, positions, hides_future(found))
     found = padding if found is None else found if padding is None else found & padding
-    return StructuredMask(found, positions, None if bool(attention_mask.all()) else attention_mask, shape, dense)
+    return StructuredMask(found, positions, None if tokens.all() else attention_mask, shape, dense)
 
 
-def _padding(tokens: Tensor, positions: Positions, future_hidden: bool) -> Mask | None:
+def _computed(mask: Mask | None, positions: Positions, batch: int) -> Mask | None:
+    """A mask whose lowered form is kept for the other layers; None if it hides nothing, as in most decoding."""
+    if mask is None or (isinstance(mask, Causal) and positions.first_query - positions.first_key >= positions.keys - 1):
+        return None
+    kept = Frozen(mask)
+    if positions.queries == 1:
+        lowered = kept.lower(AttentionShape((batch,), 1, 1, positions.keys))
+        everywhere = (lowered.bounds == (0, positions.keys)).all() and lowered.bounds.shape[3] == 1
+        if everywhere and lowered.allowed is None and not lowered.functions:
+            return None
+    return kept
+
+
+def _padding(tokens: NDArray[np.bool_], positions: Positions, future_hidden: bool) -> Mask | None:
     """The mask of keys that aren't padding. Keys beyond `tokens` are cache slots that aren't filled yet."""
-    keys = np.asarray(tokens[:, positions.first_key : positions.first_key + positions.keys].cpu())
+    keys = tokens[:, positions.first_key : positions.first_key + positions.keys]
     # Where the future is hidden anyway, these slots needn't be masked.
     shown = future_hidden and positions.first_query + positions.queries <= tokens.shape[1]
-    real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
-    if real.all():
+    if (shown or keys.shape[1] == positions.keys) and keys.all():
         return None
+    real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
     counts = real.sum(axis=1)
     first = np.where(counts > 0, real.argmax(axis=1), 0)
     if not positions.keys or (real == _between(first, first + counts, positions.keys)).all():

@@ -31,6 +31,8 @@ class Primitives(NamedTuple):
         maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
         queries, first_query: the number of queries in the whole, and the position of this pass's first, for the grid.
         row_total: an upper bound on the sum of a row's weights, from 1 to 2^40.
+        counted: bool, (B, N), contiguous: False for queries that are read as if they might look at no key; all count if
+            None.
     """
 
     row_log_weights: bool = False
@@ -48,6 +50,7 @@ class Primitives(NamedTuple):
     queries: int | None = None
     first_query: int = 0
     row_total: float = 1.0
+    counted: NDArray[np.bool_] | None = None
 
 
 class PrimitiveResults:
@@ -116,6 +119,8 @@ class PrimitiveResults:
             record["labels"] = asked.row_bins.ctypes.data
         if asked.maxima is not None and asked.sums is not None:
             record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
+        if asked.counted is not None:
+            record["counted"] = asked.counted.ctypes.data
         for name, array in (
             ("row_log_weights", self.row_log_weights),
             ("row_distances", self.row_distances),

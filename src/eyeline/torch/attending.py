@@ -67,7 +67,7 @@ def attention(
         return compiled.output(
             q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number, tokens_first=tokens_first
         )
-    return _attended(q, k, v, mask, scale, changes, dropout, seed, ())[0]
+    return _attended(q, k, v, mask, scale, changes, dropout, seed, (), None)[0]
 
 
 def observe(
@@ -100,15 +100,43 @@ def observe(
             "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
+    return observe_counted(
+        q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
+    )
+
+
+def observe_counted(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None,
+    scale: float | None,
+    scores: Scores,
+    dropout: float,
+    seed: int | Tensor | None,
+    read: Readout | Sequence[Readout],
+    counted: Tensor | None,
+) -> Observation:
+    """As `observe`, with readouts of some of the queries.
+
+    Args:
+        counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
+            that are padding; all count if None. Output and lse are the same whoever counts.
+    """
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
     readouts = _readouts(read, shape)
+    if choose.is_plain(q, k, v, changes):
+        number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
+        asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": changes, "dropout": dropout, "seed": number}
+        return compiled.observation(q, k, v, readouts, counted, **asked)
     output: Any
     total: Any
     found: list[Any]
-    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
+    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts, counted)
     results: list[PartialResult] = []
     sink: Any = None
     for readout in readouts:
@@ -131,6 +159,7 @@ def _attended(
     dropout: float,
     seed: int | Tensor | None,
     read: tuple[Readout, ...],
+    counted: Tensor | None,
 ) -> list[Tensor]:
     """Output, lse and the readouts' arrays, with q's leading axes."""
     check_mask(mask)
@@ -145,6 +174,7 @@ def _attended(
         dropout=float(dropout),
         seed=telling.seed(dropout, seed),
         read=[telling.value(readout) for readout in read],
+        counted=telling.counted(counted),
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]

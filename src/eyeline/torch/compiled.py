@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
 from eyeline.masks import Mask
+from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
+from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores, Sinks
 from eyeline.torch.request import Request
 
@@ -70,12 +73,24 @@ def output(
 
 def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
     """The kind of a call, by which its plan is kept: apart from those of arrays, by the tensors' types."""
-    return plans.kind_of(q, k, v, (q.stride(), k.stride(), v.stride()), q.itemsize, options)
+    return plans.kind_of(q, k, v, (q.stride(), k.stride(), v.stride()), q.itemsize, *options)
+
+
+def observation(
+    q: Tensor, k: Tensor, v: Tensor, read: Sequence[Readout], counted: Tensor | None, **asked: Any
+) -> Observation:
+    """The output and the readouts of the queries that count; `asked` are the arguments of `Call`."""
+    call = Call(*(_array(x) for x in (q, k, v)), **asked, checked=True)
+    flags = None if counted is None else np.ascontiguousarray(counted.numpy())
+    seen = observed(call, read, flags)[0]
+    output = torch.from_numpy(seen.output)  # before `map`, which would copy what isn't contiguous
+    tensors = replace(seen, output=seen.output[..., :0]).map(lambda x: torch.from_numpy(np.require(x, None, "CW")))
+    return replace(tensors, output=output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output)
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """Output, lse, maxima in base 2, sums, then the readouts' arrays, as `portable_path.forward`."""
-    seen, done = observed(_call(q, k, v, request), request.read)
+    seen, done = observed(_call(q, k, v, request), request.read, request.counted)
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
     B, H = q.shape[:2]
@@ -88,6 +103,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
     """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
+    if request.counted is not None and any(d is not None for d in d_read):
+        return False
     return _of_primitives(request, read, d_read) is not None
 
 

@@ -70,6 +70,7 @@ RECTANGLE = record("address", "rows", "columns", "row_places", "column_places")
 #: The requested primitives: the address of each result, or 0 if it isn't requested.
 PRIMITIVES = record(
     "asked",  # whether any is
+    "counted",  # bytes (B, N): 0 where a query doesn't count; or address 0 if all do
     "m",  # (B, H, N): m and l that normalise the weights, if not this pass's own
     "l",
     "row_log_weights",  # (B, H, N): Σ P · (score - m), in base 2
