@@ -91,9 +91,10 @@ def observe(
             "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
-    return observe_counted(
+    seen: Any = observe_counted(
         q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
     )
+    return compiled.on_tensors(seen) if isinstance(seen.lse, np.ndarray) else seen
 
 
 def observe_counted(
@@ -109,7 +110,7 @@ def observe_counted(
     read: Readout | Sequence[Readout],
     counted: Tensor | None,
 ) -> Observation:
-    """As `observe`, with readouts of some of the queries.
+    """As `observe`, with readouts of some of the queries; without gradients, all but the output are NumPy arrays.
 
     Args:
         counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
