@@ -80,14 +80,14 @@ class CallPlan:
             return found
         lowered = None
         if self.mask is not None:
-            lowered = lowered_mask(self.mask, replace(self.shape, keys=sizes.count))
+            lowered = lowered_mask(self.mask, replace(self.shape, keys=sizes.M))
             if lowered.allowed is not None or lowered.functions:
                 return None
         size, first = sizes.item, (0,) * (4 - len(sizes.k_strides))
         k_strides, v_strides = (
             (*first, *(size * stride for stride in strides)) for strides in (sizes.k_strides, sizes.v_strides)
         )
-        found = Keys(sizes.count, k_strides, v_strides, lowered)
+        found = Keys(sizes.M, k_strides, v_strides, lowered)
         self._last_keys = sizes, found
         return found
 
@@ -103,15 +103,15 @@ class CallPlan:
 class KeySizes(NamedTuple):
     """The number of a call's keys, and the strides of k and v, in items of so many bytes."""
 
-    count: int
+    M: int
     k_strides: tuple[int, ...]
     v_strides: tuple[int, ...]
     item: int
 
 
 class Kind(NamedTuple):
-    """A kind of call: what all calls of it have alike; the sizes of its keys, where it has so few queries that a plan of
-    decoding may serve any keys; and where its plans are kept."""
+    """A kind of call: what all calls of it have alike; the sizes of its keys, where there are so few queries that a plan
+    of decoding may serve any keys; and where its plans are kept."""
 
     alike: tuple[Hashable, ...]
     keys: KeySizes | None

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.mask_interface import StructuredMask
 from eyeline.huggingface.observers import observer_of
+from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
 from eyeline.torch.attending import drawn_seed
@@ -131,7 +131,7 @@ def _collecting_weights() -> bool:
     capturing = sys.modules.get("transformers.utils.output_capturing")
     collector = getattr(capturing, "_active_collector", None)
     collected = None if collector is None else collector.get()
-    return bool(collected) and any(name.endswith("attentions") for name in collected)
+    return bool(collected and any(name.endswith("attentions") for name in collected))
 
 
 def _weights(call: AttentionCall) -> Tensor:

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from eyeline.huggingface.implementations import looks_like_attention
-from eyeline.huggingface.mask_interface import StructuredMask
+from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.huggingface.watched_call import Kind
 
 #: Arguments of models and of attention modules that tell of a pass.

@@ -107,10 +107,10 @@ class ForwardPlan:
     def _with(self, keys: run_decode.Keys) -> ForwardPlan:
         q, k, v, output = self._forms
         k, v = (
-            form._replace(shape=(*form.shape[:2], keys.count, form.shape[3]), strides=strides)
+            form._replace(shape=(*form.shape[:2], keys.M, form.shape[3]), strides=strides)
             for form, strides in ((k, keys.k_strides), (v, keys.v_strides))
         )
-        return ForwardPlan((q, k, v, output), replace(self._spec, mask=keys.mask, keys=keys.count))
+        return ForwardPlan((q, k, v, output), replace(self._spec, mask=keys.mask, keys=keys.M))
 
 
 class SweepPlan:

@@ -17,10 +17,10 @@ from eyeline.masks import LoweredMask
 
 
 class Keys(NamedTuple):
-    """The keys and values of a call, where they are other than its plan's: their number, the strides of both in bytes,
+    """The keys and values of a call, where they are other than its plan's: their number M, the strides of both in bytes,
     and the lowered mask."""
 
-    count: int
+    M: int
     k_strides: tuple[int, ...]
     v_strides: tuple[int, ...]
     mask: LoweredMask | None
@@ -80,7 +80,7 @@ class DecodePlan:
         params.point(at, held)
         params.set("output", output)
         if keys is not None:
-            M = keys.count
+            M = keys.M
             params.set_keys(M, keys.k_strides, keys.v_strides, keys.mask)
         D, E = params.widths
         cost = self._rows * M * (D + E)

@@ -100,9 +100,10 @@ def observe(
             "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
-    return observe_counted(
+    seen: Any = observe_counted(
         q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
     )
+    return compiled.on_tensors(seen) if isinstance(seen.lse, np.ndarray) else seen
 
 
 def observe_counted(
@@ -117,12 +118,14 @@ def observe_counted(
     seed: int | Tensor | None,
     read: Readout | Sequence[Readout],
     counted: Tensor | None,
+    tokens_first: bool = False,
 ) -> Observation:
-    """As `observe`, with readouts of some of the queries.
+    """As `observe`, with readouts of some of the queries; without gradients, all but the output are NumPy arrays.
 
     Args:
         counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
             that are padding; all count if None. Output and lse are the same whoever counts.
+        tokens_first: as for `attention`.
     """
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
@@ -132,7 +135,7 @@ def observe_counted(
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
         asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": changes, "dropout": dropout, "seed": number}
-        return compiled.observation(q, k, v, readouts, counted, **asked)
+        return compiled.observation(q, k, v, readouts, counted, **asked, tokens_first=tokens_first)
     output: Any
     total: Any
     found: list[Any]

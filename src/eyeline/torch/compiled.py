@@ -79,13 +79,18 @@ def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
 def observation(
     q: Tensor, k: Tensor, v: Tensor, read: Sequence[Readout], counted: Tensor | None, **asked: Any
 ) -> Observation:
-    """The output and the readouts of the queries that count; `asked` are the arguments of `Call`."""
+    """The output as a tensor, and NumPy arrays of the readouts of the queries that count; `asked` are the arguments of
+    `Call`."""
     call = Call(*(_array(x) for x in (q, k, v)), **asked, checked=True)
     flags = None if counted is None else np.ascontiguousarray(counted.numpy())
     seen = observed(call, read, flags)[0]
-    output = torch.from_numpy(seen.output)  # before `map`, which would copy what isn't contiguous
-    tensors = replace(seen, output=seen.output[..., :0]).map(lambda x: torch.from_numpy(np.require(x, None, "CW")))
-    return replace(tensors, output=output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output)
+    output: Any = torch.from_numpy(seen.output)
+    return replace(seen, output=output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output)
+
+
+def on_tensors(seen: Observation) -> Observation:
+    """An observation whose arrays are all tensors."""
+    return seen.map(lambda x: x if isinstance(x, Tensor) else torch.from_numpy(np.require(x, requirements=["C", "W"])))
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
