@@ -110,8 +110,8 @@ class KeySizes(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of call: what all calls of it have alike; the sizes of its keys, where there are so few queries that a plan
-    of decoding may serve any keys; and where its plans are kept."""
+    """A kind of call: what all calls of it have alike; the sizes of its keys, where there are so few queries that one
+    plan may serve any keys; and where its plans are kept."""
 
     alike: tuple[Hashable, ...]
     keys: KeySizes | None

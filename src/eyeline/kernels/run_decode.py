@@ -17,8 +17,8 @@ from eyeline.masks import LoweredMask
 
 
 class Keys(NamedTuple):
-    """The keys and values of a call, where they are other than its plan's: their number M, the strides of both in bytes,
-    and the lowered mask."""
+    """The keys and values of a call where they are other than its plan's: their number M, their strides in bytes, and
+    the lowered mask."""
 
     M: int
     k_strides: tuple[int, ...]
