@@ -193,6 +193,6 @@ def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:
 
 
 def _array(x: Tensor) -> Any:
-    x = x.detach()
+    x = x.detach().resolve_neg()  # of the imaginary part of a conjugate
     # NumPy has no bfloat16, so its bits are passed.
     return x.view(torch.uint16).numpy() if x.dtype == torch.bfloat16 else x.numpy()
