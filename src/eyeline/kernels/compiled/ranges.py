@@ -4,7 +4,6 @@ which it needs a division, and LLVM a long time to remove it again."""
 from __future__ import annotations
 
 from llvmlite import ir
-from numba.core import cgutils, types
 from numba.core.imputils import Registry
 from numba.cpython.rangeobj import range_impl_map
 
