@@ -69,12 +69,12 @@ def team() -> Team | None:
 
 
 def why_none() -> str:
-    """Why there is no team, and what to do."""
+    """Why there is no team."""
     if not _SUPPORTED:
-        return "an OpenMP team is found on Linux alone"
+        return "an OpenMP team is looked for on Linux alone"
     if _forked:
-        return "a forked process has lost its parent's OpenMP team: start it with spawn"
-    return "no OpenMP library is loaded: import torch first"
+        return "a forked process has none of its parent's threads"
+    return "no OpenMP library is loaded; once torch is, its team runs the kernels"
 
 
 def _find() -> Team | None:

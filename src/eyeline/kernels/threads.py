@@ -130,8 +130,8 @@ def _team() -> openmp.Team | None:
     team = None if setting == "pool" else openmp.team()
     if team is None and setting == "openmp":
         raise SettingError(
-            f"EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp'; {openmp.why_none()}, or "
-            f"set EYELINE_TEAM=auto"
+            f"EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp': {openmp.why_none()}; "
+            f"import torch first, or set EYELINE_TEAM=auto"
         )
     return team
 
@@ -147,7 +147,5 @@ def describe_team() -> str:
         return "Eyeline's own (EYELINE_TEAM=pool)"
     if team is not None:
         return f"the OpenMP team of {team.library}"
-    why = openmp.why_none().partition(":")[0]
-    if setting == "openmp":
-        return f"none (EYELINE_TEAM=openmp, and {why}); where torch is loaded, torch's OpenMP team"
-    return f"Eyeline's own ({why}); where torch is loaded, torch's OpenMP team"
+    there = "none, and EYELINE_TEAM=openmp" if setting == "openmp" else "Eyeline's own"
+    return f"{there} ({openmp.why_none()})"
