@@ -1,91 +1,108 @@
-"""A small thread pool, which runs machine code in parallel without the GIL."""
+"""Our own team of threads, for a process that has no OpenMP team.
+
+Its threads are Python's, and run machine code without the GIL (`region.serve`). After a region they wait for the next
+one for a while, without sleeping: a model calls kernels one after the other, and to wake a thread takes longer than many
+a kernel. They yield their processor to whoever wants it meanwhile. After that they sleep in Python.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
-from collections.abc import Callable
 from queue import SimpleQueue
 
-_workers: list[SimpleQueue[_Job]] = []
-_lock = threading.Lock()
+from eyeline.kernels.region import SLOT, Region, code
+
+#: The most threads beside the caller.
+_MOST = 255
+#: For how many rounds a thread waits for the next region, awake.
+SPINS = 1 << 14
 
 
-class _Job:
-    """Work for one thread of the pool, unless the caller claims it first by waiting."""
+class _Worker:
+    """A thread of the pool.
 
-    def __init__(self, work: Callable[[], None]) -> None:
-        self.work = work
-        self.failure: BaseException | None = None
-        self._ended = threading.Event()
-        self._claim = threading.Lock()
-
-    def do(self) -> None:
-        if not self._claim.acquire(blocking=False):
-            return
-        try:
-            self.work()
-        except BaseException as error:
-            self.failure = error
-        finally:
-            self._ended.set()
-
-    def wait(self) -> None:
-        """Return once the work has ended; cancels it if no thread has begun it."""
-        if not self._claim.acquire(blocking=False):
-            self._ended.wait()
-
-
-def run(work: Callable[[], None], threads: int, stop: Callable[[], None]) -> None:
-    """Run the same work here and on `threads` - 1 threads of the pool, in parallel; return when all have ended.
-
-    An exception in any of them, or Ctrl-C, is raised here once all have ended; `stop` is called to end them early.
+    Attributes:
+        number: from 1.
+        slots: owns the memory of its slot, which the thread uses as long as the process runs.
+        slot: its slot's address.
+        calls: wakes it up.
+        asked: the region that it was woken up for last.
     """
-    handed: list[_Job] = []
-    failure: BaseException | None = None
-    try:
-        _hand_out(work, threads - 1, handed)
-        work()
-    except BaseException as error:
-        failure = error
-        stop()
-    while True:
-        try:
-            for job in handed:
-                job.wait()
-            break
-        except BaseException as error:
-            failure = failure or error
-            stop()
-    failure = failure or next((job.failure for job in handed if job.failure is not None), None)
-    if failure is not None:
-        raise failure
+
+    def __init__(self, number: int, slots: object, slot: int) -> None:
+        self.number, self.slots, self.slot = number, slots, slot
+        self.calls: SimpleQueue[None] = SimpleQueue()
+        self.asked: Region | None = None
+        self._begun = threading.Lock()
+
+    def ensure_started(self) -> None:
+        if not self._begun.locked():
+            threading.Thread(target=self._serve, daemon=True, name=f"eyeline-{self.number}").start()
+
+    def wake(self, region: Region) -> None:
+        self.asked = region
+        if self.calls.empty():
+            self.calls.put(None)
+
+    def _serve(self) -> None:
+        # Ctrl-C may have come while it was started, so that it is started again.
+        if not self._begun.acquire(blocking=False):
+            return
+        serve = code().serve
+        while True:
+            self.calls.get()
+            region = self.asked
+            serve(self.slot, region.address if region else 0, self.number, SPINS)
 
 
-def _hand_out(work: Callable[[], None], count: int, handed: list[_Job]) -> None:
-    with _lock:
-        while len(_workers) < count:
-            queue: SimpleQueue[_Job] = SimpleQueue()
-            threading.Thread(target=_serve, args=(queue,), daemon=True, name=f"eyeline-{len(_workers) + 1}").start()
-            _workers.append(queue)
-        for queue in _workers[:count]:
-            job = _Job(work)
-            queue.put(job)
-            handed.append(job)
+class _Pool:
+    def __init__(self) -> None:
+        self._slots = (ctypes.c_int64 * ((_MOST + 1) * SLOT // 8))()
+        self._first = -(-ctypes.addressof(self._slots) // SLOT) * SLOT
+        self._workers: list[_Worker] = []
+        self._lock = threading.Lock()
+
+    def run(self, region: Region, threads: int) -> None:
+        lead, beside = code().lead, min(threads - 1, _MOST)
+        if len(self._workers) < beside:
+            self._grow(beside)
+        workers = self._workers[:beside]
+        while True:
+            for worker in workers:
+                if ctypes.c_int64.from_address(worker.slot).value != 1:
+                    worker.wake(region)
+            # Returns once nobody is in the region, so Ctrl-C, which Python sees in between, leaves nothing running.
+            if not lead(region.address, self._first, len(workers)):
+                break
+
+    def _grow(self, count: int) -> None:
+        with self._lock:
+            while len(self._workers) < count:
+                number = len(self._workers) + 1
+                self._workers.append(_Worker(number, self._slots, self._first + (number - 1) * SLOT))
+            for worker in self._workers[:count]:
+                worker.ensure_started()
+
+    def forget(self) -> None:
+        """In a forked child, which has none of the threads."""
+        self._workers.clear()
+        ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
 
 
-def _serve(queue: SimpleQueue[_Job]) -> None:
-    while True:
-        job = queue.get()
-        job.do()
-        del job  # and with it the arrays that its work holds
+_pool = _Pool()
+
+
+def run(region: Region, threads: int) -> None:
+    """Run a region here and on `threads` - 1 threads of the pool, until no task is left."""
+    _pool.run(region, threads)
 
 
 def _forget() -> None:
-    """In a forked child: forget the parent's threads, which don't exist there."""
-    global _lock
-    _lock = threading.Lock()
-    _workers.clear()
+    global _pool
+    _pool.forget()
+    _pool = _Pool()
 
 
 if hasattr(os, "register_at_fork"):

@@ -6,13 +6,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from eyeline.kernels import openmp, pool
 from eyeline.kernels.kernel_cache import Kernel
 from eyeline.kernels.machine import SettingError
+from eyeline.kernels.region import Region
 
 _chosen: int | None = None
 
@@ -92,21 +92,18 @@ def run(
     Raises:
         SettingError: if `EYELINE_TEAM` isn't one of its values, or there is no such team.
     """
+    stride = -(-workspace_size // 64) * 64
+    address, _, memory = _workspace(stride * threads)
     if threads == 1:
-        _work(kernel, params, workspace_size, most, held)
-    elif (team := _team()) is not None:
-        stride = -(-workspace_size // 64) * 64
-        address, _, memory = _workspace(stride * threads)
-        team.run(kernel, params, address, stride, most, threads)
-        del memory  # only now
+        while kernel(params, address, most):
+            pass  # back in Python for a moment, where Ctrl-C is noticed
     else:
-        pool.run(partial(_work, kernel, params, workspace_size, most, held), threads, stop)
-
-
-def _work(kernel: Kernel, params: int, workspace_size: int, most: int, held: object) -> None:
-    address, _, memory = _workspace(workspace_size)
-    while kernel(params, address, most):
-        pass  # back in Python for a moment, where Ctrl-C is noticed
+        team = _team()
+        region = Region(kernel, params, address, stride, most, threads, team.number if team else 0)
+        if team is None:
+            pool.run(region, threads)
+        else:
+            team.run(region, threads, get_threads())
     del memory, held  # only now
 
 
