@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
-from eyeline.kernels.launch import computed
+from eyeline.kernels.forms import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import Pass, forward, weights
 from eyeline.masks import is_plain, parts

@@ -17,7 +17,7 @@ import numpy as np
 
 from eyeline.forks import ForkSafeLock
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.launch import Memory, address_of, computed
+from eyeline.kernels.forms import Memory, address_of, computed
 from eyeline.kernels.primitives import PrimitiveRoom
 from eyeline.kernels.run import Forms, ForwardPlan
 from eyeline.kernels.run_decode import FEWEST_KEYS, MOST_QUERIES, Keys
