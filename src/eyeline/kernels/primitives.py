@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import FEW_BEST, KEY_BLOCK
-from eyeline.kernels.launch import Params, address_of
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.launch import Params
 from eyeline.masks import edges
 
 Array = NDArray[Any]
