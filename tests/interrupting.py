@@ -14,6 +14,10 @@ def until_interrupted(delay: float, call: Callable[[], object]) -> None:
     timer = threading.Timer(delay, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        while True:
-            call()
+        _forever(call)
     timer.join()
+
+
+def _forever(call: Callable[[], object]) -> None:
+    while True:
+        call()
