@@ -47,8 +47,9 @@ class Embeddings:
     norm: LayerNorm
     project: Linear | None
 
-    def __call__(self, ids: NDArray[np.int64]) -> Array:
-        x = self.norm(self.words[ids] + self.positions[: ids.shape[-1]] + self.kind)
+    def __call__(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None) -> Array:
+        placed = self.positions[: ids.shape[-1]] if positions is None else self.positions[positions]
+        x = self.norm(self.words[ids] + placed + self.kind)
         return x if self.project is None else self.project(x)
 
 
@@ -82,9 +83,9 @@ class Encoder:
     embeddings: Embeddings
     blocks: tuple[EncoderLayer, ...]
 
-    def embed(self, ids: NDArray[np.int64]) -> Array:
-        """The tokens' embeddings, (B, N, width)."""
-        return self.embeddings(ids)
+    def embed(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None = None) -> Array:
+        """The tokens' embeddings, (B, N, width); their positions, (N,), are 0, 1, 2, … if not given."""
+        return self.embeddings(ids, positions)
 
     def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
         """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
