@@ -20,9 +20,11 @@ def report() -> dict[str, str]:
 
     here = machine.target()
     names = {512: "AVX-512", 256: "AVX2", 128: "128-bit"}
-    dtypes: tuple[machine.DType, ...] = ("float32", "float64")
     compiled = [
-        f"{p} {dtype}" for p in programs.PROGRAMS for dtype in dtypes if kernel_cache.path(p, dtype, here).exists()
+        f"{program} {dtype}"
+        for program, dtypes in programs.PROGRAMS.items()
+        for dtype in dtypes
+        if kernel_cache.path(program, dtype, here).exists()
     ]
     return {
         "CPU": here.cpu,

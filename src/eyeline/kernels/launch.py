@@ -152,7 +152,7 @@ class Params:
 
         # The default argument keeps the arrays alive as long as a thread may use them.
         def work(held: object = (record, self.held)) -> None:
-            workspace = _workspace(size)
+            workspace = workspace_of(size)
             while kernel(address, workspace, at_a_time):
                 pass  # back in Python for a moment, where Ctrl-C is noticed
 
@@ -253,7 +253,7 @@ def _whole_lines(size: int) -> int:
     return -(-size // 64) * 64
 
 
-def _workspace(size: int) -> int:
+def workspace_of(size: int) -> int:
     """The address of this thread's workspace, on a cache line, reused from call to call."""
     address, room, _ = getattr(_own, "workspace", (0, -1, None))
     if room < size:

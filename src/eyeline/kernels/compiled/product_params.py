@@ -1,0 +1,56 @@
+"""The interface between the host and the kernel of matrix products: its record, and the sizes that both sides know.
+
+As in `params`, addresses and strides are in bytes, and address 0 means absent.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from eyeline.kernels.compiled.params import record
+
+
+class Activation(IntEnum):
+    """The function that the sums go through."""
+
+    NONE = 0
+    RELU = 1
+    GELU = 2
+    GELU_TANH = 3
+    SILU = 4
+
+
+#: A sum over inputs is the sum of these blocks' sums, in order: a row's bits depend on it.
+INPUT_BLOCK = 256
+#: (vectors, rows) of the tile of sums that is kept in registers, by the number of lanes.
+PRODUCT_TILES = {16: (4, 6), 8: (2, 6), 4: (2, 6)}
+#: The number of panels that a single row's tile takes at once: enough sums to hide the latency of a multiply-add.
+PANELS_AT_ONCE = {16: 2, 8: 4, 4: 4}
+#: Up to this many rows, 16-bit weights are widened in the tile, once per tile of rows; else once per task.
+FEW_ROWS = 12
+
+#: Rows of numbers in two levels: row r lies at address + (r // together) · outer + (r % together) · inner.
+ROWS = record("address", "outer", "inner")
+#: The params of a product.
+PRODUCT = record(
+    "next_task",  # the next task to take, shared by all threads
+    "tasks",
+    "rows",
+    "together",  # the number of rows in the inner level of x, residual and y
+    "inputs",
+    "outputs",
+    "row_block",  # the number of rows per task
+    "row_blocks",
+    "panels",
+    "panel_block",  # the number of panels per task
+    "segment",  # the number of x's columns that lie side by side,
+    "jump",  # and the bytes between the end of these and the next ones
+    "weights",  # [panel][inputs][vectors · lanes], in the stored type
+    "stored",  # the type of the weights (`Half`)
+    "bias",  # float32 [panel][vectors · lanes]
+    "activation",  # an `Activation`
+    "gated",  # whether each panel's second half is multiplied by its first half's activations
+    x=ROWS,
+    residual=ROWS,  # added last; or address 0
+    y=ROWS,
+)

@@ -1,0 +1,180 @@
+"""What a Transformer computes row by row, on all threads: layer norm and root-mean-square norm, with a residual if
+asked, and the rotation of queries and keys by their positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eyeline.kernels import threads
+from eyeline.kernels.compiled.rowwise_params import ROWWISE, RowPass
+from eyeline.kernels.row_arrays import Array, check, check_apart, given_rows, levels, written_rows
+from eyeline.kernels.run_tasks import run_tasks
+
+#: The number of numbers per task, and for which waking threads pays.
+NUMBERS_PER_TASK, WORTH_THREADS = 1 << 13, 1 << 15
+_NOWHERE = (0, 0, 0)
+
+
+def layer_norm(
+    x: Array,
+    weight: Array,
+    bias: Array,
+    epsilon: float,
+    *,
+    residual: Array | None = None,
+    total: Array | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Each row of x + residual shifted to mean 0 and scaled to variance 1, then · weight + bias.
+
+    Source: Ba et al., "Layer Normalization" (2016).
+
+    Args:
+        x: float32 (..., width). Read in place if the numbers of a row lie side by side.
+        weight, bias: float32 (width,).
+        epsilon: added to the variance.
+        residual: float32 of x's shape, or None. It may be broadcast.
+        total: the memory for x + residual, float32 of x's shape, or None; may be x or the residual.
+        out: the memory for the result, float32 of x's shape; may be any of these, too.
+
+    Returns:
+        float32 of x's shape: `out`, if it was given.
+
+    Raises:
+        TypeError, ValueError: if types or shapes don't fit.
+
+    >>> layer_norm(np.array([[1, 3]], np.float32), np.ones(2, np.float32), np.zeros(2, np.float32), 0.0)
+    array([[-1.,  1.]], dtype=float32)
+    """
+    return _norm(RowPass.LAYER_NORM, x, weight, bias, epsilon, residual, total, out)
+
+
+def root_mean_square_norm(
+    x: Array,
+    weight: Array,
+    epsilon: float,
+    *,
+    residual: Array | None = None,
+    total: Array | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Each row of x + residual divided by its root mean square, then · weight; arguments as in `layer_norm`.
+
+    Source: Zhang & Sennrich, "Root Mean Square Layer Normalization" (2019).
+
+    >>> root_mean_square_norm(np.array([[3, -3]], np.float32), np.ones(2, np.float32), 0.0)
+    array([[ 1., -1.]], dtype=float32)
+    """
+    return _norm(RowPass.ROOT_MEAN_SQUARE_NORM, x, weight, None, epsilon, residual, total, out)
+
+
+def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Array:
+    """Each vector of x rotated by its position's angles: its first half · cos - its second · sin, and its second half ·
+    cos + its first · sin.
+
+    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), in Llama's order.
+
+    Args:
+        x: float32 (B, H, N, D), D even. Read in place if the D numbers lie side by side.
+        cos, sin: float32 (N, D/2), C order.
+        out: the memory for the result, float32 of x's shape; may be x.
+
+    Returns:
+        float32 of x's shape: `out`, if it was given.
+
+    Raises:
+        TypeError, ValueError: if types or shapes don't fit.
+
+    >>> quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
+    >>> rotate(np.array([[[[1, 0]]]], np.float32), *quarter)
+    array([[[[0., 1.]]]], dtype=float32)
+    """
+    if not isinstance(x, np.ndarray) or x.ndim != 4 or x.shape[3] % 2:
+        got = x.shape if isinstance(x, np.ndarray) else type(x).__name__
+        raise ValueError(f"x must have shape (B, H, N, D), D even, got {got}; give queries or keys")
+    B, H, N, D = x.shape
+    check("x", x, x.shape)
+    cos, sin = _vector("cos", cos, (N, D // 2)), _vector("sin", sin, (N, D // 2))
+    if out is None:
+        out = np.empty(x.shape, np.float32)
+    else:
+        check("out", out, x.shape)
+        if not out.flags.writeable or not _heads_in_place(out):
+            raise ValueError("out must be an array that can be written, each head's numbers side by side; give another")
+        check_apart("out", out, "x", x, same=True)
+    if not _heads_in_place(x):
+        x = np.ascontiguousarray(x)
+    if x.size == 0:
+        return out
+    record = _record(RowPass.ROTATE, B * N, N, H * D)
+    record["columns"], record["heads"], record["x_head"], record["y_head"] = D, H, x.strides[1], out.strides[1]
+    record["x"] = x.ctypes.data, x.strides[0], x.strides[2]
+    record["y"] = out.ctypes.data, out.strides[0], out.strides[2]
+    record["weight"], record["bias"] = cos.ctypes.data, sin.ctypes.data
+    _run(record, H * D, (x, cos, sin, out))
+    return out
+
+
+def _heads_in_place(x: Array) -> bool:
+    return (x.strides[3] == 4 or x.shape[3] <= 1) and x.flags.aligned
+
+
+def _norm(
+    kind: RowPass,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    epsilon: float,
+    residual: Array | None,
+    total: Array | None,
+    out: Array | None,
+) -> Array:
+    if not isinstance(x, np.ndarray) or x.ndim == 0:
+        check("x", x, (len(weight),))
+    shape = x.shape
+    rows = given_rows("x", x, shape)
+    weight = _vector("weight", weight, shape[-1:])
+    if bias is not None:
+        bias = _vector("bias", bias, shape[-1:])
+    y = np.empty(shape, np.float32) if out is None else out
+    to = written_rows("out", y, shape)
+    added = None if residual is None else given_rows("residual", residual, shape)
+    summed = None if total is None else written_rows("total", total, shape)
+    for name, written in (("out", out), ("total", total)):
+        if written is not None:
+            for other_name, other in (("x", x), ("residual", residual), ("total", total)):
+                if other is not None and other is not written:
+                    check_apart(name, written, other_name, other, same=True)
+    if x.size == 0:
+        return y
+    outer, inner = levels(shape)
+    record = _record(kind, outer * inner, inner, shape[-1])
+    record["columns"], record["epsilon"] = shape[-1], epsilon
+    record["x"], record["y"] = rows[:3], to[:3]
+    record["residual"] = _NOWHERE if added is None else added[:3]
+    record["total"] = _NOWHERE if summed is None else summed[:3]
+    record["weight"], record["bias"] = weight.ctypes.data, 0 if bias is None else bias.ctypes.data
+    _run(record, shape[-1], (rows, weight, bias, added, summed, to))
+    return y
+
+
+def _vector(name: str, array: Any, shape: tuple[int, ...]) -> Array:
+    check(name, array, shape)
+    return np.ascontiguousarray(array)
+
+
+def _record(kind: RowPass, rows: int, together: int, numbers: int) -> Any:
+    memory = bytearray(ROWWISE.itemsize)
+    record = np.ndarray((), ROWWISE, memory)
+    row_block = max(1, min(rows, NUMBERS_PER_TASK // max(numbers, 1)))
+    record["kind"], record["rows"], record["together"], record["row_block"] = kind, rows, together, row_block
+    record["tasks"] = -(-rows // row_block)
+    return record
+
+
+def _run(record: Any, numbers: int, held: object) -> None:
+    rows, tasks = int(record["rows"]), int(record["tasks"])
+    workers = min(threads.get_threads(), tasks) if rows * numbers > WORTH_THREADS else 1
+    run_tasks("rowwise", record.base, 4 * numbers, int(record["row_block"]) * numbers, workers, held)
