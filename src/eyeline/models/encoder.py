@@ -6,7 +6,7 @@ All You Need" (2017), section 3, in BERT's version: Devlin et al. (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
+from eyeline.kernels.rowwise import layer_norm
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.families import EncoderConfig
-from eyeline.models.linear import Linear, join, read_linear, split
+from eyeline.models.linear import Linear, read_linear, read_linears, split_three
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
@@ -32,9 +33,11 @@ class LayerNorm:
     epsilon: float
 
     def __call__(self, x: Array) -> Array:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = np.square(centred).mean(axis=-1, keepdims=True)
-        return np.asarray(centred / np.sqrt(variance + np.float32(self.epsilon)) * self.weight + self.bias)
+        return layer_norm(x, self.weight, self.bias, self.epsilon)
+
+    def in_place(self, x: Array) -> Array:
+        """The same, in the memory of x."""
+        return layer_norm(x, self.weight, self.bias, self.epsilon, out=x)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Embeddings:
 
     def __call__(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None) -> Array:
         placed = self.positions[: ids.shape[-1]] if positions is None else self.positions[positions]
-        x = self.norm(self.words[ids] + placed + self.kind)
+        x = self.norm.in_place(self.words[ids] + (placed + self.kind))
         return x if self.project is None else self.project(x)
 
 
@@ -58,21 +61,18 @@ class EncoderLayer:
     """An encoder layer."""
 
     heads: int
-    query: Linear
-    key: Linear
-    value: Linear
+    query_key_value: Linear
     attended: Linear
     attended_norm: LayerNorm
     inner: Linear
-    activation: Callable[[Array], Array]
     output: Linear
     output_norm: LayerNorm
 
     def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
-        q, k, v = (split(part(x), self.heads) for part in (self.query, self.key, self.value))
+        q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
-        x = self.attended_norm(x + self.attended(join(seen.output)))
-        x = self.output_norm(x + self.output(self.activation(self.inner(x))))
+        x = self.attended_norm.in_place(self.attended.of_heads(seen.output, residual=x))
+        x = self.output_norm.in_place(self.output(self.inner(x), residual=x))
         return Layer(q, k, v, seen, x, mask)
 
 
@@ -100,8 +100,8 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     family, width = config.family, config.width
     tensors = StoredTensors(path, family.prefix)
 
-    def linear(name: str, outputs: int, inputs: int) -> Linear:
-        return read_linear(tensors, name, outputs, inputs)
+    def linear(name: str, outputs: int, inputs: int, activation: str | None = None) -> Linear:
+        return read_linear(tensors, name, outputs, inputs, activation=activation)
 
     def norm(name: str, size: int) -> LayerNorm:
         return LayerNorm(
@@ -126,13 +126,10 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         name = {part: family.stack.format(number) + theirs for part, theirs in family.parts.items()}
         return EncoderLayer(
             config.heads,
-            linear(name["query"], width, width),
-            linear(name["key"], width, width),
-            linear(name["value"], width, width),
+            read_linears(tensors, {name[part]: width for part in ("query", "key", "value")}, width),
             linear(name["attended"], width, width),
             norm(name["attended_norm"], width),
-            linear(name["inner"], config.feed_forward_width, width),
-            ACTIVATIONS[config.activation],
+            linear(name["inner"], config.feed_forward_width, width, ACTIVATIONS[config.activation]),
             linear(name["output"], width, config.feed_forward_width),
             norm(name["output_norm"], width),
         )
