@@ -166,7 +166,7 @@ class Model:
             ModelError: if the model is an encoder.
             ValueError: if state has another width.
         """
-        decoder = self._decoder()[0]
+        decoder = self.decoder()[0]
         array = np.asarray(state, np.float32)
         if array.shape[-1:] != (self.config.width,):
             raise ValueError(f"state must be (..., {self.config.width}), got shape {array.shape}")
@@ -228,14 +228,14 @@ class Model:
         Raises:
             ModelError, ValueError: as `generate`.
         """
-        decoder, config = self._decoder()
+        decoder, config = self.decoder()
         array = self._checked(np.atleast_2d(np.asarray(ids)))
         if len(array) != 1:
             raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
         count = check_count(count, array.shape[1] + whole, config.positions, self.name)
         return passes(decoder, array, count, choice, config.ends, read, whole)
 
-    def _decoder(self) -> tuple[Decoder, DecoderConfig]:
+    def decoder(self) -> tuple[Decoder, DecoderConfig]:
         """The network and its configuration, if it is a decoder with an output matrix."""
         if not isinstance(self.network, Decoder) or not isinstance(self.config, DecoderConfig):
             raise ModelError(
