@@ -14,7 +14,7 @@ import pytest
 from comparing import same_bits
 
 import eyeline as el
-from eyeline.kernels import kernel_cache, launch, threads
+from eyeline.kernels import kernel_cache, launch, pool, threads
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -86,7 +86,7 @@ def test_ctrl_c_while_others_work_waits_for_them():
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        threads.run(work, 2, stopped.set)
+        pool.run(work, 2, stopped.set)
     assert ended.is_set()
 
 
@@ -101,7 +101,7 @@ def test_what_a_thread_raises_is_raised_once_all_have_ended():
         ended.append(place)
 
     with pytest.raises(ZeroDivisionError, match="of the first"):
-        threads.run(work, 3, lambda: None)
+        pool.run(work, 3, lambda: None)
     assert sorted(ended) == [1, 2]
 
 
@@ -112,11 +112,11 @@ def test_nobody_waits_behind_another_calls_work():
         busy.set()
         assert free.wait(10)
 
-    other = threading.Thread(target=threads.run, args=(long, 2, lambda: None))
+    other = threading.Thread(target=pool.run, args=(long, 2, lambda: None))
     other.start()
     assert busy.wait(10)
     done = []
-    threads.run(lambda: done.append(threading.current_thread()), 2, lambda: None)
+    pool.run(lambda: done.append(threading.current_thread()), 2, lambda: None)
     assert done[0] is threading.main_thread()
     free.set()
     other.join(10)
@@ -142,8 +142,13 @@ def test_the_number_of_threads(monkeypatch):
 
 
 def test_a_small_call_wakes_no_one(monkeypatch):
-    used = []
-    monkeypatch.setattr(threads, "run", lambda work, count, stop: used.append(count) or work())
+    used, real = [], threads.run
+
+    def run(kernel, params, size, most, count, *rest):
+        used.append(count)
+        real(kernel, params, size, most, 1, *rest)
+
+    monkeypatch.setattr(threads, "run", run)
     threads.set_threads(4)
     try:
         small, large = np.ones((2, 16, 32), np.float32), np.ones((8, 256, 32), np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,6 @@ Array = NDArray[Any]
 WORTH_A_THREAD = 1 << 21
 #: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
-_own = threading.local()
 
 
 def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -150,16 +148,10 @@ class Params:
         address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), int(record["workspace_size"])
         at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
 
-        # The default argument keeps the arrays alive as long as a thread may use them.
-        def work(held: object = (record, self.held)) -> None:
-            workspace = workspace_of(size)
-            while kernel(address, workspace, at_a_time):
-                pass  # back in Python for a moment, where Ctrl-C is noticed
-
         def stop() -> None:
             record["next_task"] = record["tasks"]
 
-        threads.run(work, workers, stop)
+        threads.run(kernel, address, size, at_a_time, workers, (record, self.held), stop)
 
 
 def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
@@ -251,14 +243,3 @@ def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
 def _whole_lines(size: int) -> int:
     """`size` bytes rounded up to whole cache lines."""
     return -(-size // 64) * 64
-
-
-def workspace_of(size: int) -> int:
-    """The address of this thread's workspace, on a cache line, reused from call to call."""
-    address, room, _ = getattr(_own, "workspace", (0, -1, None))
-    if room < size:
-        memory = np.empty(size + 64, np.uint8)
-        address = -(-memory.ctypes.data // 64) * 64
-        # All three at once: Ctrl-C may come between any two lines.
-        _own.workspace = address, size, memory
-    return address

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from eyeline.kernels import threads
 from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.product_params import (
-    INPUT_BLOCK,
-    PANELS_AT_ONCE,
     PRODUCT,
     PRODUCT_TILES,
     Activation,
@@ -34,7 +32,7 @@ ACTIVATIONS = {
 #: The most rows per task, a multiple of the tile's height, and the most panels.
 ROW_BLOCK, PANEL_BLOCK = 96, 8
 #: The number of tasks per thread, so that none waits long for another.
-TASKS_PER_THREAD = 8
+TASKS_PER_THREAD = 64
 #: The bytes of weights, and the number of multiply-adds, for which waking threads pays.
 WORTH_THREADS_BYTES, WORTH_THREADS_COST = 1 << 18, 1 << 20
 #: The kinds of calls whose plans a matrix keeps.
@@ -62,7 +60,7 @@ class PackedMatrix:
     """A matrix W of weights (outputs, inputs) and its bias, packed for products with rows.
 
     The weights stay in their stored type, and are widened to float32 in the kernel. The sums are float32; each is over
-    blocks of 256 inputs, in order, so a row's bits depend on that row alone, not on the other rows nor on threads.
+    blocks of 128 inputs, in order, so a row's bits depend on that row alone, not on the other rows nor on threads.
 
     Args:
         parts: one matrix or several whose outputs follow one another, each (outputs, inputs): float32, float16, or
@@ -215,7 +213,7 @@ class PackedMatrix:
 
     def _made_plan(self, outer: int, inner: int, allowed: int) -> _Plan:
         lanes = target().lanes("float32")
-        height, at_once = PRODUCT_TILES[lanes][1], PANELS_AT_ONCE[lanes]
+        height = PRODUCT_TILES[lanes][1]
         rows, panels, line = outer * inner, self._panels, self._line
         whole = rows * panels * line * max(self.inputs, 1)
         worth = whole > WORTH_THREADS_COST or self._weights.nbytes > WORTH_THREADS_BYTES
@@ -226,8 +224,6 @@ class PackedMatrix:
             row_block = -(-row_block // height) * height
             row_blocks = -(-rows // row_block)
         panel_block = max(1, min(PANEL_BLOCK, panels * row_blocks // (workers * TASKS_PER_THREAD)))
-        if row_block == 1:
-            panel_block = -(-panel_block // at_once) * at_once
         tasks = row_blocks * -(-panels // panel_block)
         record = np.zeros((), PRODUCT)
         record["tasks"], record["rows"], record["together"] = tasks, rows, inner
@@ -237,7 +233,7 @@ class PackedMatrix:
         record["weights"], record["bias"] = self._weights.ctypes.data, self._bias.ctypes.data
         record["stored"] = _STORED[self._weights.dtype]
         table = (8 * (row_block + height) + 63) // 64 * 64
-        workspace = table + 4 * line * (max(row_block, at_once) + height + INPUT_BLOCK)
+        workspace = table + 4 * line * (row_block + height)
         return _Plan(record.tobytes(), workspace, row_block * panel_block * line * self.inputs, min(workers, tasks))
 
 

@@ -68,7 +68,9 @@ def check(name: str, array: Any, shape: tuple[int, ...]) -> None:
     """Check an array's type and shape."""
     if not isinstance(array, np.ndarray) or array.dtype != _FLOAT32:
         got = f"{array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} must be a NumPy array of float32, got {got}; convert it with np.asarray(…, np.float32)")
+        raise TypeError(
+            f"{name} must be a NumPy array of float32, got {got}; convert it with np.asarray(…, np.float32)"
+        )
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}; give one row per row of x")
 
@@ -86,7 +88,7 @@ def check_apart(name: str, written: Array, other_name: str, other: Array, *, sam
 def _in_place(array: Array) -> bool:
     if array.flags.c_contiguous:
         return True
-    if array.shape[-1] > 1 and array.strides[-1] != 4 or not array.flags.aligned:
+    if (array.shape[-1] > 1 and array.strides[-1] != 4) or not array.flags.aligned:
         return False
     merged = array.strides[:-2]
     counts = array.shape[:-2]

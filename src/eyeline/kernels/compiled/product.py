@@ -2,7 +2,7 @@
 
 A task is a block of rows times a few panels of outputs. Panel by panel: block after block of inputs, the sums of all
 rows are added up in the workspace, tile by tile (`product_tiles`); then bias, activation, gate and residual, and the
-rows are stored (`finish`). Few rows read the weights once, as they are stored, at the speed of the memory.
+rows are stored (`finish`). Weights of 16 bits are widened in the tile: it costs less than to keep them widened.
 
 Every output is the sum of its input blocks' sums, in order, whatever the number of rows, the tile, or the thread.
 """
@@ -11,24 +11,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba.core import types
-from numba.extending import intrinsic
-
 from eyeline.kernels.compiled.activations import activation
 from eyeline.kernels.compiled.memory import store_word, width
 from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.partial_vectors import partial_vectors
 from eyeline.kernels.compiled.product_params import (
-    FEW_ROWS,
     INPUT_BLOCK,
-    PANELS_AT_ONCE,
     PRODUCT,
     PRODUCT_TILES,
     Activation,
 )
-from eyeline.kernels.compiled.product_tiles import load_weights, product_tile
+from eyeline.kernels.compiled.product_tiles import product_tile
 from eyeline.kernels.compiled.records import add_to_field, compiled, record_at
-from eyeline.kernels.compiled.simd import Vec
 
 NOT, FLOAT16 = int(Half.NOT), int(Half.FLOAT16)
 RELU, GELU, GELU_TANH, SILU = (int(kind) for kind in list(Activation)[1:])
@@ -42,35 +36,22 @@ class Segment(NamedTuple):
     run: int
 
 
-def _weights(lanes, stored):
-    """An intrinsic that loads a vector of weights."""
-
-    @intrinsic
-    def load(typingctx, address):
-        return Vec(types.float32, lanes)(types.intp), lambda context, builder, signature, args: load_weights(
-            builder, args[0], lanes, stored
-        )
-
-    return load
-
-
 def product(dtype, lanes, *_sizes_of_attention):
     """The kernel for one vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
     It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
-    each with its own workspace: the addresses of a task's rows, their sums, and a block of weights, widened.
+    each with its own workspace: the addresses of a task's rows, and their sums.
     """
-    vectors, most_rows = PRODUCT_TILES[lanes]
-    at_once = PANELS_AT_ONCE[lanes]
+    vectors, most_rows, some_rows = PRODUCT_TILES[lanes]
     W = width(dtype, lanes)
     load, store = W.load, W.store
     load_first, store_first = partial_vectors(lanes)
     size, vector = 4, 4 * lanes
     line = vectors * vector
-    read_float16, read_bfloat16 = _weights(lanes, Half.FLOAT16), _weights(lanes, Half.BFLOAT16)
     relu, gelu, gelu_tanh, silu = (activation(kind, lanes) for kind in list(Activation)[1:])
     many, many_float16, many_bfloat16 = (product_tile(lanes, vectors, most_rows, half) for half in Half)
-    one, one_float16, one_bfloat16 = (product_tile(lanes, vectors, 1, half, at_once) for half in Half)
+    some, some_float16, some_bfloat16 = (product_tile(lanes, vectors, some_rows, half) for half in Half)
+    one, one_float16, one_bfloat16 = (product_tile(lanes, vectors, 1, half) for half in Half)
     params_at = record_at(PRODUCT)
 
     @compiled
@@ -99,40 +80,40 @@ def product(dtype, lanes, *_sizes_of_attention):
             store_word(table + 8 * i, address)
 
     @compiled
-    def widen(stored, source, n, target):
-        """Copy n lines of 16-bit weights as float32."""
-        for i in range(n * vectors):
-            at, to = source + i * lanes * 2, target + i * vector
-            store(to, read_float16(at) if stored == FLOAT16 else read_bfloat16(at))
-
-    @compiled
     def segment_of(p, column):
         whole, rest = column // p.segment, column % p.segment
         return Segment(whole * (p.segment * size + p.jump) + rest * size, p.segment - rest)
 
     @compiled
-    def sum_rows(p, table, weights, stored, first, n, sums, count):
+    def sum_rows(p, table, weights, first, n, sums, count):
         """Sums of all rows over n inputs from `first` on, for one panel."""
-        offset, run = segment_of(p, first)
-        for i in range(0, count, most_rows):
-            at, to = table + 8 * i, sums + i * line
+        (offset, run), segment, jump, stored = segment_of(p, first), p.segment, p.jump, p.stored
+        done = 0
+        while done < count:
+            left, at, to = count - done, table + 8 * done, sums + done * line
+            # Two of the lower tiles where a higher one would leave little.
+            lower = left <= some_rows or most_rows < left <= 2 * some_rows
             if stored == NOT:
-                many(at, offset, run, p.segment, p.jump, weights, 0, n, to, 0, first)
+                if left == 1:
+                    one(at, offset, run, segment, jump, weights, n, to, first)
+                elif lower:
+                    some(at, offset, run, segment, jump, weights, n, to, first)
+                else:
+                    many(at, offset, run, segment, jump, weights, n, to, first)
             elif stored == FLOAT16:
-                many_float16(at, offset, run, p.segment, p.jump, weights, 0, n, to, 0, first)
+                if left == 1:
+                    one_float16(at, offset, run, segment, jump, weights, n, to, first)
+                elif lower:
+                    some_float16(at, offset, run, segment, jump, weights, n, to, first)
+                else:
+                    many_float16(at, offset, run, segment, jump, weights, n, to, first)
+            elif left == 1:
+                one_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
+            elif lower:
+                some_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
             else:
-                many_bfloat16(at, offset, run, p.segment, p.jump, weights, 0, n, to, 0, first)
-
-    @compiled
-    def sum_row(p, table, weights, panel_bytes, stored, first, n, sums):
-        """Sums of one row over n inputs from `first` on, for several panels."""
-        offset, run = segment_of(p, first)
-        if stored == NOT:
-            one(table, offset, run, p.segment, p.jump, weights, panel_bytes, n, sums, line, first)
-        elif stored == FLOAT16:
-            one_float16(table, offset, run, p.segment, p.jump, weights, panel_bytes, n, sums, line, first)
-        else:
-            one_bfloat16(table, offset, run, p.segment, p.jump, weights, panel_bytes, n, sums, line, first)
+                many_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
+            done += some_rows if lower else most_rows
 
     @compiled
     def finish_vector(p, total, bias, gate, gate_bias, residual, y, left):
@@ -170,43 +151,22 @@ def product(dtype, lanes, *_sizes_of_attention):
                 total = sums + i * line + at
                 if left > 0:
                     gate = total if skipped != 0 else 0
-                    finish_vector(
-                        p, total + skipped, bias + at + skipped, gate, bias + at, residual + at, y + at, left
-                    )
+                    finish_vector(p, total + skipped, bias + at + skipped, gate, bias + at, residual + at, y + at, left)
 
     @compiled
-    def do_panel(p, table, sums, wide, panel, first, count):
+    def do_panel(p, table, sums, panel, first, count):
         """One panel for a block of rows."""
-        stored = p.stored
-        weight_line = line if stored == NOT else line // 2
+        weight_line = line if p.stored == NOT else line // 2
         weights = p.weights + panel * p.inputs * weight_line
         for i in range(0, max(p.inputs, 1), INPUT_BLOCK):
             n = min(p.inputs - i, INPUT_BLOCK)
-            at = weights + i * weight_line
-            if stored != NOT and count > FEW_ROWS:
-                widen(stored, at, n, wide)
-                sum_rows(p, table, wide, NOT, i, n, sums, count)
-            else:
-                sum_rows(p, table, at, stored, i, n, sums, count)
+            sum_rows(p, table, weights + i * weight_line, i, n, sums, count)
         finish(p, sums, panel, first, count)
-
-    @compiled
-    def do_panels_of_row(p, table, sums, panel, panels, first):
-        """One panel or `at_once` panels for a single row."""
-        weight_line = line if p.stored == NOT else line // 2
-        panel_bytes = p.inputs * weight_line
-        apart = panel_bytes if panels == at_once else 0  # else the same panel several times
-        for i in range(0, max(p.inputs, 1), INPUT_BLOCK):
-            n = min(p.inputs - i, INPUT_BLOCK)
-            sum_row(p, table, p.weights + panel * panel_bytes + i * weight_line, apart, p.stored, i, n, sums)
-        for k in range(panels):
-            finish(p, sums + k * line, panel + k, first, 1)
 
     def kernel(params, workspace, most):
         p = params_at(params)
         table = workspace
         sums = table + (8 * (p.row_block + most_rows) + 63) // 64 * 64
-        wide = sums + (max(p.row_block, at_once) + most_rows) * line
         while most > 0:
             task = add_to_field(p, "next_task", 1)
             if task >= p.tasks:
@@ -217,14 +177,8 @@ def product(dtype, lanes, *_sizes_of_attention):
             panel = task // p.row_blocks * p.panel_block
             end = min(panel + p.panel_block, p.panels)
             list_rows(p, table, first, count)
-            if count == 1:
-                while panel < end:
-                    panels = at_once if end - panel >= at_once else 1
-                    do_panels_of_row(p, table, sums, panel, panels, first)
-                    panel += panels
-            else:
-                for k in range(panel, end):
-                    do_panel(p, table, sums, wide, k, first, count)
+            for k in range(panel, end):
+                do_panel(p, table, sums, k, first, count)
         return max(p.tasks - p.next_task, 0)
 
     return kernel

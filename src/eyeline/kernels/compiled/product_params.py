@@ -21,13 +21,10 @@ class Activation(IntEnum):
 
 
 #: A sum over inputs is the sum of these blocks' sums, in order: a row's bits depend on it.
-INPUT_BLOCK = 256
-#: (vectors, rows) of the tile of sums that is kept in registers, by the number of lanes.
-PRODUCT_TILES = {16: (4, 6), 8: (2, 6), 4: (2, 6)}
-#: The number of panels that a single row's tile takes at once: enough sums to hide the latency of a multiply-add.
-PANELS_AT_ONCE = {16: 2, 8: 4, 4: 4}
-#: Up to this many rows, 16-bit weights are widened in the tile, once per tile of rows; else once per task.
-FEW_ROWS = 12
+INPUT_BLOCK = 128
+#: (vectors, rows, fewer rows) of the tiles of sums that are kept in registers, by the number of lanes; a single row has a
+#: tile of its own.
+PRODUCT_TILES = {16: (4, 6, 4), 8: (2, 6, 4), 4: (2, 6, 4)}
 
 #: Rows of numbers in two levels: row r lies at address + (r // together) · outer + (r % together) · inner.
 ROWS = record("address", "outer", "inner")

@@ -12,22 +12,33 @@ neither on the tile nor on the vector width.
 from __future__ import annotations
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.half_precision import widen_bfloat16, widen_float16
 from eyeline.kernels.compiled.params import Half
-from eyeline.kernels.compiled.simd import I16, I64, fma_value, pointer, splat_value
+from eyeline.kernels.compiled.simd import I8, I16, I32, I64, fma_value, pointer, splat_value
 
 FLOAT = ir.FloatType()
+#: How far ahead weights are fetched, in bytes: about a block of inputs of one panel.
+AHEAD = 1 << 15
 
 
-def load_weights(builder, address, lanes, stored):
+def _load_weights(builder, address, lanes, stored):
     """`lanes` weights of the stored type at an address, as float32."""
     if stored == Half.NOT:
         return builder.load(pointer(builder, address, ir.VectorType(FLOAT, lanes)), align=4)
     bits = builder.load(pointer(builder, address, ir.VectorType(I16, lanes)), align=2)
     return widen_float16(builder, bits) if stored == Half.FLOAT16 else widen_bfloat16(builder, bits)
+
+
+def _prefetch(builder, address):
+    """Fetch the cache line of an address into the second cache."""
+    at = builder.inttoptr(address, I8.as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [at.type, I32, I32, I32])
+    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    read, second, data = I32(0), I32(2), I32(1)
+    builder.call(fetch, [at, read, second, data])
 
 
 def _phis(builder, values, block):
@@ -45,34 +56,32 @@ def _follow(phis, values, block):
         phi.add_incoming(value, block)
 
 
-def product_tile(lanes: int, vectors: int, rows: int, stored: Half, panels: int = 1):
-    """sums[panel][row][vectors·lanes] = Σ_i x[row][i] · w[panel][i][vectors·lanes], or += if `added`, as an intrinsic.
+def product_tile(lanes: int, vectors: int, rows: int, stored: Half):
+    """sums[row][vectors·lanes] = Σ_i x[row][i] · w[i][vectors·lanes], or += if `added`, as an intrinsic.
 
     Its arguments: the address of the rows' addresses, int64; the bytes from there to the first column to read; the
     number of columns that follow it side by side, the number in all further segments, and the bytes between segments;
-    the address of the weights, and the bytes between panels; n; the address of the sums, and the bytes between panels;
-    and `added`.
+    the address of the weights; n; the address of the sums; and `added`.
     """
     size = 4 if stored == Half.NOT else 2
     vector, line = ir.VectorType(FLOAT, lanes), vectors * lanes
     zero = ir.Constant(vector, [0.0] * lanes)
-    places = [(k, r, w) for k in range(panels) for r in range(rows) for w in range(vectors)]
+    places = [(r, w) for r in range(rows) for w in range(vectors)]
 
-    def products(builder, table, offset, run, segment, jump, weights, panel_bytes, n):
+    def products(builder, table, offset, run, segment, jump, weights, n):
         at = [builder.load(pointer(builder, table, I64, 8 * r)) for r in range(rows)]
-        further = [builder.mul(panel_bytes, I64(k)) for k in range(panels)]
 
         def step(offset, weights, sums):
-            ws = {
-                (k, w): load_weights(
-                    builder, builder.add(builder.add(weights, further[k]), I64(w * lanes * size)), lanes, stored
-                )
-                for k in range(panels)
+            """One column of x times one line of weights, added to the sums."""
+            ws = [
+                _load_weights(builder, builder.add(weights, I64(w * lanes * size)), lanes, stored)
                 for w in range(vectors)
-            }
+            ]
+            for b in range(0, line * size, 64):
+                _prefetch(builder, builder.add(weights, I64(b + AHEAD)))
             xs = [builder.load(pointer(builder, builder.add(a, offset), FLOAT), align=4) for a in at]
             spread = [splat_value(builder, x, lanes) for x in xs]
-            return [fma_value(builder, spread[r], ws[k, w], s) for (k, r, w), s in zip(places, sums, strict=True)]
+            return [fma_value(builder, spread[r], ws[w], s) for (r, w), s in zip(places, sums, strict=True)]
 
         start = builder.block
         names = ("segment", "product", "segment.end", "product.done")
@@ -105,18 +114,17 @@ def product_tile(lanes: int, vectors: int, rows: int, stored: Half, panels: int 
         return ends
 
     @intrinsic
-    def tile(typingctx, table, offset, run, segment, jump, weights, panel_bytes, n, sums, sums_bytes, added):
+    def tile(typingctx, table, offset, run, segment, jump, weights, n, sums, added):
         def codegen(context, builder, signature, args):
-            *reading, sums, sums_bytes, added = args
+            *reading, sums, added = args
             found = products(builder, *reading)
             more = builder.icmp_signed("!=", added, I64(0))
-            for (k, r, w), total in zip(places, found, strict=True):
-                base = builder.add(sums, builder.mul(sums_bytes, I64(k)))
-                at = pointer(builder, base, vector, (r * line + w * lanes) * 4)
+            for (r, w), total in zip(places, found, strict=True):
+                at = pointer(builder, sums, vector, (r * line + w * lanes) * 4)
                 both = builder.fadd(builder.load(at, align=4), total)
                 builder.store(builder.select(more, both, total), at, align=4)
             return context.get_dummy_value()
 
-        return types.void(*[types.intp] * 11), codegen
+        return types.void(*[types.intp] * 9), codegen
 
     return tile

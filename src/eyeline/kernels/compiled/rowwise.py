@@ -7,7 +7,6 @@ ones), and every lane sums its own columns, so a row's bits depend on that row a
 
 from __future__ import annotations
 
-import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -136,7 +135,9 @@ def rowwise(dtype, *_sizes_of_attention):
         for head in range(p.heads):
             at, to = x + head * p.x_head, y + head * p.y_head
             for d in range(0, half, LANES):
-                rotated(at + d * 4, at + (half + d) * 4, cos + d * 4, sin + d * 4, to + d * 4, to + (half + d) * 4, half - d)
+                rotated(
+                    at + d * 4, at + (half + d) * 4, cos + d * 4, sin + d * 4, to + d * 4, to + (half + d) * 4, half - d
+                )
 
     def kernel(params, workspace, most):
         p = params_at(params)
