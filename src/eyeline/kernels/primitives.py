@@ -172,7 +172,7 @@ class PrimitiveRoom(NamedTuple):
         return {
             "threshold": line,
             "best": self.select * line,
-            "best_keys": self.select * line // size * 8,
+            "best_keys": self.select * line // size * 4,
             "row_log_weights": line,
             "row_distances": line,
             "row_bins": self.bins * line,

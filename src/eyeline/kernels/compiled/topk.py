@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from eyeline.kernels.compiled.elementary import exp2
-from eyeline.kernels.compiled.memory import store_word, width, word
+from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
-from eyeline.kernels.compiled.simd import above, bits_above, lowest_bit, maximum, select
+from eyeline.kernels.compiled.simd import above, bits_above, maximum, select
 
 
 class TopKFunctions(NamedTuple):
@@ -26,19 +26,33 @@ def topk(dtype, lanes, most_vectors):
     """The largest weights, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
+    load_ints, store_ints, splat_int = W.load_ints, W.store_ints, W.splat_int
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
+    key_line = length * 4
     zero, infinity = dtype(0), dtype(np.inf)
 
     @compiled
-    def insert(best, keys, k, lane, score, key):
-        """Insert a score into a lane's ordered list; among equal scores the earlier key stays first."""
+    def insert(best, keys, k, score, key):
+        """Insert a vector of scores, all of one key, into the lanes' ordered lists; among equal scores the earlier key
+        stays first. From the last place upwards, until every lane has found its own."""
         r = k - 1
-        while r > 0 and load_scalar(best + (r - 1) * line + lane * size) < score:
-            store_scalar(best + r * line + lane * size, load_scalar(best + (r - 1) * line + lane * size))
-            store_word(keys + (r * length + lane) * 8, word(keys, (r - 1) * length + lane))
+        own = load(best + r * line)
+        mine = above(score, own)
+        while True:
+            at, keys_at = best + r * line, keys + r * key_line
+            if r == 0:
+                store(at, select(mine, score, own))
+                store_ints(keys_at, select(mine, splat_int(key), load_ints(keys_at)))
+                return
+            other = load(at - line)
+            further = above(score, other)
+            store(at, select(further, other, select(mine, score, own)))
+            stays = select(mine, splat_int(key), load_ints(keys_at))
+            store_ints(keys_at, select(further, load_ints(keys_at - key_line), stays))
+            if bits_above(score, other) == 0:
+                return
+            own, mine = other, further
             r -= 1
-        store_scalar(best + r * line + lane * size, score)
-        store_word(keys + (r * length + lane) * 8, key)
 
     @compiled
     def forget(best, k):
@@ -83,12 +97,9 @@ def topk(dtype, lanes, most_vectors):
                     continue
                 for i in range(j, min(j + 4, e - a)):
                     score = load(S + i * line + w * vector)
-                    better = bits_above(score, load(last)) & (real & ~bits_above(threshold, score))
-                    while better != 0:
-                        lane = lowest_bit(better)
-                        better &= better - 1
-                        at = S + i * line + w * vector + lane * size
-                        insert(best, keys, k, w * lanes + lane, load_scalar(at), a + i)
+                    # Other lanes may take it too, and lose it again to better ones.
+                    if bits_above(score, load(last)) & real & ~bits_above(threshold, score) != 0:
+                        insert(best + w * vector, keys + w * lanes * 4, k, score, a + i)
 
     @compiled
     def write_topk(p, work, panel):
@@ -102,7 +113,7 @@ def topk(dtype, lanes, most_vectors):
                 found = load_scalar(best + r * line + i * size) != -infinity
                 weight = load_scalar(P + i * size)
                 store_scalar(p.primitives.selected_weights + to * size, weight if found else zero)
-                key = word(work.best_keys, r * length + i)
+                key = load_i32(work.best_keys + r * key_line + i * 4)
                 store_word(p.primitives.selected_keys + to * 8, key if found else -1)
 
     return TopKFunctions(begin_topk, take_best, write_topk)
