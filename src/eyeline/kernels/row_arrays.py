@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.kernels.launch import address_of
+
 Array = NDArray[np.float32]
 _FLOAT32 = np.dtype(np.float32)
 
@@ -19,7 +21,11 @@ class Rows(NamedTuple):
     address: int
     outer: int
     inner: int
-    array: Array
+    array: Array | None
+
+
+#: Where there is no array.
+NO_ROWS = Rows(0, 0, 0, None)
 
 
 def levels(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -90,17 +96,12 @@ def _in_place(array: Array) -> bool:
         return True
     if (array.shape[-1] > 1 and array.strides[-1] != 4) or not array.flags.aligned:
         return False
-    merged = array.strides[:-2]
-    counts = array.shape[:-2]
-    return all(merged[i] == merged[i + 1] * counts[i + 1] for i in range(len(merged) - 1))
+    # The axes but the last two must be one.
+    counts, strides = array.shape[:-2], array.strides[:-2]
+    return all(strides[i] == strides[i + 1] * counts[i + 1] for i in range(len(strides) - 1))
 
 
 def _rows(array: Array) -> Rows:
     strides = array.strides
     axes = len(strides)
-    return Rows(
-        array.__array_interface__["data"][0],
-        strides[-3] if axes > 2 else 0,
-        strides[-2] if axes > 1 else 0,
-        array,
-    )
+    return Rows(address_of(array), strides[-3] if axes > 2 else 0, strides[-2] if axes > 1 else 0, array)
