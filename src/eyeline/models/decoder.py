@@ -1,4 +1,4 @@
-"""A Transformer decoder in plain NumPy: the Llama family, with causal attention.
+"""A Transformer decoder on NumPy arrays: the Llama family, with causal attention.
 
 Each layer is pre-norm: x + attention(norm(x)), then x + feed_forward(norm(x)). Source: Touvron et al., "LLaMA: Open and
 Efficient Foundation Language Models" (2023), section 2.2; grouped heads: Ainslie et al. (2023); gated feed-forward:

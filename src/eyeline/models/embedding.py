@@ -209,13 +209,14 @@ def _run(
     encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None
 ) -> tuple[Array, tuple[Observation, ...]]:
     """The tokens' vectors after the last layer, (N, width), and every layer's observation if `read` isn't None."""
-    layers = []
     x = encoder.embed(block.ids, block.positions)
-    for layer in encoder.layers(x, block.mask, None, read or ()):
+    if read is None:
+        return encoder.last_state(x, block.mask)[0], ()
+    layers = []
+    for layer in encoder.layers(x, block.mask, None, read):
         x = layer.state
-        if read is not None:
-            kept = replace(layer.seen, output=layer.output[..., :0])
-            layers.append(kept.map(_without_batch))
+        kept = replace(layer.seen, output=layer.output[..., :0])
+        layers.append(kept.map(_without_batch))
     return x[0], tuple(layers)
 
 

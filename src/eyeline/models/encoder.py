@@ -1,4 +1,4 @@
-"""A Transformer encoder in plain NumPy: embeddings, then layers of self-attention and feed-forward.
+"""A Transformer encoder on NumPy arrays: embeddings, then layers of self-attention and feed-forward.
 
 Each layer is post-norm: norm(x + attention(x)), then norm(x + feed_forward(x)). Source: Vaswani et al., "Attention Is
 All You Need" (2017), section 3, in BERT's version: Devlin et al. (2018).
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.calls import observe
+from eyeline.calls import attention, observe
 from eyeline.kernels.rowwise import layer_norm
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
@@ -33,10 +33,7 @@ class LayerNorm:
     epsilon: float
 
     def __call__(self, x: Array) -> Array:
-        return layer_norm(x, self.weight, self.bias, self.epsilon)
-
-    def in_place(self, x: Array) -> Array:
-        """The same, in the memory of x."""
+        """The norm of x, (..., width), in x's own memory."""
         return layer_norm(x, self.weight, self.bias, self.epsilon, out=x)
 
 
@@ -52,7 +49,7 @@ class Embeddings:
 
     def __call__(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None) -> Array:
         placed = self.positions[: ids.shape[-1]] if positions is None else self.positions[positions]
-        x = self.norm.in_place(self.words[ids] + (placed + self.kind))
+        x = self.norm(self.words[ids] + (placed + self.kind))
         return x if self.project is None else self.project(x)
 
 
@@ -71,9 +68,17 @@ class EncoderLayer:
     def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
         q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
-        x = self.attended_norm.in_place(self.attended.of_heads(seen.output, residual=x))
-        x = self.output_norm.in_place(self.output(self.inner(x), residual=x))
-        return Layer(q, k, v, seen, x, mask)
+        return Layer(q, k, v, seen, self.after(seen.output, x), mask)
+
+    def state(self, x: Array, mask: Mask | None) -> Array:
+        """The tokens' vectors after the layer, alone."""
+        q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
+        return self.after(attention(q, k, v, mask=mask), x)
+
+    def after(self, attended: Array, x: Array) -> Array:
+        """What follows the heads' outputs, (B, H, N, D): residual and norm, then the feed-forward layer's."""
+        x = self.attended_norm(self.attended.of_heads(attended, residual=x))
+        return self.output_norm(self.output(self.inner(x), residual=x, out=x))
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,12 @@ class Encoder:
             layer = block(x, mask, scale, read)
             x = layer.state
             yield layer
+
+    def last_state(self, x: Array, mask: Mask | None) -> Array:
+        """The tokens' vectors after the last layer, (B, N, width), without what else `layers` gives."""
+        for block in self.blocks:
+            x = block.state(x, mask)
+        return x
 
 
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
