@@ -15,8 +15,6 @@ Nothing here allocates, raises or calls back, so the machine code stands alone (
 
 from __future__ import annotations
 
-import numpy as np
-
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.memory import load_i32
