@@ -18,7 +18,7 @@ from eyeline.kernels.compiled.product_params import (
     Activation,
 )
 from eyeline.kernels.machine import target
-from eyeline.kernels.row_arrays import Array, Rows, check, check_apart, given_rows, levels, written_rows
+from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
 
 #: The activation functions, by name.
@@ -107,18 +107,13 @@ class PackedMatrix:
         self.inputs, self.outputs, self._gated = parts[0].shape[1], outputs, gated
         self._line, self._panels = line, -(-outputs // (line // 2 if gated else line))
         self._weights = _aligned((self._panels, self.inputs, line), parts[0].dtype)
-        self._bias = np.full((self._panels, line), -0.0, np.float32)  # x + -0.0 is x, also where x is -0.0
-        if gated:
-            half = line // 2
-            for side, (part, bias) in enumerate(zip(parts, biases, strict=True)):
-                _spread(part, self._weights[:, :, side * half : (side + 1) * half], 0)
-                _spread(bias[:, None], self._bias[:, None, side * half : (side + 1) * half], 0)
-        else:
-            first = 0
-            for part, bias in zip(parts, biases, strict=True):
-                _spread(part, self._weights, first)
-                _spread(bias[:, None], self._bias[:, None, :], first)
-                first += len(part)
+        self._bias = np.empty((self._panels, line), np.float32)
+        first = 0
+        for side, (part, bias) in enumerate(zip(parts, biases, strict=True)):
+            lanes_of_it = slice(side * line // 2, (side + 1) * line // 2) if gated else slice(None)
+            _spread(part, self._weights[:, :, lanes_of_it], first)
+            _spread(bias[:, None], self._bias[:, None, lanes_of_it], first)
+            first += 0 if gated else len(part)
         self._plans: dict[tuple[int, int, int], _Plan] = {}
 
     @property
@@ -144,7 +139,7 @@ class PackedMatrix:
             check("x", x, (self.inputs,))
         shape = x.shape
         rows = given_rows("x", x, (*shape[:-1], self.inputs))
-        return self._times(rows, (self.inputs, 0), (*shape[:-1], self.outputs), activation, residual, out)
+        return self._times(rows, (max(self.inputs, 1), 0), (*shape[:-1], self.outputs), activation, residual, out)
 
     def times_heads(
         self, x: Array, *, activation: str | None = None, residual: Array | None = None, out: Array | None = None
@@ -159,17 +154,17 @@ class PackedMatrix:
         if not isinstance(x, np.ndarray) or x.ndim != 4 or x.shape[1] * x.shape[3] != self.inputs:
             got = x.shape if isinstance(x, np.ndarray) else type(x).__name__
             raise ValueError(f"x must have shape (B, H, N, D), H·D = {self.inputs}, got {got}; give attention's output")
-        B, H, N, D = x.shape
+        B, _, N, D = x.shape
         check("x", x, x.shape)
         if (D > 1 and x.strides[3] != 4) or not x.flags.aligned:
             x = np.ascontiguousarray(x)
         batch, head, token, _ = x.strides
-        rows = Rows(x.__array_interface__["data"][0], batch, token, x)
+        rows = PlacedRows(x.__array_interface__["data"][0], batch, token, x)
         return self._times(rows, (max(D, 1), head - 4 * D), (B, N, self.outputs), activation, residual, out)
 
     def _times(
         self,
-        x: Rows,
+        x: PlacedRows,
         segment: tuple[int, int],
         shape: tuple[int, ...],
         activation: str | None,
@@ -180,12 +175,13 @@ class PackedMatrix:
         if function is None:
             names = ", ".join(str(name) for name in ACTIVATIONS)
             raise ValueError(f"activation must be one of {names}, got {activation!r}; apply another one yourself")
-        added = (0, 0, 0, None) if residual is None else given_rows("residual", residual, shape)
+        added = NO_ROWS if residual is None else given_rows("residual", residual, shape)
         if out is None:
             y = np.empty(shape, np.float32)
         else:
             y = out
-            check_apart("out", y, "x", x.array)
+            if x.array is not None:
+                check_apart("out", y, "x", x.array)
             if residual is not None:
                 check_apart("out", y, "residual", residual, same=True)
         to = written_rows("out", y, shape)
@@ -197,8 +193,7 @@ class PackedMatrix:
         _fill_rows(params, _ROWS_AT, *x[:3], *added[:3], *to[:3])
         _fill_two(params, _SEGMENT_AT, *segment)
         _fill_one(params, _ACTIVATION_AT, function)
-        held = (x, added, to, self)
-        run_tasks("product", params, plan.workspace, plan.cost, plan.workers, held)
+        run_tasks("product", params, plan.workspace, plan.cost, plan.workers, (x, added, to, self))
         return y
 
     def _plan(self, outer: int, inner: int) -> _Plan:
@@ -261,7 +256,7 @@ def _checked(
     kept: list[Array] = []
     for part, bias in zip(parts, biases, strict=True):
         if bias is None:
-            kept.append(np.full(len(part), -0.0, np.float32))
+            kept.append(np.full(len(part), -0.0, np.float32))  # x + -0.0 is x, also where x is -0.0
         else:
             check("biases", bias, (len(part),))
             kept.append(bias)
@@ -283,15 +278,7 @@ def _spread(matrix: NDArray[Any], panels: NDArray[Any], first: int) -> None:
     done = 0
     while done < len(matrix):
         panel, place = divmod(first + done, line)
-        if place == 0 and len(matrix) - done >= line:
-            count = (len(matrix) - done) // line
-            some = matrix[done : done + count * line].reshape(count, line, -1)
-            panels[panel : panel + count] = some.transpose(0, 2, 1)
-            done += count * line
-        else:
-            count = min(line - place, len(matrix) - done)
-            panels[panel, :, place : place + count] = matrix[done : done + count].T
-            done += count
-    panel, place = divmod(first + done, line)
-    if place:
-        panels[panel, :, place:] = 0
+        count = min(line - place, len(matrix) - done)
+        panels[panel, :, place : place + count] = matrix[done : done + count].T
+        panels[panel, :, place + count :] = 0
+        done += count

@@ -3,17 +3,30 @@ asked, and the rotation of queries and keys by their positions."""
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
 
 from eyeline.kernels import threads
 from eyeline.kernels.compiled.rowwise_params import ROWWISE, RowPass
-from eyeline.kernels.row_arrays import Array, check, check_apart, given_rows, levels, written_rows
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.row_arrays import (
+    NO_ROWS,
+    Array,
+    check,
+    check_apart,
+    check_writable,
+    given_rows,
+    levels,
+    written_rows,
+)
 from eyeline.kernels.run_tasks import run_tasks
 
 #: The number of numbers per task, and for which waking threads pays.
-NUMBERS_PER_TASK, WORTH_THREADS = 1 << 13, 1 << 15
+NUMBERS_PER_TASK, WORTH_THREADS = 1 << 13, 1 << 18
+#: The bytes of a `ROWWISE`: whole numbers, and epsilon.
+_packed = struct.Struct(f"={ROWWISE.itemsize // 8 - 1}qd").pack
 _NOWHERE = (0, 0, 0)
 
 
@@ -101,24 +114,24 @@ def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Arr
         out = np.empty(x.shape, np.float32)
     else:
         check("out", out, x.shape)
-        if not out.flags.writeable or not _heads_in_place(out):
-            raise ValueError("out must be an array that can be written, each head's numbers side by side; give another")
+        check_writable("out", out)
+        if not _heads_in_place(out):
+            raise ValueError(
+                f"out must have each head's numbers side by side, got strides {out.strides}; give an array in C order"
+            )
         check_apart("out", out, "x", x, same=True)
     if not _heads_in_place(x):
         x = np.ascontiguousarray(x)
     if x.size == 0:
         return out
-    record = _record(RowPass.ROTATE, B * N, N, H * D)
-    record["columns"], record["heads"], record["x_head"], record["y_head"] = D, H, x.strides[1], out.strides[1]
-    record["x"] = x.ctypes.data, x.strides[0], x.strides[2]
-    record["y"] = out.ctypes.data, out.strides[0], out.strides[2]
-    record["weight"], record["bias"] = cos.ctypes.data, sin.ctypes.data
-    _run(record, H * D, (x, cos, sin, out))
+    rows, to = (address_of(x), *x.strides[0:3:2]), (address_of(out), *out.strides[0:3:2])
+    heads, tables = (H, x.strides[1], out.strides[1]), (address_of(cos), address_of(sin))
+    _run(RowPass.ROTATE, B * N, N, D, heads, tables, (*rows, *_NOWHERE, *_NOWHERE, *to), 0.0, (x, cos, sin, out))
     return out
 
 
 def _heads_in_place(x: Array) -> bool:
-    return (x.strides[3] == 4 or x.shape[3] <= 1) and x.flags.aligned
+    return x.size == 0 or (x.strides[3] == 4 and x.flags.aligned)
 
 
 def _norm(
@@ -140,8 +153,8 @@ def _norm(
         bias = _vector("bias", bias, shape[-1:])
     y = np.empty(shape, np.float32) if out is None else out
     to = written_rows("out", y, shape)
-    added = None if residual is None else given_rows("residual", residual, shape)
-    summed = None if total is None else written_rows("total", total, shape)
+    added = NO_ROWS if residual is None else given_rows("residual", residual, shape)
+    summed = NO_ROWS if total is None else written_rows("total", total, shape)
     for name, written in (("out", out), ("total", total)):
         if written is not None:
             for other_name, other in (("x", x), ("residual", residual), ("total", total)):
@@ -150,13 +163,10 @@ def _norm(
     if x.size == 0:
         return y
     outer, inner = levels(shape)
-    record = _record(kind, outer * inner, inner, shape[-1])
-    record["columns"], record["epsilon"] = shape[-1], epsilon
-    record["x"], record["y"] = rows[:3], to[:3]
-    record["residual"] = _NOWHERE if added is None else added[:3]
-    record["total"] = _NOWHERE if summed is None else summed[:3]
-    record["weight"], record["bias"] = weight.ctypes.data, 0 if bias is None else bias.ctypes.data
-    _run(record, shape[-1], (rows, weight, bias, added, summed, to))
+    tables = address_of(weight), 0 if bias is None else address_of(bias)
+    arrays = (*rows[:3], *added[:3], *summed[:3], *to[:3])
+    held = rows, added, summed, to, weight, bias
+    _run(kind, outer * inner, inner, shape[-1], (1, 0, 0), tables, arrays, epsilon, held)
     return y
 
 
@@ -165,16 +175,21 @@ def _vector(name: str, array: Any, shape: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(array)
 
 
-def _record(kind: RowPass, rows: int, together: int, numbers: int) -> Any:
-    memory = bytearray(ROWWISE.itemsize)
-    record = np.ndarray((), ROWWISE, memory)
+def _run(
+    kind: RowPass,
+    rows: int,
+    together: int,
+    columns: int,
+    heads: tuple[int, int, int],
+    tables: tuple[int, int],
+    arrays: tuple[int, ...],
+    epsilon: float,
+    held: object,
+) -> None:
+    """Run a row pass; the arguments are the fields of `ROWWISE`, and what must live meanwhile."""
+    numbers = columns * heads[0]
     row_block = max(1, min(rows, NUMBERS_PER_TASK // max(numbers, 1)))
-    record["kind"], record["rows"], record["together"], record["row_block"] = kind, rows, together, row_block
-    record["tasks"] = -(-rows // row_block)
-    return record
-
-
-def _run(record: Any, numbers: int, held: object) -> None:
-    rows, tasks = int(record["rows"]), int(record["tasks"])
+    tasks = -(-rows // row_block)
     workers = min(threads.get_threads(), tasks) if rows * numbers > WORTH_THREADS else 1
-    run_tasks("rowwise", record.base, 4 * numbers, int(record["row_block"]) * numbers, workers, held)
+    params = _packed(0, tasks, rows, together, columns, row_block, kind, *heads, *tables, *arrays, epsilon)
+    run_tasks("rowwise", bytearray(params), 4 * numbers, row_block * numbers, workers, held)

@@ -22,8 +22,8 @@ class Activation(IntEnum):
 
 #: A sum over inputs is the sum of these blocks' sums, in order: a row's bits depend on it.
 INPUT_BLOCK = 128
-#: (vectors, rows, fewer rows) of the tiles of sums that are kept in registers, by the number of lanes; a single row has a
-#: tile of its own.
+#: (vectors, rows, fewer rows) of the tiles of sums that are kept in registers, by the number of lanes; a single row has
+#: a tile of its own.
 PRODUCT_TILES = {16: (4, 6, 4), 8: (2, 6, 4), 4: (2, 6, 4)}
 
 #: Rows of numbers in two levels: row r lies at address + (r // together) · outer + (r % together) · inner.

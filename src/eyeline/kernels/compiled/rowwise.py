@@ -1,4 +1,4 @@
-"""What a Transformer computes row by row: layer norm, root-mean-square norm, both of a sum if asked; and the rotation of
+"""What a Transformer computes row by row: layer norm and root-mean-square norm, of a sum if asked, and the rotation of
 queries and keys by their positions.
 
 A task is a block of rows. A row's columns lie in vectors of 16 lanes, whatever the processor's width (LLVM splits wider
@@ -7,7 +7,8 @@ ones), and every lane sums its own columns, so a row's bits depend on that row a
 
 from __future__ import annotations
 
-from numba.core import types
+from llvmlite import ir
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.memory import width
@@ -24,8 +25,6 @@ LAYER_NORM, ROTATE = int(RowPass.LAYER_NORM), int(RowPass.ROTATE)
 @intrinsic
 def _inverse_root(typingctx, x):
     """1/√x of a float32, each step rounded."""
-    import llvmlite.ir as ir
-    from numba.core import cgutils
 
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(args[0].type, [args[0].type])
@@ -42,7 +41,7 @@ def rowwise(dtype, *_sizes_of_attention):
     load, store, splat, load_scalar = W.load, W.store, W.splat, W.load_scalar
     load_first, store_first = partial_vectors(LANES)
     params_at = record_at(ROWWISE)
-    zero, one = dtype(0), dtype(1)
+    zero = dtype(0)
 
     @compiled
     def summed(p, x, residual, kept, columns):
@@ -148,7 +147,7 @@ def rowwise(dtype, *_sizes_of_attention):
             most -= 1
             first = task * p.row_block
             outer, inner = first // p.together, first % p.together
-            for i in range(min(p.row_block, p.rows - first)):
+            for _ in range(min(p.row_block, p.rows - first)):
                 x = p.x.address + outer * p.x.outer + inner * p.x.inner
                 y = p.y.address + outer * p.y.outer + inner * p.y.inner
                 if p.kind == ROTATE:
