@@ -1,4 +1,5 @@
-"""The results of `reference`, fast and in memory that grows with N + M: the host's side of three kernels.
+"""The results of `reference`, fast and in memory that grows with N + M: the host's side of three kernels. And two more
+for what stands around attention in a model: products with packed weights (`products`), norms and rotations (`rowwise`).
 
 The entry points are `run.forward`, `run_decode.forward` and `run_backward.backward`. Each fills one record of
 parameters (`launch.Params`), lays out the threads' workspaces, and hands the tasks to `threads`, which run the machine
