@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 
 Array = NDArray[np.float32]
 _FLOAT32 = np.dtype(np.float32)
