@@ -28,6 +28,7 @@ def report() -> dict[str, str]:
         "CPU": here.cpu,
         "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",
         "threads": str(threads.get_threads()),
+        "team of threads": threads.describe_team(),
         "kernel cache": str(kernel_cache.kernels_folder()),
         "kernels compiled": ", ".join(compiled) or "none yet",
     }
