@@ -7,12 +7,12 @@ from eyeline.views.measurements import Measured, Surroundings, Timing
 
 #: The headings of the table, the width of each column, and whether it is on the right.
 _BESIDE_TORCH = (
-    *(("", 24, False), ("heads, n, d", 25, False), ("Eyeline", 8, True), ("error", 6, True)),
-    *(("torch", 8, True), ("error", 6, True), ("in a model", 10, True), ("alone", 6, True)),
+    *(("", 24, False), ("heads, n, d", 25, False), ("Eyeline", 8, True), ("error", 5, True)),
+    *(("torch", 8, True), ("error", 5, True), ("in a model", 10, True), ("alone", 7, True)),
 )
 _WITHOUT_TORCH = (
     *(("", 24, False), ("heads, n, d", 25, False), ("in a model", 10, True), ("of peak", 7, True)),
-    *(("alone", 8, True), ("of peak", 7, True), ("error", 6, True)),
+    *(("alone", 8, True), ("of peak", 7, True), ("error", 5, True)),
 )
 _WAYS = (
     "In a model: each call comes at once after the matrix product that precedes it in a model, in the",
