@@ -55,7 +55,7 @@ def pytest_sessionstart(session):
 def kernel_kinds():
     from eyeline.kernels.compiled.programs import PROGRAMS
 
-    return [(program, dtype) for program in PROGRAMS for dtype in ("float32", "float64")]
+    return [(program, dtype) for program, dtypes in PROGRAMS.items() for dtype in dtypes]
 
 
 def compile_kernels():

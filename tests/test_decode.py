@@ -20,6 +20,7 @@ import eyeline as el
 from eyeline import scores
 from eyeline.kernels import launch, machine, run, run_decode, threads
 from eyeline.kernels.attention_spec import AttentionSpec
+from eyeline.kernels.forms import address_of, form_of, memory_of
 from eyeline.kernels.run import Pass
 from eyeline.masks import AttentionShape, LoweredMask
 
@@ -50,13 +51,13 @@ def decoded(q, k, v, setting: AttentionSpec) -> Pass | None:
     assert eligible(q, k, v, setting)
     output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
     maxima, sums = (np.full(q.shape[:3], np.nan, run.computed(q.dtype)) for _ in range(2))
-    plan = run_decode.DecodePlan((*map(launch.form_of, (q, k, v, output)),), setting)
-    pairs = plan.run(launch.memory_of(q, k, v, maxima, sums), launch.address_of(output), None)
+    plan = run_decode.DecodePlan((*map(form_of, (q, k, v, output)),), setting)
+    pairs = plan.run(memory_of(q, k, v, maxima, sums), address_of(output), None)
     return None if pairs is None else Pass(output, maxima, sums, pairs)
 
 
 def eligible(q, k, v, setting: AttentionSpec) -> bool:
-    return run_decode.eligible((*map(launch.form_of, (q, k, v)),), setting)
+    return run_decode.eligible((*map(form_of, (q, k, v)),), setting)
 
 
 def same(got: Pass | None, want: Pass) -> None:

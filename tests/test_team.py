@@ -49,7 +49,7 @@ def run(code, folder=None, **surroundings):
     command = [sys.executable, "-W", "ignore::DeprecationWarning"]
     command += ["-c", BEGIN + code] if folder is None else [str(write(folder, code))]
     environment = {**os.environ, **surroundings}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -182,7 +182,7 @@ def test_the_team_keeps_the_size_that_torch_gave_it(two_threads, monkeypatch):
 
 FORKS = """
 def child():
-    signal.alarm(30)
+    signal.alarm(100)
     same(1, 2, 4)
     assert openmp.team() is None and "forked" in threads.describe_team()
 
@@ -204,9 +204,7 @@ def test_a_child_forked_after_torch_and_we_used_the_team_computes_the_same():
 
 @pytest.mark.parametrize("team", ["openmp", "pool"])
 def test_children_forked_while_other_threads_compute(team):
-    run(
-        FORKS
-        + """
+    code = """
 product()
 el.set_threads(3)
 on, wrong = True, []
@@ -220,14 +218,13 @@ for other in others:
 for _ in range(5):
     os.environ["EYELINE_TEAM"] = "auto"
     fork()
-    os.environ["EYELINE_TEAM"] = "%s"
+    os.environ["EYELINE_TEAM"] = TEAM
 on = False
 for other in others:
     other.join()
 assert not wrong
 """
-        % team
-    )
+    run(FORKS + code.replace("TEAM", repr(team)))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -246,7 +243,7 @@ class Rows(torch.utils.data.Dataset):
 if __name__ == "__main__":
     product()
     same(2)
-    loader = torch.utils.data.DataLoader(Rows(), num_workers=1, multiprocessing_context="{method}", timeout=30)
+    loader = torch.utils.data.DataLoader(Rows(), num_workers=1, multiprocessing_context="{method}", timeout=100)
     assert [int(row) for row in loader] == [0, 1]
 """,
         tmp_path,

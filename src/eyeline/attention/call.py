@@ -14,7 +14,7 @@ from eyeline.attention.checks import check_arrays, check_lse, check_mask, check_
 from eyeline.attention.plans import CallPlan, Kind, find, find_whole, keep, kind_of, lowered_mask
 from eyeline.dropout import check_dropout
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.launch import ArrayForm, address_of, form_of
+from eyeline.kernels.forms import ArrayForm, address_of, form_of
 from eyeline.kernels.primitives import PrimitiveRoom, Primitives
 from eyeline.kernels.run import Pass, forward, run
 from eyeline.masks import AttentionShape, Frozen, LoweredMask, Mask, Shard

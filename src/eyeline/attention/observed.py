@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
-from eyeline.kernels.launch import computed
+from eyeline.kernels.forms import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import Pass, forward, weights
+from eyeline.masks import is_plain, parts
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.observation import Observation
 
 Array = NDArray[Any]
+#: The most sets of readouts that are kept with a plan.
+_MOST_READINGS = 16
 
 
 def observed(
@@ -32,9 +35,7 @@ def observed(
         counted: bool, (B, N), contiguous: False for queries that the readouts take as if they might look at no key; all
             count if None. Output and lse are the same whoever counts.
     """
-    asked = chosen(read, call.shape)
-    lowered = [readout.lower(call.shape) for readout in asked]
-    groups = _grouped(lowered)
+    asked, groups = _reading(call, read)
     totals = _given_totals(call)
     done = call.forward(_primitives(call, groups[0][0], totals, counted) if groups else None)
     weighed = _Weighed(call, done, totals, counted)
@@ -59,9 +60,30 @@ def observed(
     return observation, done
 
 
-def _grouped(lowered: Sequence[LoweredReadout]) -> list[tuple[LoweredReadout, list[int]]]:
+Groups = list[tuple[LoweredReadout, list[int]]]
+
+
+def _reading(call: Call, read: Readout | Sequence[Readout]) -> tuple[tuple[Readout, ...], Groups]:
+    """The readouts, checked, and as groups; kept with the call's plan if all are plain values."""
+    kept: dict[Any, tuple[tuple[Readout, ...], Groups]] = call.plan.readings
+    key = tuple(read) if isinstance(read, list) else read
+    try:
+        found = kept.get(key)
+    except TypeError:  # an array in it, which has no hash
+        found = None
+    if found is None:
+        asked = chosen(read, call.shape)
+        found = asked, _grouped([readout.lower(call.shape) for readout in asked])
+        if isinstance(key, (Readout, tuple)) and all(is_plain(part) for one in asked for part in parts(one).values()):
+            if len(kept) >= _MOST_READINGS:
+                kept.clear()
+            kept[key] = found
+    return found
+
+
+def _grouped(lowered: Sequence[LoweredReadout]) -> Groups:
     """Group lowered readouts that one pass can serve, with the indices of each group's members; usually one group."""
-    groups: list[tuple[LoweredReadout, list[int]]] = []
+    groups: Groups = []
     for place, wanted in enumerate(lowered):
         for number, (together, members) in enumerate(groups):
             joined = together.joined(wanted)

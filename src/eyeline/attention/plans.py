@@ -17,7 +17,7 @@ import numpy as np
 
 from eyeline.forks import ForkSafeLock
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.launch import Memory, address_of, computed
+from eyeline.kernels.forms import Memory, address_of, computed
 from eyeline.kernels.primitives import PrimitiveRoom
 from eyeline.kernels.run import Forms, ForwardPlan
 from eyeline.kernels.run_decode import FEWEST_KEYS, MOST_QUERIES, Keys
@@ -40,6 +40,7 @@ class CallPlan:
         spec: scale, mask, scores and dropout, in the kernels' form.
         forms: of q, k, v and the output, with four axes.
         result: the shape of the user's output, (..., H, N, E).
+        readings: what `observed` keeps of readouts.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class CallPlan:
         self.forms, self.result = forms, result
         B, H, N, _ = forms[3].shape
         self._rows = B * H * N
+        self.readings: dict[Any, Any] = {}
         self._last_keys: tuple[KeySizes | None, Keys | None] = None, None
         self._passes: dict[PrimitiveRoom | None, ForwardPlan] = {}
 

@@ -13,8 +13,7 @@ from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias, Score, Sinks, Softcap
-from eyeline.torch import attention
-from eyeline.torch.attending import observe_counted
+from eyeline.torch.attending import attention, observe_counted
 
 
 class AttentionCall(NamedTuple):
@@ -65,6 +64,7 @@ class AttentionCall(NamedTuple):
             scores=self.scores(),
             dropout=self.dropout,
             seed=self.seed,
+            tokens_first=True,
         )
 
     def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> Observation:
@@ -81,6 +81,7 @@ class AttentionCall(NamedTuple):
             seed=self.seed,
             read=read,
             counted=counted,
+            tokens_first=True,
         )
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:

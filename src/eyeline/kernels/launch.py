@@ -1,15 +1,11 @@
-"""Filling a kernel's params, laying out its threads' workspaces, and running it on threads."""
+"""Filling a kernel's params, and running it on threads."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 import struct
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +13,10 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import MASK, PANEL, PANEL_LAYOUT, PARAMS, STEP, WORKSPACE, Half, StepKind
+from eyeline.kernels.compiled.params import MASK, PARAMS, STEP, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
+from eyeline.kernels.forms import ArrayForm, Memory, address_of, name_of, strided
+from eyeline.kernels.layouts import Layout, offset
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
@@ -34,76 +32,10 @@ _write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
 _write_strides = struct.Struct("=4q").pack_into
 
 
-def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which arrays of this type are computed."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
-
-
-def name_of(dtype: np.dtype[Any]) -> DType:
-    """The type in which arrays of this type are computed, as kernels are named."""
-    return "float64" if dtype == np.float64 else "float32"
-
-
 def workers_for(cost: int) -> int:
     """The number of threads for this many multiply-adds."""
     allowed = threads.get_threads()
     return allowed if cost > WORTH_A_THREAD else 1
-
-
-def address_of(array: Array) -> int:
-    """The address of an array's first number."""
-    return int(_address_at(id(array) + _HEADER).value)
-
-
-def _reads_addresses() -> bool:
-    """Whether the address is the first field of NumPy's array object, after Python's header: so NumPy's ABI says, and
-    reading it there is seven times as fast as `array.ctypes.data`. An interpreter might have another header."""
-    arrays = np.arange(6.0), np.arange(6.0)[2:], np.broadcast_to(np.float32(1), (2, 3))
-    return sys.implementation.name == "cpython" and all(
-        _address_at(id(array) + _HEADER).value == array.ctypes.data for array in arrays
-    )
-
-
-_HEADER = object.__basicsize__
-_address_at = ctypes.c_size_t.from_address
-if not _reads_addresses():
-
-    def address_of(array: Array) -> int:
-        """The address of an array's first number."""
-        return int(array.ctypes.data)
-
-
-class ArrayForm(NamedTuple):
-    """An array of four axes apart from its memory: its shape, its strides in bytes, and its type."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-
-def form_of(array: Array) -> ArrayForm:
-    """The form of an array of four axes."""
-    return ArrayForm(array.shape, array.strides, array.dtype)
-
-
-class Memory(NamedTuple):
-    """The addresses of a pass's arrays: q, k and v; and each row's maximum and sum, m and l, (B, H, N), contiguous."""
-
-    q: int
-    k: int
-    v: int
-    maxima: int
-    sums: int
-
-
-def memory_of(q: Array, k: Array, v: Array, maxima: Array, sums: Array) -> Memory:
-    """The addresses of these arrays."""
-    return Memory(*map(address_of, (q, k, v, maxima, sums)))
-
-
-def strided(array: Array) -> tuple[int, ...]:
-    """Address and strides of an array of up to four axes, as in `STRIDED`."""
-    return (address_of(array), *array.strides, 0, 0, 0, 0)[:5]
 
 
 class Params:
@@ -179,24 +111,24 @@ class Params:
         """Set another number of keys, with arrays of these strides and this mask, of intervals alone."""
         self.set("M", count)
         program, memory = self.program, self._memory
-        _write_strides(memory, _offset(program, "k") + 8, *k_strides)
-        _write_strides(memory, _offset(program, "v") + 8, *v_strides)
-        place = _offset(program, "mask") + _BOUNDS
+        _write_strides(memory, offset(program, "k") + 8, *k_strides)
+        _write_strides(memory, offset(program, "v") + 8, *v_strides)
+        place = offset(program, "mask") + _BOUNDS
         if mask is None:
             _write(memory, place, 0)
         else:
             _write(memory, place, address_of(mask.bounds))
             _write_strides(memory, place + 8, *_row_strides(mask.bounds))
-            _write(memory, _offset(program, "mask"), mask.bounds.shape[3])
+            _write(memory, offset(program, "mask"), mask.bounds.shape[3])
             self.held.append(mask)
 
     def set(self, name: str, value: int) -> None:
         """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""
-        _write(self._memory, _offset(self.program, name), value)
+        _write(self._memory, offset(self.program, name), value)
 
     def read(self, name: str) -> int:
         """Read a field that is a whole number."""
-        (value,) = _read(self._memory, _offset(self.program, name))
+        (value,) = _read(self._memory, offset(self.program, name))
         return int(value)
 
     def _tell_mask(self, lowered: LoweredMask) -> None:
@@ -291,66 +223,7 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
     return loop
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The layout of a thread's workspace, as the bytes of its fields in a program's params.
-
-    Attributes:
-        size: bytes of the workspace.
-        told: pieces of the params' bytes, each with its offset.
-    """
-
-    size: int
-    told: tuple[tuple[int, bytes], ...]
-
-
-def laid_out(
-    program: Program, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None
-) -> Layout:
-    """Lay out a workspace with parts of these sizes in bytes, and room for `panels` panels.
-
-    This is slow compared with a small call, so reuse the layout for calls with the same sizes.
-    """
-    told = []
-    if panel is not None:
-        places, size = _follow(PANEL_LAYOUT, panel, PANEL.itemsize)
-        places["size"] = size
-        told.append(_field(program, "panel", places))
-        sizes = {"panels": panels * size, **sizes}
-    places, size = _follow(WORKSPACE[program], sizes, WORKSPACE[program].itemsize)
-    told.append(_field(program, "workspace", places))
-    return Layout(size, tuple(told))
-
-
-def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
-    """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
-    places = np.zeros((), kind)
-    begin = _whole_lines(begin)
-    for name, size in sizes.items():
-        places[name] = begin
-        begin += _whole_lines(size)
-    return places, begin
-
-
-def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
-    """A field of a program's params: its offset, and its bytes."""
-    return _offset(program, name), value.tobytes()
-
-
-@cache
-def _offset(program: Program, name: str) -> int:
-    """The offset of a field of a program's params."""
-    fields = PARAMS[program].fields
-    assert fields is not None
-    return int(fields[name][1])
-
-
 #: The offset of the bounds in a `MASK`, whose first field is the number of intervals.
 _BOUNDS = MASK.fields["bounds"][1] if MASK.fields else 0
 #: The offsets of the arrays' addresses, by program.
-_PLACES = {program: Memory(*(_offset(program, name) for name in ("q", "k", "v", "m", "l"))) for program in PARAMS}
-
-
-def _whole_lines(size: int) -> int:
-    """`size` bytes rounded up to whole cache lines."""
-    return -(-size // 64) * 64
+_PLACES = {program: Memory(*(offset(program, name) for name in ("q", "k", "v", "m", "l"))) for program in PARAMS}

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from eyeline.kernels.region import Region, code
@@ -79,10 +80,10 @@ def why_none() -> str:
 
 def _find() -> Team | None:
     try:
-        with open("/proc/self/maps", "rb") as file:
-            loaded = [os.fsdecode(name) for name in dict.fromkeys(_LIBRARIES.findall(file.read()))]
+        maps = Path("/proc/self/maps").read_bytes()
     except OSError:
         return None
+    loaded = [os.fsdecode(name) for name in dict.fromkeys(_LIBRARIES.findall(maps))]
     torch = [name for name in loaded if "/libtorch_cpu" in name]
     # As the loader does for torch: first what is visible to all, then what torch depends on.
     wanted = next(filter(None, (_entry(name) for name in (None, *torch))), None)

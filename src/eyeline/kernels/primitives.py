@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
-from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, address_of
+from eyeline.kernels.compiled.programs import FEW_BEST, KEY_BLOCK
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.launch import Params
 from eyeline.masks import edges
 
 Array = NDArray[Any]
@@ -179,10 +180,11 @@ class PrimitiveRoom(NamedTuple):
 
     def in_workspace(self, line: int, size: int) -> dict[str, int]:
         """Sizes in bytes of a workspace's parts for reading primitives, with numbers of `size` bytes."""
+        best = max(self.select, FEW_BEST) if self.select else 0
         return {
             "threshold": line,
-            "best": self.select * line,
-            "best_keys": self.select * line // size * 8,
+            "best": best * line,
+            "best_keys": best * line // size * 4,
             "row_log_weights": line,
             "row_distances": line,
             "row_bins": self.bins * line,

@@ -12,20 +12,9 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import (
-    ArrayForm,
-    Layout,
-    Memory,
-    Params,
-    address_of,
-    computed,
-    form_of,
-    laid_out,
-    memory_of,
-    tasks_at_a_time,
-    tell_rectangle,
-    workers_for,
-)
+from eyeline.kernels.forms import ArrayForm, Memory, address_of, computed, form_of, memory_of
+from eyeline.kernels.launch import Params, tasks_at_a_time, tell_rectangle, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 

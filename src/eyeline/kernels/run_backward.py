@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
-from eyeline.kernels.launch import (
-    Layout,
-    Params,
-    form_of,
-    laid_out,
-    memory_of,
-    strided,
-    tasks_at_a_time,
-    workers_for,
-)
+from eyeline.kernels.forms import form_of, memory_of, strided
+from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop

@@ -11,7 +11,9 @@ from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
-from eyeline.kernels.launch import ArrayForm, Layout, Memory, Params, address_of, laid_out, tasks_at_a_time, workers_for
+from eyeline.kernels.forms import ArrayForm, Memory, address_of
+from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.masks import LoweredMask
 

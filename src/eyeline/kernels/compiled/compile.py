@@ -77,7 +77,8 @@ def _optimised(source: str, on: Target):
         if not function.is_declaration and any(name in function.name for name in APART):
             function.add_function_attribute("noinline")
     # No automatic vectorisation: the vectors are explicit already, and LLVM would make short copying loops slower.
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Nor the highest level, which makes code a fifth longer, and no faster.
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

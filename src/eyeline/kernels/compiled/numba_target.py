@@ -11,14 +11,21 @@ from __future__ import annotations
 from functools import cached_property
 
 from llvmlite import ir
-from numba.core import funcdesc, lowering, registry, target_extension, types, typing, untyped_passes
-from numba.core.callconv import BaseCallConv
-from numba.core.compiler import CompilerBase, _LowerResult
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core import funcdesc, lowering, registry, target_extension, types, typing
+from numba.core.bytecode import ByteCode, FunctionIdentity
+from numba.core.callconv import BaseCallConv, create_error_model
+from numba.core.compiler import Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaTypeError
-from numba.core.typed_passes import NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
+from numba.core.interpreter import Interpreter
+from numba.core.ir_utils import build_definitions
+from numba.core.sigutils import normalize_signature
+from numba.core.ssa import reconstruct_ssa
+from numba.core.targetconfig import ConfigStack
+from numba.core.transforms import canonicalize_cfg
+from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled import ranges
@@ -176,61 +183,41 @@ class Lower(lowering.Lower):
         else:
             self.builder.store(value, self.getvar(name))
 
+    def lower_binop(self, resty, expr, op):
+        # Numba would first look for an operation with constants.
+        signature = self.fndesc.calltypes[expr]
+        operands = [
+            self.context.cast(self.builder, self.loadvar(side.name), self.typeof(side.name), kind)
+            for side, kind in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        operation = self.context.typing_context.resolve_value_type(op)
+        resolved = self.context.typing_context.resolve_function_type(operation, signature.args, {})
+        result = self.context.get_function(operation, resolved)(self.builder, operands)
+        return self.context.cast(self.builder, result, signature.return_type, resty)
+
     def return_exception(self, exc_class, exc_args=None, loc=None):
         raise NumbaTypeError("a kernel's functions can't raise exceptions")
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class Lowering(LoweringPass):
-    """Numba's lowering pass, without machine code for every function."""
-
-    _name = "kernels_lowering"
-
-    def __init__(self):
-        LoweringPass.__init__(self)
-
-    def run_pass(self, state):
-        context = state.targetctx
-        function = funcdesc.PythonFunctionDescriptor.from_specialized_function(
-            state.func_ir,
-            state.typemap,
-            state.return_type,
-            state.calltypes,
-            mangler=context.mangler,
-            inline=False,
-            noalias=False,
-            abi_tags=[],
-        )
-        Lower(context, state.library, function, state.func_ir, metadata=state.metadata).lower()
-        context.insert_user_function(function.mangled_name, function)
-        state["cr"] = _LowerResult(function, None, cfunc=function.mangled_name, env=None)
-        return True
-
-
-class Pipeline(CompilerBase):
-    """The passes of a function's compilation."""
-
-    PASSES = (
-        untyped_passes.TranslateByteCode,
-        untyped_passes.FixupArgs,
-        untyped_passes.IRProcessing,
-        untyped_passes.GenericRewrites,
-        untyped_passes.ReconstructSSA,
-        NopythonTypeInference,
-        PreLowerStripPhis,
-        Lowering,
-        NoPythonBackend,
+def compile_function(function, arguments, returned, context):
+    """Add a function to the context's module, for these types of arguments; return its descriptor, of which Numba reads
+    the name and the types. These are Numba's passes, as far as kernels need them."""
+    code = Interpreter(FunctionIdentity.from_function(function))
+    code = code.interpret(ByteCode(code.func_id))
+    code.blocks = canonicalize_cfg(code.blocks)
+    code = reconstruct_ssa(code)
+    code._definitions = build_definitions(code.blocks)
+    found = type_inference_stage(context.typing_context, context, code, arguments, returned, {})
+    code = PreLowerStripPhis()._strip_phi_nodes(code)
+    code._definitions = build_definitions(code.blocks)
+    descriptor = funcdesc.PythonFunctionDescriptor.from_specialized_function(
+        code, found.typemap, found.return_type, found.calltypes, context.mangler, False, False, []
     )
-
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        super().__init__(typingctx, targetctx, targetctx.library, args, return_type, flags, locals)
-
-    def define_pipelines(self):
-        passes = PassManager("kernels")
-        for each in self.PASSES:
-            passes.add_pass(each, "")
-        passes.finalize()
-        return [passes]
+    with ConfigStack().enter(Flags()):
+        Lower(
+            context.subtarget(error_model=create_error_model("numpy", context)), context.library, descriptor, code
+        ).lower()
+    return descriptor
 
 
 class KernelTarget(registry.CPUTarget):
@@ -245,33 +232,42 @@ class KernelTarget(registry.CPUTarget):
         return KernelContext(self.typing_context, self._target_name)
 
 
+class compiled(Dispatcher):
+    """The decorator of every compiled function, whose bounds aren't checked; and the function, of which there is a
+    specialisation for each set of argument types."""
+
+    targetdescr = KernelTarget("eyeline")
+
+    def get_call_template(self, args, kws):
+        # One specialisation for all numbers, not one for each constant.
+        return super().get_call_template([types.unliteral(one) for one in args], kws)
+
+    @global_compiler_lock
+    def compile(self, sig):
+        arguments, returned = normalize_signature(sig)
+        if arguments not in self.overloads:
+            self.targetctx.refresh()
+            descriptor = compile_function(self.py_func, arguments, returned, self.targetctx)
+            self.targetctx.insert_user_function(descriptor.mangled_name, descriptor)
+            self.overloads[arguments] = Specialisation(descriptor)
+        return self.overloads[arguments].entry_point
+
+
+class Specialisation:
+    """What Numba asks of a compiled function."""
+
+    objectmode = False
+
+    def __init__(self, descriptor):
+        self.entry_point = descriptor.mangled_name
+        self.signature = typing.signature(descriptor.restype, *descriptor.argtypes)
+
+
 class Kernels(target_extension.CPU):
     """Numba's name for this target."""
 
 
 target_extension.target_registry["eyeline"] = Kernels
-
-
-class KernelDispatcher(Dispatcher):
-    """A compiled function: a specialisation for each set of argument types."""
-
-    targetdescr = KernelTarget("eyeline")
-
-    def add_overload(self, cres):
-        self.overloads[tuple(cres.signature.args)] = cres
-
-
-target_extension.dispatcher_registry[Kernels] = KernelDispatcher
-
-
-#: No bounds checks, no exceptions, no objects whose references are counted.
-OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False, "_nrt": False}
-
-
-def compiled(function):
-    """The decorator of every compiled function."""
-    return KernelDispatcher(function, targetoptions=OPTIONS, pipeline_class=Pipeline)
-
-
+target_extension.dispatcher_registry[Kernels] = compiled
 # For the functions that Numba itself defines in Python.
 target_extension.jit_registry[Kernels] = lambda **options: compiled

@@ -43,7 +43,7 @@ def _define(integer, range_type, iterator_type):
         value = builder.load(place)
         upwards = builder.icmp_signed(">", step, ir.Constant(step.type, 0))
         inside = builder.select(upwards, compare("<", value, stop), compare(">", value, stop))
-        builder.store(builder.add(value, step), place)
+        builder.store(builder.add(value, step, flags=("nsw",) if integer.signed else ()), place)
         return struct_of(builder, context.get_value_type(signature.return_type), (value, inside))
 
 
