@@ -1,7 +1,7 @@
 """Measure: `python -m bench`, or `python -m bench WORD ...` for the rows whose names hold one of the words.
 
-Results go to bench/results/, one file per processor, after each row; a row that is measured again replaces its old result
-there. `python bench/table.py` makes the README's tables of them.
+Results go to bench/results/, one file per processor, after each row; a row that is measured again replaces its old
+result there. `python bench/table.py` makes the README's tables of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -63,7 +64,9 @@ def main(arguments: list[str]) -> None:
                 and (not options.words or any(word in label for word in options.words))
                 and not (options.missing and file.has(part, label))
             ):
+                start = time.perf_counter()
                 file.put(part, label, row(), list(rows))
+                say(f"    in {time.perf_counter() - start:.0f} s")
                 gc.collect()
 
 

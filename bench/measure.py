@@ -22,7 +22,7 @@ TRUTH_AT_MOST = 2**26  # numbers in the float64 matrix, which limits the heads t
 
 
 def measure(case: Case, threads: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """One case's entry of the results file: Eyeline on tensors and on arrays, as far as a peer gets them, and each peer.
+    """One case's entry of the results file: Eyeline on what the peers get, tensors or arrays, and each peer.
 
     Times and ratios are measured in two ways, in a model and alone.
 

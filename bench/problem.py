@@ -68,7 +68,7 @@ class Problem:
 
     @property
     def projection(self) -> tuple[int, int, int]:
-        """The sizes of the product that comes before attention in a model, the projection to the values: its rows, their
+        """The sizes of the product that precedes attention in a model, the projection to the values: its rows, their
         width and the width of the result."""
         B, H, N, D = self.shape
         return B * N, H * D, self.key_shape[1] * D

@@ -1,4 +1,4 @@
-"""What a call costs that has next to nothing to compute: Python and the way to the kernel, warm and with cold caches."""
+"""What a call costs that has next to nothing to compute: the way to the kernel, warm and with cold caches."""
 
 from __future__ import annotations
 

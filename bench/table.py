@@ -30,8 +30,8 @@ def written(result: dict[str, Any]) -> str:
     packages = ("torch", "transformers", "onnxruntime", "jax", "keras", "python")
     peers = ", ".join(f"{name} {versions[name].split('+')[0]}" for name in packages if name in versions)
     about = (
-        f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured peak "
-        f"is {result['peak_gigaflops']:.0f} GF/s; {peers}."
+        f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured "
+        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}."
     )
     blocks = [
         headline(result),
@@ -57,8 +57,8 @@ def headline(result: dict[str, Any]) -> str:
     if rows := list(result["models"].values()):
         lines.append(
             f"**Whole models of transformers take {span([row['ratio'] for row in rows])} as long on `sdpa` as on "
-            f"`eyeline`**, and reading every head's `TopK`, `Entropy` and `Received` takes "
-            f"{span([row['watched_ratio'] for row in rows])} as long as not reading."
+            f"`eyeline`**; watched, with `TopK`, `Entropy` and `Received` of every head, `eyeline` takes "
+            f"{span([row['watched_ratio'] for row in rows])} as long as not watched."
         )
     short = list(misses(result))
     lines.append(f"Short of their targets: {'; '.join(short)}." if short else "Every target is met.")
@@ -92,8 +92,8 @@ def below(ratio: float, target: float) -> bool:
 
 def models_table(rows: Iterable[dict[str, Any]]) -> str:
     lines = [
-        "| model | texts × tokens | on `sdpa` | on `eyeline` | sdpa ÷ eyeline | target | attention alone, share of sdpa's "
-        "time: sdpa ÷ eyeline | read ÷ not read | outputs differ by |",
+        "| model | texts × tokens | on `sdpa` | on `eyeline` | sdpa ÷ eyeline | target | attention in it: share of "
+        "sdpa's time, sdpa ÷ eyeline | watched ÷ not | outputs differ by |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
@@ -103,7 +103,7 @@ def models_table(rows: Iterable[dict[str, Any]]) -> str:
             *(milliseconds(row["milliseconds"][side]) for side in ("sdpa", "eyeline")),
             f"**{row['ratio']:.2f} ×**",
             f"{row['target']:.4g} ×",
-            f"{row['attention_share']:.0%}: {row['attention_ratio']:.2f} ×",
+            f"{row['attention_share']:.0%}, {row['attention_ratio']:.2f} ×",
             f"{row['watched_ratio']:.2f} ×",
             f"{row['difference']:.0e} of {row['largest']:.2g}",
         )
@@ -118,9 +118,9 @@ def sums(rows: Iterable[dict[str, Any]]) -> str:
         if below(row["ratio"], row["target"]):
             share, ratio = row["attention_share"], row["attention_ratio"]
             lines.append(
-                f"- {MODELS[row['model']]} {row['sizes']}: attention is {share:.1%} of `sdpa`'s time, and takes {ratio:.2f} × "
-                f"as long there as ours, which makes 1 ÷ (1 − {share:.3f} + {share:.3f} ÷ {ratio:.2f}) = "
-                f"{1 / (1 - share + share / ratio):.2f}; if ours took no time at all, it would be {1 / (1 - share):.2f}."
+                f"- {MODELS[row['model']]} {row['sizes']}: attention is {share:.1%} of `sdpa`'s time, and takes "
+                f"{ratio:.2f} × as long there as ours, which makes 1 ÷ (1 − {share:.3f} + {share:.3f} ÷ {ratio:.2f}) = "
+                f"{1 / (1 - share + share / ratio):.2f}; if ours took no time, it would be {1 / (1 - share):.2f}."
             )
     return "\n".join(lines)
 
@@ -171,8 +171,8 @@ def milliseconds(value: float) -> str:
 
 def calls(rows: Iterable[dict[str, Any]]) -> list[str]:
     return [
-        f"A call on {row['given']} at ({', '.join(map(str, row['sizes']))}) takes {row['warm']:.0f} µs from start to end, and "
-        f"{row['cold']:.0f} µs with cold caches."
+        f"A call on {row['given']} at ({', '.join(map(str, row['sizes']))}) takes {row['warm']:.0f} µs from start to "
+        f"end, and {row['cold']:.0f} µs with cold caches."
         for row in rows
     ]
 

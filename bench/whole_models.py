@@ -165,7 +165,7 @@ def _loaded(model: str, folder: str, implementation: str) -> Any:
 
 
 def _outputs(model: Any, inputs: dict[str, torch.Tensor], new: int) -> torch.Tensor:
-    """The last hidden states or logits, (batch, tokens, width); of new tokens, the logits of each, (batch, new, width)."""
+    """The last hidden states or logits, (batch, tokens, width); of new tokens their logits, (batch, new, width)."""
     if new:
         asked = {"max_new_tokens": new, "min_new_tokens": new, "do_sample": False}
         found = model.generate(**inputs, **asked, return_dict_in_generate=True, output_logits=True)

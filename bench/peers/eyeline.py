@@ -1,4 +1,4 @@
-"""Eyeline through its public calls: on torch tensors beside those that get tensors, on NumPy arrays beside the others."""
+"""Eyeline through its public calls: on torch tensors beside peers that get tensors, on NumPy arrays beside others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import eyeline as el
 from bench.peers.tensors import answers as torch_answers
 from bench.peers.tensors import array, product, solved, tensors
 from bench.problem import SEED, Arrays, Problem, Way
-from eyeline.bench.products import numpy_product
+from eyeline.bench.products import array_product
 
 READ = [el.TopK(8), el.Entropy(), el.Received(), el.MeanDistance()]
 
@@ -29,7 +29,7 @@ def on_tensors(problem: Problem, arrays: Arrays) -> list[Way]:
 
 def on_arrays(problem: Problem, arrays: Arrays) -> list[Way]:
     """Without gradients, in float32."""
-    given, inputs, before = _given(problem), (arrays.q, arrays.k, arrays.v), numpy_product(*problem.projection)
+    given, inputs, before = _given(problem), (arrays.q, arrays.k, arrays.v), array_product(*problem.projection)
     if problem.read:
         return [Way("NumPy", lambda: el.observe(*inputs, read=READ, **given), _seen, before)]
     return [Way("NumPy", lambda: (el.attention(*inputs, **given),), torch_answers, before)]

@@ -25,19 +25,21 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
     )
     rng = np.random.default_rng(0)
     rows, width, outputs = problem.projection
-    projected = {name: rng.standard_normal(size, np.float32) for name, size in (("x", (rows, width)), ("w", (width, outputs)))}
+    shapes = {"x": (rows, width), "w": (width, outputs)}
+    projected = {name: rng.standard_normal(shape, np.float32) for name, shape in shapes.items()}
     by_head = {"q": arrays.q, "k": arrays.k, "v": arrays.v}
     by_token = {name: np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(B, N, H * D) for name, x in by_head.items()}
     found = []
     for name, node, inputs in (("Attention", standard, by_head), ("MultiHeadAttention", own, by_token)):
         for spinning in (False, True):
-            given = inputs | projected
-            session = _session(node, given, spinning)
+            session = _session(node, inputs | projected, spinning)
+            attend = inputs | projected | {"project": np.array(False)}
+            project = attend | {"project": np.array(True)}
 
-            def call(session=session, feed=given | {"project": np.array(False)}) -> NDArray[Any]:
+            def call(session=session, feed=attend) -> NDArray[Any]:
                 return session.run(None, feed)[0]
 
-            def product(session=session, feed=given | {"project": np.array(True)}) -> object:
+            def product(session=session, feed=project) -> object:
                 return session.run(None, feed)
 
             def answers(output: NDArray[Any]) -> dict[str, NDArray[Any]]:

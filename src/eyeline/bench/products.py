@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from eyeline.kernels.products import PackedMatrix
 
-def numpy_product(rows: int, inputs: int, outputs: int) -> Callable[[], object]:
-    """A product (rows, inputs) · (inputs, outputs) of NumPy arrays, float32."""
+
+def array_product(rows: int, inputs: int, outputs: int) -> Callable[[], object]:
+    """A product (rows, inputs) · (inputs, outputs) of arrays as our models make it, float32."""
     rng = np.random.default_rng(0)
-    x, matrix = (rng.standard_normal(shape, dtype=np.float32) for shape in ((rows, inputs), (inputs, outputs)))
-    return lambda: x @ matrix
+    x, matrix = (rng.standard_normal(shape, dtype=np.float32) for shape in ((rows, inputs), (outputs, inputs)))
+    packed = PackedMatrix([matrix], [None])
+    return lambda: packed.times(x)
 
 
 def torch_product(rows: int, inputs: int, outputs: int, dtype: str = "float32") -> Callable[[], object]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eyeline import reference
 from eyeline.bench.peak import gigaflops
-from eyeline.bench.products import numpy_product, torch_product
+from eyeline.bench.products import array_product, torch_product
 from eyeline.bench.turns import after_products, times_as_long, turn_by_turn
 from eyeline.calls import attention, observe
 from eyeline.kernels.machine import target
@@ -46,8 +46,8 @@ class Task:
 
     @property
     def projection(self) -> tuple[int, int, int]:
-        """The sizes of the product before attention in a model, the projection to the values: its rows, their width
-        and the width of the result."""
+        """The sizes of the product that precedes attention in a model, the projection to the values: its rows, their
+        width and the width of the result."""
         return self.queries, self.heads * self.head_dim, (self.key_heads or self.heads) * self.head_dim
 
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -99,7 +99,7 @@ def measured(task: Task, here: Surroundings, turns: int | None = None) -> Measur
     for name, call in sides.items():
         difference = np.asarray(call(), np.float64)[:, : truth.shape[1]] - truth
         errors[name] = float(np.sqrt((difference**2).mean()))
-    product = (torch_product if here.torch else numpy_product)(*task.projection)
+    product = (torch_product if here.torch else array_product)(*task.projection)
     ways = (
         after_products(sides, dict.fromkeys(sides, product), turns, here.threads),
         turn_by_turn(sides, turns, here.threads),

@@ -17,9 +17,9 @@ PATIENCE = 0.5  # seconds to wait for other threads, at most
 def turn_by_turn(sides: Mapping[str, Callable[[], object]], turns: int, threads: int) -> dict[str, list[float]]:
     """The time of each side in each turn, alone, in seconds.
 
-    Before every turn all other threads of the process fall asleep, since most libraries' keep spinning for a while after
-    their work and would take a processor from the next side; then `threads` processors do multiply-adds for some
-    milliseconds, so that they are awake. The first side changes from turn to turn.
+    Before every turn all other threads of the process fall asleep, since those of most libraries keep spinning for a
+    while after their work and would take a processor from the next side; then `threads` processors do multiply-adds for
+    some milliseconds, so that they are awake. The first side changes from turn to turn.
     """
     return _in_alternation(sides, turns, lambda name: _rest(threads))
 
@@ -32,9 +32,9 @@ def after_products(
 ) -> dict[str, list[float]]:
     """The time of each side in each turn as in a model, in seconds: at once after a matrix product.
 
-    Before every turn the other sides' threads fall asleep, and the processors are kept awake, as in `turn_by_turn`; then
-    the side's product is made once: when the turn begins, its threads may still be spinning, and its arrays fill the
-    caches.
+    Before every turn the other sides' threads fall asleep, and the processors are kept awake, as in `turn_by_turn`;
+    then the side's product is made once: when the turn begins, its threads may still be spinning, and its arrays fill
+    the caches.
 
     Args:
         sides: the call of each side.
@@ -58,8 +58,8 @@ def back_to_back(sides: Mapping[str, Callable[[], object]], turns: int) -> dict[
 def _rest(threads: int) -> None:
     """Wait until no other thread of this process runs, then keep `threads` processors busy for some milliseconds.
 
-    After a product of 512 × 768 × 768, threads of OpenMP were seen spinning for 10 ms, those of ONNX Runtime for 40, and
-    those of OpenBLAS, which NumPy uses, for 110.
+    After a product of 512 × 768 × 768, threads of OpenMP were seen spinning for 10 ms, those of ONNX Runtime for 40,
+    and those of OpenBLAS, which NumPy uses, for 110.
     """
     end, quiet = time.perf_counter() + PATIENCE, 0
     while quiet < 2 and time.perf_counter() < end:

@@ -41,11 +41,12 @@ def row(found: Measured, ink: Ink) -> str:
     divided by ours."""
     ours, peak = found.ours, found.of_peak
     if found.torch and found.ratio is not None:
-        ratios = f"{found.ratio.in_a_model:.2f} ×", f"{found.ratio.alone:.2f} ×"
-        cells = [found.name, found.sizes, *_in_a_model(ours), *_in_a_model(found.torch), *ratios]
+        ratios = (found.ratio.in_a_model, found.ratio.alone)
+        times = [f"{ratio:.{2 if ratio < 99 else 0}f} ×" for ratio in ratios]
+        cells = [found.name, found.sizes, *_in_a_model(ours), *_in_a_model(found.torch), *times]
         return _line(cells, _BESIDE_TORCH, ink)
     shares = (f"{peak.in_a_model:.0%}", f"{peak.alone:.0%}") if peak else ("", "")
-    times = _milliseconds(ours.seconds.in_a_model), _milliseconds(ours.seconds.alone)
+    times = [_milliseconds(ours.seconds.in_a_model), _milliseconds(ours.seconds.alone)]
     cells = [found.name, found.sizes, times[0], shares[0], times[1], shares[1], f"{ours.error:.0e}"]
     return _line(cells, _WITHOUT_TORCH, ink)
 
