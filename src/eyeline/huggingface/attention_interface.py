@@ -11,7 +11,6 @@ from torch.compiler import is_compiling
 
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.import_hook import register_on_import
 from eyeline.huggingface.observers import observer_of
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
@@ -164,6 +163,3 @@ def _weights(call: AttentionCall) -> Tensor:
         )
     weights: Any = call.observe([Weights()])[1].weights
     return torch.as_tensor(weights).to(call.q.dtype)
-
-
-register_on_import()  # this function itself, in place of the one that loads this module
