@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -15,11 +16,10 @@ from comparing import same_bits
 from gradients import Call, four_axes, textbook
 from hypothesis import given
 from hypothesis import strategies as st
-from interrupting import until_interrupted
 from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 
 import eyeline as el
-from eyeline.kernels import launch, run, run_backward, threads
+from eyeline.kernels import launch, pool, region, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import Gradients
@@ -286,6 +286,15 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
     q, k, v, d_output = draw(10, *[(1, 2, 900, 16)] * 4)
     call = Call.of(Case(q, k, v, None, None))
     want = call.differentiate(d_output)
+    code, rounds = region.code(), []
+
+    def interrupted(*arguments):
+        rounds.append(code.lead(*arguments))
+        if len(rounds) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return rounds[-1]
+
+    monkeypatch.setenv("EYELINE_TEAM", "pool")
     monkeypatch.setattr(run_backward, "_MOST_KEYS", 128)
     monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
     threads.set_threads(2)
@@ -294,11 +303,14 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
         arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output)
         with monkeypatch.context() as patched:
             patched.setattr(launch, "BETWEEN_LOOKS", 1)
-            for delay in (0.003, 0.01, 0.03):
-                until_interrupted(delay, lambda: run_backward.backward(*arguments))
+            patched.setattr(pool, "code", lambda: code._replace(lead=interrupted))
+            with pytest.raises(KeyboardInterrupt):
+                run_backward.backward(*arguments)
         same_gradients(run_backward.backward(*arguments), want)
     finally:
         threads.set_threads(None)
+    assert len(rounds) == 3
+    assert 0 not in rounds  # tasks were left
 
 
 def test_memory_grows_with_the_tokens_not_with_their_square():
@@ -338,4 +350,4 @@ def test_narrower_vectors_give_the_same_bits():
 
 
 def test_an_arm_processors_code_multiplies_and_adds_at_once():
-    assert int(run_alone(ARM, NUMBA_OPT="0")) > 50
+    assert int(run_alone(ARM)) > 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,11 +11,10 @@ import numpy as np
 import pytest
 import torch
 from comparing import same_bits
-from interrupting import until_interrupted
 
 import eyeline as el
 from eyeline import reference
-from eyeline.kernels import launch, run, run_backward, threads
+from eyeline.kernels import launch, pool, region, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
 
@@ -93,11 +93,22 @@ def test_ctrl_c_in_the_backward_pass_leaves_the_pool_usable(two_threads, monkeyp
     q, k, v = tensors(np.random.default_rng(0), 1, 6, 700, 8)
     gradient = torch.ones(1, 6, 700, 8)
     want = torch.autograd.grad(el.attention(q, k, v), (q, k, v), gradient)
+    code, rounds = region.code(), []
+
+    def interrupted(*arguments):
+        rounds.append(code.lead(*arguments))
+        signal.raise_signal(signal.SIGINT)
+        return rounds[-1]
+
     output = el.attention(q, k, v)
+    monkeypatch.setenv("EYELINE_TEAM", "pool")
     with monkeypatch.context() as patch:
+        patch.setattr(pool, "code", lambda: code._replace(lead=interrupted))
         patch.setattr(launch, "BETWEEN_LOOKS", 1)
-        for delay in (0.003, 0.01, 0.03):
-            until_interrupted(delay, lambda: torch.autograd.grad(output, (q, k, v), gradient, retain_graph=True))
+        with pytest.raises(KeyboardInterrupt):
+            torch.autograd.grad(output, (q, k, v), gradient)
+    assert len(rounds) == 1
+    assert rounds[0]  # tasks were left
     again = torch.autograd.grad(el.attention(q, k, v), (q, k, v), gradient)
     for got, one in zip(again, want, strict=True):
         same_bits(got.numpy(), one.numpy())

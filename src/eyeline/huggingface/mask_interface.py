@@ -7,7 +7,6 @@ Eyeline's masks and the positions of the padding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,25 +66,29 @@ def mask(
         found = structure(mask_function, positions)
     except UnreadableError:
         found = _evaluated_mask(mask_function, shape, positions, use_vmap, device)
-    dense = partial(
-        eager_mask,
-        batch_size=batch_size,
-        q_length=q_length,
-        kv_length=kv_length,
-        q_offset=positions.first_query,
-        kv_offset=positions.first_key,
-        mask_function=mask_function,
-        attention_mask=attention_mask,
-        use_vmap=use_vmap,
-        device=device,
-        dtype=kwargs.get("dtype", torch.float32),
-    )
+
+    def dense() -> Tensor:
+        made: Tensor = eager_mask(
+            batch_size=batch_size,
+            q_length=q_length,
+            kv_length=kv_length,
+            q_offset=positions.first_query,
+            kv_offset=positions.first_key,
+            mask_function=mask_function,
+            attention_mask=attention_mask,
+            use_vmap=use_vmap,
+            device=device,
+            dtype=kwargs.get("dtype", torch.float32),
+        )
+        return made
+
     if attention_mask is None:
         return StructuredMask(found, positions, None, shape, dense)
-    tokens = np.asarray(attention_mask.cpu())
-    padding = _padding(tokens, positions, hides_future(found))
-    found = padding if found is None else found if padding is None else found & padding
-    return StructuredMask(found, positions, None if tokens.all() else attention_mask, shape, dense)
+    all_real = bool(attention_mask.all())
+    if not all_real or positions.first_key + kv_length > attention_mask.shape[1]:
+        padding = _padding(np.asarray(attention_mask.cpu()), positions, hides_future(found))
+        found = padding if found is None else found if padding is None else found & padding
+    return StructuredMask(found, positions, None if all_real else attention_mask, shape, dense)
 
 
 def _padding(tokens: NDArray[np.bool_], positions: Positions, future_hidden: bool) -> Mask | None:

@@ -82,6 +82,10 @@ class StructuredMask:
     def __repr__(self) -> str:
         return f"StructuredMask({self.mask!r}, {' × '.join(map(str, self.shape))})"
 
+    def is_of(self, query: Tensor, key: Tensor) -> bool:
+        """Whether it has a row for each of the queries, (B, H, N, D), and a column for each of the keys."""
+        return self.shape[3] == key.shape[2] and self.shape[2] == query.shape[2]
+
     def real_queries(self) -> Tensor | None:
         """Which queries aren't padding, bool, (B, N), where queries and keys are of one sequence; None if none is
         padding."""

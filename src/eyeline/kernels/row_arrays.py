@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 
 Array = NDArray[np.float32]
 _FLOAT32 = np.dtype(np.float32)
@@ -97,9 +97,11 @@ def check_apart(name: str, written: Array, other_name: str, other: Array, *, sam
 
 
 def _in_place(array: Array) -> bool:
+    if not array.flags.aligned:
+        return False
     if array.flags.c_contiguous:
         return True
-    if (array.shape[-1] > 1 and array.strides[-1] != 4) or not array.flags.aligned:
+    if array.shape[-1] > 1 and array.strides[-1] != 4:
         return False
     # The axes but the last two must be one.
     counts, strides = array.shape[:-2], array.strides[:-2]

@@ -10,7 +10,7 @@ import numpy as np
 
 from eyeline.kernels import threads
 from eyeline.kernels.compiled.rowwise_params import ROWWISE, RowPass
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 from eyeline.kernels.row_arrays import (
     NO_ROWS,
     Array,

@@ -7,7 +7,7 @@ import ctypes
 
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.compiled.programs import Program
-from eyeline.kernels.launch import BETWEEN_LOOKS
+from eyeline.kernels.launch import tasks_at_a_time
 
 _from_memory = ctypes.c_char.from_buffer
 
@@ -21,13 +21,8 @@ def run_tasks(program: Program, memory: bytearray, workspace: int, cost: int, wo
         workspace: bytes of a thread's workspace.
         cost: the multiply-adds of a task, about.
         workers: the number of threads.
-        held: whatever must live until all threads have ended.
+        held: whatever must live until all threads have ended: this call keeps it alive.
     """
-
-    def stop() -> None:
-        memory[:8] = memory[8:16]
-
     kernel = kernel_cache.kernel(program, "float32")
     address = ctypes.addressof(_from_memory(memory))
-    most = max(1, BETWEEN_LOOKS // max(cost, 1))
-    threads.run(kernel, address, workspace, most, workers, (memory, held), stop)
+    threads.run(kernel, address, workspace, tasks_at_a_time(cost), workers)
