@@ -12,7 +12,7 @@ import pytest
 
 from eyeline.kernels import kernel_cache, machine
 from eyeline.kernels.compiled.programs import PROGRAMS
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
 DIGEST = """

@@ -148,7 +148,8 @@ def test_a_traces_weights_are_those_of_the_run(minilm, trace):
     run = minilm.run([minilm.tokens(TEXT).ids], weights=True)
     for layer, kept in enumerate(run.layers):
         for head in range(12):
-            assert np.abs(trace.weights(layer, head) - kept.weights[0, head]).max() < 1e-6
+            # A trace's weights come from lse in float32, whose last digit is 1e-6 and more above 8.
+            assert np.abs(trace.weights(layer, head) - kept.weights[0, head]).max() < 2e-6
 
 
 def test_grouped_heads_and_windows_of_a_decoder(tmp_path):

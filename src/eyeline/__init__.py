@@ -1,7 +1,7 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
 Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
-shows texts on a page. Importing this package loads only NumPy: kernels, models and views load at their first use.
+shows texts on a page; `embed` makes vectors of them. Importing this package loads only NumPy: kernels, models and views load at their first use.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from eyeline.version import VERSION
 if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout
     from eyeline.huggingface import attach, watch
+    from eyeline.models import embed
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -54,6 +55,7 @@ __all__ = [
     "attach",
     "attention",
     "compare",
+    "embed",
     "explain",
     "get_threads",
     "heads",
@@ -74,6 +76,7 @@ _LATER = {
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
+    "embed": "models",
     "explain": "answers",
     "heads": "answers",
     "load_trace": "traces",

@@ -21,21 +21,37 @@ def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
 
     Yields a function to call after each layer, with the number of finished layers and of all layers.
     """
+    with _bar(worded("layers"), shown) as move:
+        yield lambda done, count: move(done, count, worded("{done} of {count} layers", done=done, count=count))
+
+
+@contextmanager
+def texts_shown(count: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar of `count` texts, if stderr is a terminal.
+
+    Yields a function to call with the number of finished texts.
+    """
+    with _bar("texts") as move:
+        yield lambda done: move(done, count, f"{done} of {count} texts")
+
+
+@contextmanager
+def _bar(begins: str, shown: bool = True) -> Iterator[Callable[[int, int, str], None]]:
+    """Show a progress bar, if `shown` and stderr is a terminal; yields a function of (done, count, description)."""
     if not (shown and sys.stderr.isatty()):
-        yield lambda done, count: None
+        yield lambda done, count, line: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(worded("layers"), total=None)
+        task = bar.add_task(begins, total=None)
 
-        def say(done: int, count: int) -> None:
-            line = worded("{done} of {count} layers", done=done, count=count)
+        def move(done: int, count: int, line: str) -> None:
             bar.update(task, completed=done, total=count, description=line, refresh=True)
 
-        yield say
+        yield move
 
 
 @contextmanager

@@ -49,3 +49,22 @@ def text_or_file(given: str) -> str:
             "pass a sentence that looks like a path through stdin: echo ... | eyeline heads -"
         )
     return text_or_stdin(given)
+
+
+def lines_of(given: str) -> list[str]:
+    """The lines of a file, or of stdin if it is -. An empty line is an empty text, but for what follows the last end.
+
+    Raises:
+        QuestionError: if the file isn't UTF-8 text.
+        OSError: if it can't be read.
+    """
+    from eyeline.answers import QuestionError
+
+    data = sys.stdin.buffer.read() if given == "-" else Path(given).read_bytes()
+    try:
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        name = "stdin" if given == "-" else given
+        byte = f"{error.object[error.start]:#04x} at {error.start}"
+        raise QuestionError(f"{name} must be UTF-8 text, got byte {byte}") from None
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]

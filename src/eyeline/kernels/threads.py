@@ -1,18 +1,19 @@
-"""A small thread pool, which runs machine code in parallel without the GIL."""
+"""The threads that run kernels: how many, on which team, and each one's workspace."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable
-from queue import SimpleQueue
 
+import numpy as np
+
+from eyeline.kernels import openmp, pool
+from eyeline.kernels.kernel_cache import Kernel
 from eyeline.kernels.machine import SettingError
+from eyeline.kernels.region import Region
 
 _chosen: int | None = None
-_workers: list[SimpleQueue[_Job]] = []
-_lock = threading.Lock()
 
 
 def get_threads() -> int:
@@ -62,85 +63,86 @@ def _checked(name: str, value: object) -> int:
     return int(count)
 
 
-class _Job:
-    """Work for one thread of the pool, unless the caller claims it first by waiting."""
+class _Own(threading.local):
+    """What each Python thread keeps: a workspace's address, its size, and the memory."""
 
-    def __init__(self, work: Callable[[], None]) -> None:
-        self.work = work
-        self.failure: BaseException | None = None
-        self._ended = threading.Event()
-        self._claim = threading.Lock()
-
-    def do(self) -> None:
-        if not self._claim.acquire(blocking=False):
-            return
-        try:
-            self.work()
-        except BaseException as error:
-            self.failure = error
-        finally:
-            self._ended.set()
-
-    def wait(self) -> None:
-        """Return once the work has ended; cancels it if no thread has begun it."""
-        if not self._claim.acquire(blocking=False):
-            self._ended.wait()
+    workspace: tuple[int, int, object] = (0, -1, None)
 
 
-def run(work: Callable[[], None], threads: int, stop: Callable[[], None]) -> None:
-    """Run the same work here and on `threads` - 1 threads of the pool, in parallel; return when all have ended.
+_own = _Own()
 
-    An exception in any of them, or Ctrl-C, is raised here once all have ended; `stop` is called to end them early.
+
+def run(
+    kernel: Kernel,
+    params: int,
+    workspace_size: int,
+    most: int,
+    threads: int,
+) -> None:
+    """Run `kernel(params, workspace, most)` on `threads` threads, each with a workspace of its own of `workspace_size`
+    bytes on a cache line, again and again until no task is left: until it returns 0.
+
+    The threads are the process's OpenMP team, or our pool's. Either may give fewer. None is running while Python is:
+    between two rounds, each of at most `most` tasks per thread, where it sees Ctrl-C, and once this has ended.
+
+    Raises:
+        SettingError: if `EYELINE_TEAM` isn't one of its values, or there is no such team.
     """
+    stride = -(-workspace_size // 64) * 64
+    address, _, memory = _workspace(stride * threads)
     if threads == 1:
-        work()
-        return
-    handed: list[_Job] = []
-    failure: BaseException | None = None
-    try:
-        _hand_out(work, threads - 1, handed)
-        work()
-    except BaseException as error:
-        failure = error
-        stop()
-    while True:
-        try:
-            for job in handed:
-                job.wait()
-            break
-        except BaseException as error:
-            failure = failure or error
-            stop()
-    failure = failure or next((job.failure for job in handed if job.failure is not None), None)
-    if failure is not None:
-        raise failure
+        while kernel(params, address, most):
+            pass  # back in Python for a moment, where Ctrl-C is noticed
+    else:
+        team = _team()
+        region = Region(kernel, params, address, stride, most, threads, team.number if team else 0)
+        if team is None:
+            pool.run(region, threads)
+        else:
+            team.run(region, threads, get_threads())
+    del memory  # only now
 
 
-def _hand_out(work: Callable[[], None], count: int, handed: list[_Job]) -> None:
-    with _lock:
-        while len(_workers) < count:
-            queue: SimpleQueue[_Job] = SimpleQueue()
-            threading.Thread(target=_serve, args=(queue,), daemon=True, name=f"eyeline-{len(_workers) + 1}").start()
-            _workers.append(queue)
-        for queue in _workers[:count]:
-            job = _Job(work)
-            queue.put(job)
-            handed.append(job)
+def _workspace(size: int) -> tuple[int, int, object]:
+    """This thread's workspace, reused from call to call: its address, on a cache line, its size and its memory, which a
+    larger one made meanwhile, by a signal's handler, must not free."""
+    found = _own.workspace
+    if found[1] < size:
+        memory = np.empty(size + 64, np.uint8)
+        # All three at once: Ctrl-C may come between any two lines.
+        found = _own.workspace = -(-memory.ctypes.data // 64) * 64, size, memory
+    return found
 
 
-def _serve(queue: SimpleQueue[_Job]) -> None:
-    while True:
-        job = queue.get()
-        job.do()
-        del job  # and with it the arrays that its work holds
+def _team_setting() -> str:
+    setting = os.environ.get("EYELINE_TEAM") or "auto"
+    if setting not in ("auto", "openmp", "pool"):
+        raise SettingError(f"EYELINE_TEAM must be auto, openmp or pool, got {setting!r}")
+    return setting
 
 
-def _forget() -> None:
-    """In a forked child: forget the parent's threads, which don't exist there."""
-    global _lock
-    _lock = threading.Lock()
-    _workers.clear()
+def _team() -> openmp.Team | None:
+    """The OpenMP team to run on; None for the pool."""
+    setting = _team_setting()
+    team = None if setting == "pool" else openmp.team()
+    if team is None and setting == "openmp":
+        raise SettingError(
+            f"EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp': {openmp.why_none()}; "
+            f"import torch first, or set EYELINE_TEAM=auto"
+        )
+    return team
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+def describe_team() -> str:
+    """The threads that a call on several threads would run on in this process, and why.
+
+    Raises:
+        SettingError: if `EYELINE_TEAM` isn't one of its values.
+    """
+    setting, team = _team_setting(), openmp.team()
+    if setting == "pool":
+        return "Eyeline's own (EYELINE_TEAM=pool)"
+    if team is not None:
+        return f"the OpenMP team of {team.library}"
+    there = "none, and EYELINE_TEAM=openmp" if setting == "openmp" else "Eyeline's own"
+    return f"{there} ({openmp.why_none()})"

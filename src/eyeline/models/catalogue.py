@@ -37,6 +37,7 @@ class Entry:
         inside: the folder of the files in the package, "top_level_module/folder".
         files: the needed files of the package, by name.
         converted: whether the package has a GGUF file, from which the model's files are made.
+        longest: for an encoder of sentences, the most tokens of a text that it embeds, as its card says.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Entry:
     inside: str
     files: dict[str, PublishedFile]
     converted: bool = False
+    longest: int | None = None
 
     @property
     def requirement(self) -> str:
@@ -74,6 +76,7 @@ CATALOGUE = {
             ),
             "tokenizer.json": PublishedFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         },
+        longest=256,  # its sentence_bert_config.json; tokenizer.json's 128 are those of its training
     ),
     "smollm2": Entry(
         "smollm2",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,46 +51,35 @@ def _instead(folder: Path) -> str:
     return f"no model.safetensors; {_HERE}"
 
 
-#: Up to _FEW rows are multiplied by a matrix part by part, _TOGETHER rows at a time, so that no product has more than
-#: _ALONE multiplications, which OpenBLAS runs in the calling thread: on a busy machine, its threads wait for each other
-#: and took twenty times as long.
-_FEW, _TOGETHER, _ALONE = 64, 16, 2**18
-
-
 class StoredMatrix:
-    """A matrix in a file, in the file's own type; it is converted to float32 on use.
+    """A matrix in a file, in the file's own type.
 
     Attributes:
         stored: (rows, columns), a view of the mapped file.
     """
 
-    def __init__(self, stored: NDArray[Any]) -> None:
+    def __init__(self, stored: NDArray[Any], mapped: mmap.mmap | None = None) -> None:
         self.stored = stored
-        self._used = False
-
-    def times(self, x: Array) -> Array:
-        """x·Wᵀ for x, (rows, columns). For few rows, the matrix is converted part by part, and the result not kept."""
-        if len(x) > _FEW:
-            return np.asarray(x @ self.whole.T)
-        source = self.whole if self._used else self.stored
-        self._used = True
-        y = np.empty((len(x), len(source)), np.float32)
-        part = max(_ALONE // (min(len(x), _TOGETHER) * x.shape[1] or 1), 1)
-        for first in range(0, len(source), part):
-            some = _float32(source[first : first + part]).T
-            for row in range(0, len(x), _TOGETHER):
-                rows = slice(row, row + _TOGETHER)
-                np.matmul(x[rows], some, out=y[rows, first : first + part])
-        return y
+        self._mapped = mapped
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Array:
         """Some rows, float32. Only these are read from the disk."""
         return _float32(self.stored[rows])
 
-    @cached_property
+    @property
     def whole(self) -> Array:
-        """The whole matrix, float32, kept from then on; a view of the file if that is float32."""
+        """The whole matrix, float32: a view of the file if that is float32."""
         return _float32(self.stored)
+
+    def release(self) -> None:
+        """Give the memory of the file's pages back; they are read again when they are needed again."""
+        if self._mapped is None or not hasattr(self._mapped, "madvise"):
+            return
+        first = self.stored.ctypes.data - np.frombuffer(self._mapped, np.uint8).ctypes.data
+        last = first + self.stored.nbytes
+        first, last = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE, last // mmap.PAGESIZE * mmap.PAGESIZE
+        if first < last:
+            self._mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 _TYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "BF16": "<u2"}
@@ -115,28 +104,28 @@ class StoredTensors:
 
     def __init__(self, path: Path, prefix: str = "") -> None:
         self.path = path
-        self._entries: dict[str, tuple[NDArray[np.uint8], dict[str, Any]]] = {}
+        self._entries: dict[str, tuple[_File, dict[str, Any]]] = {}
         for file in shards_of(path) if path.suffix == ".json" else [path]:
-            data, header = _mapped(file)
+            opened, header = _mapped(file)
             for name, entry in header.items():
                 # In old files a norm's weights are named gamma and beta.
-                self._entries[_current(name.removeprefix(prefix))] = (data, entry)
+                self._entries[_current(name.removeprefix(prefix))] = (opened, entry)
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
     def vector(self, name: str, size: int) -> Array:
         """A vector, float32."""
-        return _float32(self._stored(name, size))
+        return _float32(self._stored(name, size)[0])
 
     def matrix(self, name: str, rows: int, columns: int) -> StoredMatrix:
         """A matrix, in the file's own type."""
-        return StoredMatrix(self._stored(name, rows, columns))
+        return StoredMatrix(*self._stored(name, rows, columns))
 
-    def _stored(self, name: str, *shape: int) -> NDArray[Any]:
+    def _stored(self, name: str, *shape: int) -> tuple[NDArray[Any], mmap.mmap]:
         if name not in self._entries:
             raise ModelError(f"{self.path} has no tensor {name}, which config.json's model needs; get the model again")
-        data, entry = self._entries[name]
+        file, entry = self._entries[name]
         if tuple(entry["shape"]) != shape:
             raise ModelError(
                 f"{self.path}: {name} must have shape {shape} by config.json, got {tuple(entry['shape'])}; the two "
@@ -147,7 +136,7 @@ class StoredTensors:
             known = ", ".join(_TYPES)
             raise ModelError(f"{self.path}: {name} must be one of {known}, got {kind}; save the model in one of these")
         first, last = entry["data_offsets"]
-        return data[first:last].view(_TYPES[kind]).reshape(shape)
+        return file.data[first:last].view(_TYPES[kind]).reshape(shape), file.mapped
 
     def shape(self, name: str, otherwise: tuple[int, int]) -> tuple[int, int]:
         """The shape of a matrix whose size isn't in config.json; `otherwise` if there is no matrix of that name."""
@@ -188,8 +177,15 @@ def shards_of(index: Path) -> list[Path]:
     return [index.parent / name for name in names]
 
 
-def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-    """The bytes of a safetensors file's tensors, mapped, and its header."""
+class _File(NamedTuple):
+    """A mapped file, and the bytes of its tensors."""
+
+    mapped: mmap.mmap
+    data: NDArray[np.uint8]
+
+
+def _mapped(path: Path) -> tuple[_File, dict[str, Any]]:
+    """A safetensors file, mapped, and its header."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -199,15 +195,15 @@ def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(length))
-        # Mapped, not read: of the embeddings, only the rows that a text needs are read from the disk.
-        data = np.asarray(np.memmap(path, np.uint8, "r"))[8 + length :]
+            # Mapped, not read: of the embeddings, only the rows that a text needs are read from the disk.
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (SafetensorError, ValueError, RecursionError) as error:
         reason = str(error).removeprefix("Error while deserializing header: ")
         raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
     except OSError as error:
         raise ModelError(f"{path} can't be read: {error.strerror or error}") from None
     header.pop("__metadata__", None)
-    return data, header
+    return _File(mapped, np.frombuffer(mapped, np.uint8)[8 + length :]), header
 
 
 def _current(name: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.errors import ModelError
+
+Json = TypeVar("Json", dict[str, Any], list[Any])
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class ConfigSettings:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._data = _read_json(path)
+        self._data: dict[str, Any] = read_json(path, dict)
 
     def get(self, name: str) -> Any:
         """The unchecked setting, None if it is left out."""
@@ -100,15 +102,21 @@ class ConfigSettings:
 _MOST = 2**31 - 1
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, kind: type[Json]) -> Json:
+    """A file's JSON, an object (dict) or an array (list).
+
+    Raises:
+        ModelError: if it can't be read, is no JSON, or holds something else.
+    """
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
         raise ModelError(f"{path} can't be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
-    if not isinstance(data, dict):
-        raise ModelError(f"{path} must hold a JSON object, got {short(data)}; get the file again")
+    if not isinstance(data, kind):
+        name = "object" if kind is dict else "array"
+        raise ModelError(f"{path} must hold a JSON {name}, got {short(data)}; get the file again")
     return data
 
 

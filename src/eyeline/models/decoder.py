@@ -1,4 +1,4 @@
-"""A Transformer decoder in plain NumPy: the Llama family, with causal attention.
+"""A Transformer decoder on NumPy arrays: the Llama family, with causal attention.
 
 Each layer is pre-norm: x + attention(norm(x)), then x + feed_forward(norm(x)). Source: Touvron et al., "LLaMA: Open and
 Efficient Foundation Language Models" (2023), section 2.2; grouped heads: Ainslie et al. (2023); gated feed-forward:
@@ -7,7 +7,7 @@ Shazeer, "GLU Variants Improve Transformer" (2020).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
+from eyeline.kernels.rowwise import root_mean_square_norm, rotate
 from eyeline.masks import Causal, Mask, Window
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.cache import KeyValueCache
 from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.decoder_config import DecoderConfig
-from eyeline.models.linear import Linear, join, read_linear, split
-from eyeline.models.rotary import Rotary, Turn, rotate
+from eyeline.models.linear import Linear, read_linear, read_linears, split_three
+from eyeline.models.rotary import Rotary, Turn
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
@@ -37,25 +38,11 @@ class RootMeanSquareNorm:
     epsilon: float
 
     def __call__(self, x: Array) -> Array:
-        mean_square = np.square(x).mean(axis=-1, keepdims=True)
-        normed: Array = x / np.sqrt(mean_square + np.float32(self.epsilon))
-        normed *= self.weight
-        return normed
+        return root_mean_square_norm(x, self.weight, self.epsilon)
 
-
-@dataclass(frozen=True)
-class FeedForward:
-    """The gated feed-forward layer: down(activation(gate(x)) · up(x))."""
-
-    gate: Linear
-    up: Linear
-    down: Linear
-    activation: Callable[[Array], Array]
-
-    def __call__(self, x: Array) -> Array:
-        inner = self.activation(self.gate(x))
-        inner *= self.up(x)
-        return self.down(inner)
+    def of_heads(self, x: Array) -> Array:
+        """The norm of each head's vectors, (B, H, N, D)."""
+        return self(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
 
 
 @dataclass(frozen=True)
@@ -66,14 +53,13 @@ class DecoderLayer:
     key_heads: int
     window: int | None
     attention_norm: RootMeanSquareNorm
-    query: Linear
-    key: Linear
-    value: Linear
+    query_key_value: Linear
     query_norm: RootMeanSquareNorm | None
     key_norm: RootMeanSquareNorm | None
     attended: Linear
     feed_forward_norm: RootMeanSquareNorm
-    feed_forward: FeedForward
+    inner: Linear
+    output: Linear
 
     def __call__(
         self,
@@ -85,20 +71,19 @@ class DecoderLayer:
         cache: KeyValueCache | None,
     ) -> Layer:
         """Run the layer on tokens x, (B, N, width), at the positions of `turn`, after the tokens in the cache."""
-        normed = self.attention_norm(x)
-        q, k = split(self.query(normed), self.heads), split(self.key(normed), self.key_heads)
-        v = split(self.value(normed), self.key_heads)
-        q = rotate(q if self.query_norm is None else self.query_norm(q), turn)
-        k = rotate(k if self.key_norm is None else self.key_norm(k), turn)
+        q, k, v = split_three(self.query_key_value(self.attention_norm(x)), self.heads, self.key_heads)
+        if self.query_norm is not None and self.key_norm is not None:
+            q, k = self.query_norm.of_heads(q), self.key_norm.of_heads(k)
+        q, k = rotate(q, *turn, out=q), rotate(k, *turn, out=k)
         if cache is not None:
             k, v = cache.append(k, v)
         back = self.looks_back(mask)
         seen = observe(q, k, v, mask=back, scale=scale, read=read)
-        x = x + self.attended(join(seen.output))
+        x = self.attended.of_heads(seen.output, residual=x)
         rows = x.reshape(-1, x.shape[-1])
         for first in range(0, len(rows), TOGETHER):
             some = rows[first : first + TOGETHER]
-            some += self.feed_forward(self.feed_forward_norm(some))
+            self.output(self.inner(self.feed_forward_norm(some)), residual=some, out=some)
         return Layer(q, k, v, seen, x, back)
 
     def looks_back(self, mask: Mask | None) -> Mask:
@@ -117,7 +102,7 @@ class Decoder:
     rotary: Rotary
     blocks: tuple[DecoderLayer, ...]
     norm: RootMeanSquareNorm
-    unembedding: StoredMatrix | None
+    unembedding: Linear | None
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """The tokens' embeddings, (B, N, width)."""
@@ -145,7 +130,7 @@ class Decoder:
     def logits(self, state: Array) -> Array:
         """The logits of the next token, (..., vocabulary), from vectors after the last layer, (..., width)."""
         assert self.unembedding is not None
-        return Linear(self.unembedding, None)(self.norm(state))
+        return self.unembedding(self.norm(state))
 
 
 def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
@@ -164,27 +149,30 @@ def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
         layer = f"layers.{number}."
         attention, feed_forward = f"{layer}self_attn.", f"{layer}mlp."
 
-        def linear(name: str, outputs: int, inputs: int, bias: bool) -> Linear:
-            return read_linear(tensors, name, outputs, inputs, bias=bias)
-
         return DecoderLayer(
             config.heads,
             config.key_heads,
             config.windows[number],
             norm(f"{layer}input_layernorm"),
-            linear(f"{attention}q_proj", queries, width, config.attention_bias),
-            linear(f"{attention}k_proj", keys, width, config.attention_bias),
-            linear(f"{attention}v_proj", keys, width, config.attention_bias),
+            read_linears(
+                tensors,
+                {f"{attention}q_proj": queries, f"{attention}k_proj": keys, f"{attention}v_proj": keys},
+                width,
+                bias=config.attention_bias,
+            ),
             head_norm(f"{attention}q_norm"),
             head_norm(f"{attention}k_norm"),
-            linear(f"{attention}o_proj", width, queries, config.attended_bias),
+            read_linear(tensors, f"{attention}o_proj", width, queries, bias=config.attended_bias),
             norm(f"{layer}post_attention_layernorm"),
-            FeedForward(
-                linear(f"{feed_forward}gate_proj", inner, width, config.feed_forward_bias),
-                linear(f"{feed_forward}up_proj", inner, width, config.feed_forward_bias),
-                linear(f"{feed_forward}down_proj", width, inner, config.feed_forward_bias),
-                ACTIVATIONS[config.activation],
+            read_linears(
+                tensors,
+                {f"{feed_forward}gate_proj": inner, f"{feed_forward}up_proj": inner},
+                width,
+                bias=config.feed_forward_bias,
+                activation=ACTIVATIONS[config.activation],
+                gated=True,
             ),
+            read_linear(tensors, f"{feed_forward}down_proj", width, inner, bias=config.feed_forward_bias),
         )
 
     words = tensors.matrix("embed_tokens.weight", config.vocabulary_size, width)
@@ -192,4 +180,5 @@ def read_decoder(path: Path, config: DecoderConfig) -> Decoder:
     if not config.tied and "lm_head.weight" in tensors:  # without an output matrix, a model can still be observed
         unembedding = tensors.matrix("lm_head.weight", config.vocabulary_size, width)
     blocks = tuple(block(number) for number in range(config.layers))
-    return Decoder(words, config.rotary, blocks, norm("norm"), unembedding)
+    output = None if unembedding is None else Linear([unembedding], [None])
+    return Decoder(words, config.rotary, blocks, norm("norm"), output)

@@ -1,4 +1,4 @@
-"""A Transformer encoder in plain NumPy: embeddings, then layers of self-attention and feed-forward.
+"""A Transformer encoder on NumPy arrays: embeddings, then layers of self-attention and feed-forward.
 
 Each layer is post-norm: norm(x + attention(x)), then norm(x + feed_forward(x)). Source: Vaswani et al., "Attention Is
 All You Need" (2017), section 3, in BERT's version: Devlin et al. (2018).
@@ -6,19 +6,20 @@ All You Need" (2017), section 3, in BERT's version: Devlin et al. (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.calls import observe
+from eyeline.calls import attention, observe
+from eyeline.kernels.rowwise import layer_norm
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
 from eyeline.models.families import EncoderConfig
-from eyeline.models.linear import Linear, join, read_linear, split
+from eyeline.models.linear import Linear, read_linear, read_linears, split_three
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
@@ -32,9 +33,8 @@ class LayerNorm:
     epsilon: float
 
     def __call__(self, x: Array) -> Array:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = np.square(centred).mean(axis=-1, keepdims=True)
-        return np.asarray(centred / np.sqrt(variance + np.float32(self.epsilon)) * self.weight + self.bias)
+        """The norm of x, (..., width), in x's own memory."""
+        return layer_norm(x, self.weight, self.bias, self.epsilon, out=x)
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ class Embeddings:
     norm: LayerNorm
     project: Linear | None
 
-    def __call__(self, ids: NDArray[np.int64]) -> Array:
-        x = self.norm(self.words[ids] + self.positions[: ids.shape[-1]] + self.kind)
+    def __call__(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None) -> Array:
+        placed = self.positions[: ids.shape[-1]] if positions is None else self.positions[positions]
+        x = self.norm(self.words[ids] + (placed + self.kind))
         return x if self.project is None else self.project(x)
 
 
@@ -57,22 +58,27 @@ class EncoderLayer:
     """An encoder layer."""
 
     heads: int
-    query: Linear
-    key: Linear
-    value: Linear
+    query_key_value: Linear
     attended: Linear
     attended_norm: LayerNorm
     inner: Linear
-    activation: Callable[[Array], Array]
     output: Linear
     output_norm: LayerNorm
 
     def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
-        q, k, v = (split(part(x), self.heads) for part in (self.query, self.key, self.value))
+        q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
-        x = self.attended_norm(x + self.attended(join(seen.output)))
-        x = self.output_norm(x + self.output(self.activation(self.inner(x))))
-        return Layer(q, k, v, seen, x, mask)
+        return Layer(q, k, v, seen, self.after(seen.output, x), mask)
+
+    def state(self, x: Array, mask: Mask | None) -> Array:
+        """The tokens' vectors after the layer, alone."""
+        q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
+        return self.after(attention(q, k, v, mask=mask), x)
+
+    def after(self, attended: Array, x: Array) -> Array:
+        """What follows the heads' outputs, (B, H, N, D): residual and norm, then the feed-forward layer's."""
+        x = self.attended_norm(self.attended.of_heads(attended, residual=x))
+        return self.output_norm(self.output(self.inner(x), residual=x, out=x))
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,9 @@ class Encoder:
     embeddings: Embeddings
     blocks: tuple[EncoderLayer, ...]
 
-    def embed(self, ids: NDArray[np.int64]) -> Array:
-        """The tokens' embeddings, (B, N, width)."""
-        return self.embeddings(ids)
+    def embed(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None = None) -> Array:
+        """The tokens' embeddings, (B, N, width); their positions, (N,), are 0, 1, 2, … if not given."""
+        return self.embeddings(ids, positions)
 
     def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
         """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
@@ -93,14 +99,20 @@ class Encoder:
             x = layer.state
             yield layer
 
+    def last_state(self, x: Array, mask: Mask | None) -> Array:
+        """The tokens' vectors after the last layer, (B, N, width), without what else `layers` gives."""
+        for block in self.blocks:
+            x = block.state(x, mask)
+        return x
+
 
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     """Read an encoder's weights from `path`, a model.safetensors or its index."""
     family, width = config.family, config.width
     tensors = StoredTensors(path, family.prefix)
 
-    def linear(name: str, outputs: int, inputs: int) -> Linear:
-        return read_linear(tensors, name, outputs, inputs)
+    def linear(name: str, outputs: int, inputs: int, activation: str | None = None) -> Linear:
+        return read_linear(tensors, name, outputs, inputs, activation=activation)
 
     def norm(name: str, size: int) -> LayerNorm:
         return LayerNorm(
@@ -125,13 +137,10 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         name = {part: family.stack.format(number) + theirs for part, theirs in family.parts.items()}
         return EncoderLayer(
             config.heads,
-            linear(name["query"], width, width),
-            linear(name["key"], width, width),
-            linear(name["value"], width, width),
+            read_linears(tensors, {name[part]: width for part in ("query", "key", "value")}, width),
             linear(name["attended"], width, width),
             norm(name["attended_norm"], width),
-            linear(name["inner"], config.feed_forward_width, width),
-            ACTIVATIONS[config.activation],
+            linear(name["inner"], config.feed_forward_width, width, ACTIVATIONS[config.activation]),
             linear(name["output"], width, config.feed_forward_width),
             norm(name["output_norm"], width),
         )

@@ -30,14 +30,16 @@ class Model:
         name: the name or folder that the user gave.
         config: its configuration.
         source: the folder of its files.
+        network: its layers, an `Encoder` or a `Decoder`.
+        tokenizer: of the tokenizers library.
     """
 
     def __init__(self, name: str, config: Config, source: Path, network: Network, tokenizer: Any) -> None:
         self.name = name
         self.config = config
         self.source = source
-        self._network = network
-        self._tokenizer = tokenizer
+        self.network = network
+        self.tokenizer = tokenizer
 
     def __repr__(self) -> str:
         size = f"{self.config.layers} layers, {self.config.heads} heads, width {self.config.width}"
@@ -50,7 +52,7 @@ class Model:
         Raises:
             ModelError: if the text isn't valid Unicode.
         """
-        return tokenize(self._tokenizer, text, self.config.vocabulary_size)
+        return tokenize(self.tokenizer, text, self.config.vocabulary_size)
 
     def text(self, ids: ArrayLike) -> str:
         """Token ids, (N,), as text, including special tokens. An incomplete character becomes �.
@@ -67,7 +69,7 @@ class Model:
         if not array.size:
             return ""
         (checked,) = self._in_vocabulary(array[None])
-        return str(self._tokenizer.decode(checked.tolist(), skip_special_tokens=False))
+        return str(self.tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def continuation(self, tokens: Tokens) -> Continuation:
         """A `Continuation` of a text, which takes generated tokens one by one and returns them as text.
@@ -78,11 +80,11 @@ class Model:
         >>> [said.add(id) for id in model.tokens(" in Việt Nam").ids]
         [' in', ' Vi', '', 'ệ', 't', ' Nam']
         """
-        return Continuation(self._tokenizer, tokens)
+        return Continuation(self.tokenizer, tokens)
 
     def embed(self, ids: ArrayLike) -> NDArray[np.float32]:
         """The tokens' embeddings, before any layer: ids (B, N) → (B, N, width). Raises as `run`."""
-        return self._network.embed(self._checked(ids))
+        return self.network.embed(self._checked(ids))
 
     def run(
         self,
@@ -111,9 +113,9 @@ class Model:
             ValueError: if ids aren't whole numbers within the vocabulary, or lengths don't fit them.
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
-        states = [self._network.embed(array)]
+        states = [self.network.embed(array)]
         layers = []
-        for layer in self._network.layers(states[0], mask, scale, [Weights()] if weights else []):
+        for layer in self.network.layers(states[0], mask, scale, [Weights()] if weights else []):
             states.append(layer.state)
             layers.append(layer)
         return Run(tuple(states), tuple(layers))
@@ -148,7 +150,7 @@ class Model:
         """
         array, mask = self._checked(ids), self._seen(ids, lengths, mask)
         readouts: Any = read if isinstance(read, Sequence) else [read]
-        return self._network.layers(self._network.embed(array), mask, scale, readouts)
+        return self.network.layers(self.network.embed(array), mask, scale, readouts)
 
     def logits(self, state: ArrayLike) -> NDArray[np.float32]:
         """A decoder's logits of the next token, from the tokens' vectors after the last layer.
@@ -164,7 +166,7 @@ class Model:
             ModelError: if the model is an encoder.
             ValueError: if state has another width.
         """
-        decoder = self._decoder()[0]
+        decoder = self.decoder()[0]
         array = np.asarray(state, np.float32)
         if array.shape[-1:] != (self.config.width,):
             raise ValueError(f"state must be (..., {self.config.width}), got shape {array.shape}")
@@ -226,26 +228,26 @@ class Model:
         Raises:
             ModelError, ValueError: as `generate`.
         """
-        decoder, config = self._decoder()
+        decoder, config = self.decoder()
         array = self._checked(np.atleast_2d(np.asarray(ids)))
         if len(array) != 1:
             raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
         count = check_count(count, array.shape[1] + whole, config.positions, self.name)
         return passes(decoder, array, count, choice, config.ends, read, whole)
 
-    def _decoder(self) -> tuple[Decoder, DecoderConfig]:
+    def decoder(self) -> tuple[Decoder, DecoderConfig]:
         """The network and its configuration, if it is a decoder with an output matrix."""
-        if not isinstance(self._network, Decoder) or not isinstance(self.config, DecoderConfig):
+        if not isinstance(self.network, Decoder) or not isinstance(self.config, DecoderConfig):
             raise ModelError(
                 f"{self.name} must be a decoder to say what comes next, got an encoder ({self.config.model_type}); "
                 f"take one such as smollm2"
             )
-        if self._network.unembedding is None:
+        if self.network.unembedding is None:
             raise ModelError(
                 f"{self.source / 'model.safetensors'} has no tensor lm_head.weight, which says what comes next; get "
                 f"the model again, as AutoModelForCausalLM saves it"
             )
-        return self._network, self.config
+        return self.network, self.config
 
     def _seen(self, ids: ArrayLike, lengths: ArrayLike | None, mask: Mask | None) -> Mask | None:
         """The user's mask, joined with the padding."""

@@ -37,17 +37,6 @@ class Rotary:
         return np.cos(exact).astype(np.float32), np.sin(exact).astype(np.float32)
 
 
-def rotate(x: Array, turn: Turn) -> Array:
-    """Rotate each vector of x, (B, heads, N, D), by the angles of its position."""
-    cos, sin = turn
-    half = x.shape[-1] // 2
-    left, right = x[..., :half], x[..., half:]
-    turned = np.empty(x.shape, np.float32)
-    np.subtract(left * cos, right * sin, out=turned[..., :half])
-    np.add(right * cos, left * sin, out=turned[..., half:])
-    return turned
-
-
 def read_rotary(settings: ConfigSettings, head_dim: int) -> Rotary:
     """The rotary positions of config.json, under the old names (rope_theta, rope_scaling) or the new one.
 

@@ -43,41 +43,53 @@ def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
     return tokenizer
 
 
-def check_unicode(text: str) -> None:
+def check_unicode(text: str, name: str = "text") -> None:
     """Check that a text is a string of valid Unicode.
 
     Raises:
         ModelError: if it isn't.
     """
     if not isinstance(text, str):
-        raise ModelError(f"text must be a string, got {type(text).__name__}")
+        raise ModelError(f"{name} must be a string, got {type(text).__name__}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         wrong = text[error.start]
         raise ModelError(
-            f"text must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
+            f"{name} must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
         ) from None
 
 
 def tokenize(tokenizer: Any, text: str, vocabulary_size: int) -> Tokens:
     """Tokenize `text`, with special tokens."""
     check_unicode(text)
+    with errors_caught():
+        found = tokenizer.encode(text)
+    check_ids(found.ids, vocabulary_size)
+    special = [bool(flag) for flag in found.special_tokens_mask]
+    return tokens_of(text, found.ids, found.tokens, found.offsets, special, unknown_id(tokenizer))
+
+
+@contextmanager
+def errors_caught() -> Iterator[None]:
+    """Turn what the library raises while it tokenizes into a `ModelError`."""
     try:
         with panics_caught():
-            found = tokenizer.encode(text)
+            yield
     except Exception as error:  # the library raises bare Exception
         reason = " ".join(str(error).split())
         line = worded("tokenizer.json can't cut this text into tokens ({reason}); get the file again", reason=reason)
         raise ModelError(line) from None
-    highest = max(found.ids, default=0)
+
+
+def check_ids(ids: Sequence[int], vocabulary_size: int) -> None:
+    """Check a text's ids against the vocabulary; raises `ModelError`."""
+    highest = max(ids, default=0)
     if highest >= vocabulary_size:
         raise ModelError(
             f"tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got {highest}; "
             f"the two files must be of one model"
         )
-    special = [bool(flag) for flag in found.special_tokens_mask]
-    return tokens_of(text, found.ids, found.tokens, found.offsets, special, unknown_id(tokenizer))
 
 
 def tokens_of(

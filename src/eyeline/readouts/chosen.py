@@ -38,6 +38,21 @@ def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
     return given
 
 
+def check_of_tokens(read: Sequence[Readout]) -> None:
+    """Check that all readouts are of single tokens, so that documents can be cut out of a packed sequence's.
+
+    Raises:
+        ValueError: if one isn't.
+    """
+    for readout in read:
+        if not readout.of_tokens:
+            kinds = ", ".join(sorted(kind.__name__ for kind in Readout.kinds() if kind.of_tokens))
+            raise ValueError(
+                f"read must hold readouts of single tokens ({kinds}) where texts are packed, got "
+                f"{type(readout).__name__}; observe such a text by itself"
+            )
+
+
 def _hint(given: Any) -> str:
     if isinstance(given, type) and issubclass(given, Readout):
         return (

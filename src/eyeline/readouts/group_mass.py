@@ -34,6 +34,7 @@ class GroupMass(Readout[Array]):
     """
 
     name = "group_mass"
+    of_tokens = False
     groups: NDArray[np.int64]
     count: int
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.readouts.arrays import cast
+from eyeline.readouts.chosen import check_of_tokens
 from eyeline.readouts.readout import NOT_SHARES, KeyShares, PartialResult, Readout
 
 Array = NDArray[Any]
@@ -99,6 +100,39 @@ class Observation:
         sink = None if self.sink is None else change(self.sink)
         results = tuple(found.map(change) for found in self.results)
         return replace(self, output=change(self.output), lse=change(self.lse), sink=sink, results=results)
+
+    def document(self, first: int, last: int) -> Observation:
+        """The observation of one document, the tokens [first, last) of a packed sequence, as if it were alone.
+
+        Args:
+            first, last: of a self-attention whose `Documents` mask, or another, lets these tokens look at one another
+                alone. (Others are not noticed: the rows are cut, whatever they looked at.)
+
+        Returns:
+            NumPy arrays, views where nothing has to be counted anew; keys count from the document's beginning.
+
+        Raises:
+            ValueError: if a readout isn't of single tokens (`Pooled`, `Weights`, `GroupMass`), or there are no such
+                tokens.
+
+        >>> from eyeline import Documents, TopK, observe
+        >>> x = np.eye(3)
+        >>> both = observe(x, x, x, mask=Documents([1, 2]), read=TopK(1))
+        >>> both.top_k.keys[:, 0], both.document(1, 3).top_k.keys[:, 0]
+        (array([0, 1, 2]), array([0, 1]))
+        """
+        check_of_tokens(self.read)
+        count = self.lse.shape[-1]
+        if not 0 <= first <= last <= count:
+            raise ValueError(f"first and last must be 0 <= first <= last <= {count}, got {first} and {last}")
+        rows = slice(first, last)
+        return replace(
+            self,
+            output=self.output[..., rows, :],
+            lse=self.lse[..., rows],
+            sink=None if self.sink is None else self.sink[..., rows],
+            results=tuple(one.document(found, first, last) for one, found in zip(self.read, self.results, strict=True)),
+        )
 
     def merge(self, other: Observation, axis: Literal["keys", "queries"] = "keys") -> Observation:
         """Merge this shard with another.

@@ -45,6 +45,7 @@ class Pooled(Readout[Array]):
     """
 
     name = "pooled"
+    of_tokens = False
     rows: int
     columns: int
     reduce: Literal["mean", "max"] = "mean"

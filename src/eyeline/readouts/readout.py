@@ -139,6 +139,8 @@ class Readout(ABC, Generic[Value]):
     name: ClassVar[str]
     #: The name of its column in tables, or the prefix of its columns; `name` if empty.
     column: ClassVar[str] = ""
+    #: Whether its numbers are of single queries and keys, wherever those stand, so that documents can be cut out of it.
+    of_tokens: ClassVar[bool] = True
 
     @classmethod
     def kinds(cls) -> list[type[Readout]]:
@@ -175,6 +177,16 @@ class Readout(ABC, Generic[Value]):
         """The result as the user gets it."""
         value: Value = found.arrays[-1]
         return value
+
+    def document(self, found: PartialResult, first: int, last: int) -> PartialResult:
+        """The result for a document alone, the tokens [first, last) of a packed sequence; NumPy arrays."""
+        arrays = []
+        for x, result in zip(found.arrays, self.results(found.shape), strict=True):
+            cut = tuple(slice(first, last) if axis in ("queries", "keys") else slice(None) for axis in result.axes)
+            part = x[(..., *cut)]
+            arrays.append(np.where(part < 0, part, part - first) if result.kind == "keys" else part)
+        own = replace(found.shape, queries=last - first, keys=last - first)
+        return PartialResult(tuple(arrays), own, 0, last - first)
 
     # The definition on the matrix, and its gradient; for NumPy and torch alike.
 

@@ -79,6 +79,14 @@ class Received(Readout[Array]):
         numbers = rows.constant(np.arange(rows.first, rows.last)[:, None])
         return rows.xp.where(found.places[..., None, :] == numbers, d[..., None, :], 0.0)
 
+    def document(self, found: PartialResult, first: int, last: int) -> PartialResult:
+        own = super().document(found, first, last)
+        if self.reduce != "mean":
+            return own
+        looking, mean = own.arrays
+        sums = mean * found.arrays[0].sum(axis=-1)[..., None]  # the queries of other documents give 0
+        return replace(own, arrays=(looking, cast(sums / _count(looking), mean)))
+
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:
         if a.arrays[-1].shape[-1] != b.arrays[-1].shape[-1]:
             raise ValueError(f"other must have received for as many keys, {a.shape.keys}, got {b.shape.keys}")

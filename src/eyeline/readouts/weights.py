@@ -38,6 +38,7 @@ class Weights(Readout[Array]):
     """
 
     name = "weights"
+    of_tokens = False
     column = "weight"
     queries: Which = None
     keys: Which = None

@@ -58,7 +58,7 @@ def _writing(lanes, narrow):
     return write
 
 
-def _widen_float16(builder, bits):
+def widen_float16(builder, bits):
     lanes = bits.type.count
     return builder.fpext(builder.bitcast(bits, ir.VectorType(_HALF, lanes)), ir.VectorType(_FLOAT, lanes))
 
@@ -68,7 +68,7 @@ def _narrow_float16(builder, x):
     return builder.bitcast(builder.fptrunc(x, ir.VectorType(_HALF, lanes)), ir.VectorType(I16, lanes))
 
 
-def _widen_bfloat16(builder, bits):
+def widen_bfloat16(builder, bits):
     """bfloat16 is the upper half of a float32's bits."""
     lanes = bits.type.count
     wide = builder.zext(bits, ir.VectorType(I32, lanes))
@@ -100,7 +100,7 @@ def half_precision(dtype, lanes):
             pass
 
         @compiled
-        def nor(half, source, source_token, count, columns, target):
+        def nor(half, source, source_token, count, columns, target, target_token):
             pass
 
         @compiled
@@ -112,8 +112,8 @@ def half_precision(dtype, lanes):
     W = width(dtype, lanes)
     load, store = W.load, W.store
     size = np.dtype(dtype).itemsize
-    read_float16, read_bfloat16 = _reading(lanes, _widen_float16), _reading(lanes, _widen_bfloat16)
-    read_one_float16, read_one_bfloat16 = _reading(1, _widen_float16), _reading(1, _widen_bfloat16)
+    read_float16, read_bfloat16 = _reading(lanes, widen_float16), _reading(lanes, widen_bfloat16)
+    read_one_float16, read_one_bfloat16 = _reading(1, widen_float16), _reading(1, widen_bfloat16)
     write_float16, write_bfloat16 = _writing(lanes, _narrow_float16), _writing(lanes, _narrow_bfloat16)
     write_one_float16, write_one_bfloat16 = _writing(1, _narrow_float16), _writing(1, _narrow_bfloat16)
     load_one, store_one = width(dtype, 1).load, width(dtype, 1).store
@@ -136,11 +136,11 @@ def half_precision(dtype, lanes):
                     store_one(to + c * size, read_one_bfloat16(at + c * column))
 
     @compiled
-    def narrow(half, source, source_token, count, columns, target):
-        """Copy `count` rows of `columns` float32 numbers to contiguous 16-bit rows."""
+    def narrow(half, source, source_token, count, columns, target, target_token):
+        """Copy `count` rows of `columns` float32 numbers to 16-bit rows."""
         whole = columns - columns % lanes
         for i in range(count):
-            at, to = source + i * source_token, target + i * columns * 2
+            at, to = source + i * source_token, target + i * target_token
             if half == FLOAT16:
                 for c in range(0, whole, lanes):
                     write_float16(to + c * 2, load(at + c * size))

@@ -102,6 +102,7 @@ class Width(NamedTuple):
     load_scalar: object
     store_scalar: object
     load_ints: object
+    store_ints: object
     store_int: object
     splat_int: object
     load_flags: object
@@ -162,6 +163,7 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
         load_scalar=loading(element, llvm, size),
         store_scalar=storing(element, llvm, size),
         load_ints=loading(ints, ir.VectorType(I32, lanes), 4),
+        store_ints=storing(ints, ir.VectorType(I32, lanes), 4),
         store_int=storing(types.int32, I32, 4),
         splat_int=filling(ints),
         load_flags=load_flags,

@@ -7,13 +7,22 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 #: The kernels, each a module of this package that is compiled separately, on first use.
-Program = Literal["forward", "backward", "decode"]
-PROGRAMS: tuple[Program, ...] = ("forward", "backward", "decode")
+Program = Literal["forward", "backward", "decode", "product", "rowwise"]
+#: The element types that each is compiled for.
+PROGRAMS: dict[Program, tuple[Literal["float32", "float64"], ...]] = {
+    "forward": ("float32", "float64"),
+    "backward": ("float32", "float64"),
+    "decode": ("float32", "float64"),
+    "product": ("float32",),
+    "rowwise": ("float32",),
+}
 #: The kernel's symbol in its machine code.
 ENTRY = "eyeline_kernel"
 
 #: The number of keys in a block, which begins at a multiple of it, in every kernel: a row's bits depend on it.
 KEY_BLOCK = 128
+#: The length of the lists of best scores that fit in registers.
+FEW_BEST = 8
 #: Within a block, weights are summed this many at a time, at multiples of it.
 SUM_BLOCK = 16
 #: The most queries in a panel.
