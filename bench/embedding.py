@@ -133,7 +133,12 @@ def decoding(threads: int, context: int = 1024) -> None:
         return twin(torch.from_numpy(token), past_key_values=past, use_cache=True).logits[0, -1].numpy()
 
     say_difference("transformers, sdpa", theirs(), ours())
-    report(f"smollm2, a step after {context}, {threads} threads", {"Eyeline": ours, "transformers, sdpa": theirs}, threads, 25)
+    report(
+        f"smollm2, a step after {context}, {threads} threads",
+        {"Eyeline": ours, "transformers, sdpa": theirs},
+        threads,
+        25,
+    )
 
 
 def quickest(call: Callable[[], Any]) -> float:

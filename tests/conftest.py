@@ -38,6 +38,14 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(autouse=True)
+def no_plans_of_other_tests():
+    """Each test makes its own plans: some change what a plan is made of."""
+    from eyeline.attention import plans
+
+    plans.forget()
+
+
 def pytest_sessionstart(session):
     """Kernels are compiled before any test, and before pytest-xdist starts its workers, which all find them."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:

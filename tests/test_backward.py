@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 import tracemalloc
 from dataclasses import replace
 from unittest.mock import patch
@@ -21,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, Case, cases, laid_out, spoiled
 
 import eyeline as el
-from eyeline.kernels import kernel_cache, launch, run, run_backward, threads
+from eyeline.kernels import launch, pool, region, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import Gradients
@@ -288,16 +286,15 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
     q, k, v, d_output = draw(10, *[(1, 2, 900, 16)] * 4)
     call = Call.of(Case(q, k, v, None, None))
     want = call.differentiate(d_output)
-    real, calls = kernel_cache.kernel("backward", "float32"), []
+    code, rounds = region.code(), []
 
-    def interrupted(address, scratch, most):
-        calls.append(most)
-        if threading.current_thread() is not threading.main_thread():
-            time.sleep(0.01)
-        elif len(calls) > 3:
+    def interrupted(*arguments):
+        rounds.append(code.lead(*arguments))
+        if len(rounds) == 3:
             signal.raise_signal(signal.SIGINT)
-        return real(address, scratch, most)
+        return rounds[-1]
 
+    monkeypatch.setenv("EYELINE_TEAM", "pool")
     monkeypatch.setattr(run_backward, "_MOST_KEYS", 128)
     monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
     threads.set_threads(2)
@@ -306,13 +303,14 @@ def test_ctrl_c_stops_a_run_in_which_threads_take_turns(monkeypatch):
         arguments = (q, k, v, call.setting, done.output, done.maxima, done.sums, d_output)
         with monkeypatch.context() as patched:
             patched.setattr(launch, "BETWEEN_LOOKS", 1)
-            patched.setattr(kernel_cache, "kernel", lambda program, dtype: interrupted)
+            patched.setattr(pool, "code", lambda: code._replace(lead=interrupted))
             with pytest.raises(KeyboardInterrupt):
                 run_backward.backward(*arguments)
         same_gradients(run_backward.backward(*arguments), want)
     finally:
         threads.set_threads(None)
-    assert set(calls) == {1}
+    assert len(rounds) == 3
+    assert 0 not in rounds  # tasks were left
 
 
 def test_memory_grows_with_the_tokens_not_with_their_square():

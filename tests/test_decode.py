@@ -20,6 +20,7 @@ import eyeline as el
 from eyeline import scores
 from eyeline.kernels import launch, machine, run, run_decode, threads
 from eyeline.kernels.attention_spec import AttentionSpec
+from eyeline.kernels.forms import address_of, form_of, memory_of
 from eyeline.kernels.run import Pass
 from eyeline.masks import AttentionShape, LoweredMask
 
@@ -35,7 +36,7 @@ print(digest())
 @pytest.fixture(scope="module", autouse=True)
 def for_little_work():
     """Decoding even where little is to be done, and by all threads."""
-    with patch.object(run_decode, "_FEWEST_KEYS", 1), patch.object(launch, "WORTH_A_THREAD", -1):
+    with patch.object(run_decode, "FEWEST_KEYS", 1), patch.object(launch, "WORTH_A_THREAD", -1):
         yield
 
 
@@ -47,11 +48,16 @@ def usual(q, k, v, setting: AttentionSpec) -> Pass:
 
 def decoded(q, k, v, setting: AttentionSpec) -> Pass | None:
     """The pass that is."""
-    assert run_decode.eligible(q, k, v, setting)
+    assert eligible(q, k, v, setting)
     output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
     maxima, sums = (np.full(q.shape[:3], np.nan, run.computed(q.dtype)) for _ in range(2))
-    pairs = run_decode.forward(q, k, v, setting, output, maxima, sums)
+    plan = run_decode.DecodePlan((*map(form_of, (q, k, v, output)),), setting)
+    pairs = plan.run(memory_of(q, k, v, maxima, sums), address_of(output), None)
     return None if pairs is None else Pass(output, maxima, sums, pairs)
+
+
+def eligible(q, k, v, setting: AttentionSpec) -> bool:
+    return run_decode.eligible((*map(form_of, (q, k, v)),), setting)
 
 
 def same(got: Pass | None, want: Pass) -> None:
@@ -108,7 +114,7 @@ def calls(draw):
 def test_decoding_has_the_usual_bits(call, count):
     try:
         threads.set_threads(count)
-        assume(run_decode.eligible(*call))
+        assume(eligible(*call))
         want, got = usual(*call), decoded(*call)
         if np.isfinite(want.output).all():
             same(got, want)
@@ -213,7 +219,7 @@ def test_a_million_keys():
 def test_what_decoding_leaves_to_the_usual_pass():
     q, k, v = arrays(6, (1, 2, 2, 8), (1, 1, 300, 8), (1, 1, 300, 8))
     here = AttentionSpec(0.5)
-    assert run_decode.eligible(q, k, v, here)
+    assert eligible(q, k, v, here)
     dense = el.Dense(np.random.default_rng(0).random((2, 300)) < 0.5).lower(AttentionShape((1,), 2, 2, 300))
     capped = scores.LoweredScores((scores.Capped(3.0),))
     for setting in (
@@ -223,19 +229,19 @@ def test_what_decoding_leaves_to_the_usual_pass():
         replace(here, first_key=5, keys=305),
         replace(here, keys=400),
     ):
-        assert not run_decode.eligible(q, k, v, setting)
+        assert not eligible(q, k, v, setting)
     many = np.zeros((1, 2, 64, 8), np.float32)
-    assert not run_decode.eligible(many, k, v, here)
+    assert not eligible(many, k, v, here)
     strided = np.zeros((1, 1, 300, 16), np.float32)[..., ::2]
-    assert not run_decode.eligible(q, strided, v, here)
-    assert not run_decode.eligible(q, k, strided, here)
+    assert not eligible(q, strided, v, here)
+    assert not eligible(q, k, strided, here)
     for x, y, z in (
         (q[:, :, :0], k, v),
         (q, k[:, :, :0], v[:, :, :0]),
         (q, k, v[..., :0]),
         (q[..., :0], k[..., :0], v),
     ):
-        assert not run_decode.eligible(x, y, z, here)
+        assert not eligible(x, y, z, here)
 
 
 def test_prefill_then_decoding_token_by_token():

@@ -191,7 +191,10 @@ def test_a_text_without_any_token_has_the_vector_0(folder):
 
 def test_settings_of_sentence_transformers_are_followed(folder):
     settings(
-        folder, modules=["Transformer", "Pooling"], pooling={"pooling_mode_cls_token": True}, sentence={"max_seq_length": 5}
+        folder,
+        modules=["Transformer", "Pooling"],
+        pooling={"pooling_mode_cls_token": True},
+        sentence={"max_seq_length": 5},
     )
     np.testing.assert_allclose(el.embed(["w9 w6 w7"], folder)[0], states(folder, "w9 w6 w7")[0], atol=1e-6)
     with pytest.warns(UserWarning, match="more than 5 tokens"):
@@ -203,7 +206,10 @@ def test_settings_of_sentence_transformers_are_followed(folder):
     ("given", "message"),
     [
         ({"modules": ["Transformer", "Pooling", "Dense"]}, "modules.json must list Transformer, Pooling and Normalize"),
-        ({"pooling": {"pooling_mode_max_tokens": True}}, "must choose one of pooling_mode_mean_tokens and .*max_tokens"),
+        (
+            {"pooling": {"pooling_mode_max_tokens": True}},
+            "must choose one of pooling_mode_mean_tokens and .*max_tokens",
+        ),
         ({"pooling": {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}}, "must choose one of"),
         ({"pooling": {}}, r"must choose one of .*, got \[\]"),
         ({"pooling": []}, "must hold a JSON object"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from eyeline.kernels import kernel_cache, machine
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
 DIGEST = """

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, Case, cases, laid_out
 
 import eyeline as el
+from eyeline.attention import plans
 from eyeline.kernels import launch, run, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
@@ -204,6 +205,7 @@ def test_python_threads_at_once_give_the_same_bits():
     want = [case.look(el.Weights()) for case in calls]
     threads.set_threads(2)
     try:
+        plans.forget()
         with patch.object(launch, "WORTH_A_THREAD", 0), ThreadPoolExecutor(4) as pool:
             for _ in range(3):
                 for got, expected in zip(pool.map(lambda case: case.look(el.Weights()), calls), want, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import signal
-import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +14,7 @@ from comparing import same_bits
 
 import eyeline as el
 from eyeline import reference
-from eyeline.kernels import kernel_cache, launch, run, run_backward, threads
+from eyeline.kernels import launch, pool, region, run, run_backward, threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.masks import AttentionShape
 
@@ -94,19 +93,22 @@ def test_ctrl_c_in_the_backward_pass_leaves_the_pool_usable(two_threads, monkeyp
     q, k, v = tensors(np.random.default_rng(0), 1, 6, 700, 8)
     gradient = torch.ones(1, 6, 700, 8)
     want = torch.autograd.grad(el.attention(q, k, v), (q, k, v), gradient)
-    real = kernel_cache.kernel("backward", "float32")
+    code, rounds = region.code(), []
 
-    def interrupted(address, scratch, most):
-        if threading.current_thread() is threading.main_thread():
-            signal.raise_signal(signal.SIGINT)
-        return real(address, scratch, most)
+    def interrupted(*arguments):
+        rounds.append(code.lead(*arguments))
+        signal.raise_signal(signal.SIGINT)
+        return rounds[-1]
 
     output = el.attention(q, k, v)
+    monkeypatch.setenv("EYELINE_TEAM", "pool")
     with monkeypatch.context() as patch:
-        patch.setattr(kernel_cache, "kernel", lambda program, dtype: interrupted)
+        patch.setattr(pool, "code", lambda: code._replace(lead=interrupted))
         patch.setattr(launch, "BETWEEN_LOOKS", 1)
         with pytest.raises(KeyboardInterrupt):
             torch.autograd.grad(output, (q, k, v), gradient)
+    assert len(rounds) == 1
+    assert rounds[0]  # tasks were left
     again = torch.autograd.grad(el.attention(q, k, v), (q, k, v), gradient)
     for got, one in zip(again, want, strict=True):
         same_bits(got.numpy(), one.numpy())
@@ -161,7 +163,7 @@ def test_numbers_at_the_ends_of_their_range(dtype, part):
 def grown(call) -> float:
     """Megabytes that a call holds at most, beyond what it returns, by the account of all that NumPy allocates."""
     call()
-    vars(launch._own).clear()  # this thread's scratch is counted too
+    vars(threads._own).clear()  # this thread's scratch is counted too
     tracemalloc.start()
     try:
         result = call()

@@ -71,9 +71,9 @@ def attention(
         tensors: Any = (q, k, v)
         result: Any = on_tensors(*tensors, **options)
         return result  # type: ignore[no-any-return]
-    from eyeline.attention.call import Call
+    from eyeline.attention.call import attend
 
-    return Call(q, k, v, **options).output()
+    return attend(q, k, v, **options)
 
 
 def observe(

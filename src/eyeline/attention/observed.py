@@ -11,30 +11,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
-from eyeline.kernels.launch import computed
+from eyeline.kernels.forms import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import Pass, forward, weights
+from eyeline.masks import is_plain, parts
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.observation import Observation
 
 Array = NDArray[Any]
+#: The most sets of readouts that are kept with a plan.
+_MOST_READINGS = 16
 
 
-def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation, Pass]:
-    """The observation of a call, and the forward pass of its output, which the backward pass needs."""
-    asked = chosen(read, call.shape)
-    lowered = [readout.lower(call.shape) for readout in asked]
-    groups = _grouped(lowered)
+def observed(
+    call: Call, read: Readout | Sequence[Readout], counted: NDArray[np.bool_] | None = None
+) -> tuple[Observation, Pass]:
+    """The observation of a call, and the forward pass of its output, which the backward pass needs.
+
+    Args:
+        call: the call.
+        read: the readouts.
+        counted: bool, (B, N), contiguous: False for queries that the readouts take as if they might look at no key; all
+            count if None. Output and lse are the same whoever counts.
+    """
+    asked, groups = _reading(call, read)
     totals = _given_totals(call)
-    done = call.forward(_primitives(call, groups[0][0], totals) if groups else None)
-    weighed = _Weighed(call, done, totals)
+    done = call.forward(_primitives(call, groups[0][0], totals, counted) if groups else None)
+    weighed = _Weighed(call, done, totals, counted)
     row_total = weighed.row_total()
     results: dict[int, PartialResult] = {}
     for number, (together, members) in enumerate(groups):
         read_of = done.found
         if number > 0 or (row_total > 1 and (together.column_sums or together.grid_sums)):
-            read_of = weighed.further(_primitives(call, together, totals, row_total))
+            read_of = weighed.further(_primitives(call, together, totals, counted, row_total))
         found = weighed.found(together, read_of)
         for place in members:
             arrays = tuple(weighed.led(x) for x in asked[place].result(found, call.shape))
@@ -50,9 +60,30 @@ def observed(call: Call, read: Readout | Sequence[Readout]) -> tuple[Observation
     return observation, done
 
 
-def _grouped(lowered: Sequence[LoweredReadout]) -> list[tuple[LoweredReadout, list[int]]]:
+Groups = list[tuple[LoweredReadout, list[int]]]
+
+
+def _reading(call: Call, read: Readout | Sequence[Readout]) -> tuple[tuple[Readout, ...], Groups]:
+    """The readouts, checked, and as groups; kept with the call's plan if all are plain values."""
+    kept: dict[Any, tuple[tuple[Readout, ...], Groups]] = call.plan.readings
+    key = tuple(read) if isinstance(read, list) else read
+    try:
+        found = kept.get(key)
+    except TypeError:  # an array in it, which has no hash
+        found = None
+    if found is None:
+        asked = chosen(read, call.shape)
+        found = asked, _grouped([readout.lower(call.shape) for readout in asked])
+        if isinstance(key, (Readout, tuple)) and all(is_plain(part) for one in asked for part in parts(one).values()):
+            if len(kept) >= _MOST_READINGS:
+                kept.clear()
+            kept[key] = found
+    return found
+
+
+def _grouped(lowered: Sequence[LoweredReadout]) -> Groups:
     """Group lowered readouts that one pass can serve, with the indices of each group's members; usually one group."""
-    groups: list[tuple[LoweredReadout, list[int]]] = []
+    groups: Groups = []
     for place, wanted in enumerate(lowered):
         for number, (together, members) in enumerate(groups):
             joined = together.joined(wanted)
@@ -74,7 +105,11 @@ def _given_totals(call: Call) -> tuple[Array, Array] | None:
 
 
 def _primitives(
-    call: Call, wanted: LoweredReadout, totals: tuple[Array, Array] | None, row_total: float = 1.0
+    call: Call,
+    wanted: LoweredReadout,
+    totals: tuple[Array, Array] | None,
+    counted: NDArray[np.bool_] | None,
+    row_total: float = 1.0,
 ) -> Primitives | None:
     """A lowered readout as the kernels' request; None if it needs no primitives of a pass."""
     if not wanted.of_a_pass:
@@ -97,14 +132,17 @@ def _primitives(
         queries=call.shape.queries,
         first_query=call.shard.first_query,
         row_total=row_total,
+        counted=counted,
     )
 
 
 class _Weighed:
     """The weights of a pass: their normalisation, and the results computed from them."""
 
-    def __init__(self, call: Call, done: Pass, totals: tuple[Array, Array] | None) -> None:
-        self.call, self.done, self.totals = call, done, totals
+    def __init__(
+        self, call: Call, done: Pass, totals: tuple[Array, Array] | None, counted: NDArray[np.bool_] | None
+    ) -> None:
+        self.call, self.done, self.totals, self._counted = call, done, totals, counted
         self._inside = computed(call.q.dtype)
         with np.errstate(divide="ignore"):
             self._log_sums = np.log2(done.sums)
@@ -168,12 +206,12 @@ class _Weighed:
 
     def found(self, wanted: LoweredReadout, read: PrimitiveResults | None) -> FoundPrimitives:
         """The primitives in the readouts' form, with those that a pass doesn't read."""
-        looking = self._looking() if wanted.looking else None
+        looking = self._of_counted(self._looking()) if wanted.looking else None
         rectangle = None if wanted.rectangle is None else self._rectangle(*wanted.rectangle)
         if read is None:
             return FoundPrimitives(looking=looking, rectangle=rectangle)
         return FoundPrimitives(
-            row_log_weights=self._log_weights(read) if wanted.row_log_weights else None,
+            row_log_weights=self._of_counted(self._log_weights(read)) if wanted.row_log_weights else None,
             row_distances=read.row_distances,
             row_bins=read.row_bins,
             selected_keys=read.selected_keys,
@@ -185,6 +223,13 @@ class _Weighed:
             looking=looking,
             rectangle=rectangle,
         )
+
+    def _of_counted(self, x: Array, rows: Any = slice(None)) -> Array:
+        """An array of these rows, (B, H, rows, ...), with 0 for queries that don't count."""
+        if self._counted is None:
+            return x
+        counted = self._counted[:, rows]
+        return np.where(counted.reshape(len(counted), 1, counted.shape[1], *(1,) * (x.ndim - 3)), x, x.dtype.type(0))
 
     def _log_weights(self, read: PrimitiveResults) -> Array:
         """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
@@ -217,7 +262,8 @@ class _Weighed:
         # Compute each row and column once, in order; then repeat and reorder them as requested.
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)
-        found = weights(call.q, call.k, call.spec, *(self.totals or (self.done.maxima, self.done.sums)), once, keys)
+        totals = self.totals or (self.done.maxima, self.done.sums)
+        found = self._of_counted(weights(call.q, call.k, call.spec, *totals, once, keys), once)
         if np.array_equal(which_rows, np.arange(len(once))) and np.array_equal(which_columns, np.arange(len(keys))):
             return found
         return found[:, :, which_rows][..., which_columns]

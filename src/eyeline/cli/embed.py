@@ -12,9 +12,7 @@ from eyeline.cli.options import ModelName
 from eyeline.cli.progress import progress, texts_shown
 from eyeline.cli.texts import lines_of
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", help="A text on each line; - reads stdin.", show_default=False)
-]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A text on each line; - reads stdin.", show_default=False)]
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE.npy", help="Where the vectors go.", show_default=False)
 ]
@@ -31,7 +29,9 @@ def embed(file: File, output: Output, model: ModelName = "minilm") -> None:
     if output.suffix != ".npy":
         raise QuestionError(f"--output must be a file name that ends in .npy, got {str(output)!r}")
     if not os.path.isdir(output.parent):
-        raise QuestionError(f"--output must be in a folder that exists, got {str(output)!r}; make {output.parent} first")
+        raise QuestionError(
+            f"--output must be in a folder that exists, got {str(output)!r}; make {output.parent} first"
+        )
     texts = lines_of(file)
     with texts_shown(len(texts)) as texts_done:
         vectors = embedded(texts, model, progress=progress, texts_done=texts_done)

@@ -2,11 +2,11 @@
 
 `import_hook` registers two functions with transformers when that is imported: the attention function
 (`attention_interface`, which turns each call into an `attention_call`) and the mask function (`mask_interface`, which
-finds the structure of transformers' masks with `mask_structure`). `implementations` sets the attention implementation
-of each part of a model. While `watching`, a `call_observer` observes every call, `forward_passes` counts the passes,
-and `watched_call` and `watched_calls` hold the readouts; `recording` keeps the inputs of every attention call. This
-room may import `eyeline.torch` and the rooms below it; torch, transformers and pandas load with the modules that need
-them, not with this package.
+finds the structure of transformers' masks with `mask_structure`, and returns a `structured_mask`). `implementations`
+sets the attention implementation of each part of a model. While `watching`, a `call_observer` observes every call,
+`forward_passes` counts the passes, and `watched_call` and `watched_calls` hold the readouts; `recording` keeps the
+inputs of every attention call. This room may import `eyeline.torch` and the rooms below it; torch, transformers and
+pandas load with the modules that need them, not with this package.
 """
 
 from __future__ import annotations

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from eyeline.huggingface.mask_interface import StructuredMask
+from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias, Score, Sinks, Softcap
-from eyeline.torch import attention, observe
+from eyeline.torch.attending import attention, observe_counted
 
 
-@dataclass(frozen=True)
-class AttentionCall:
+class AttentionCall(NamedTuple):
     """One attention call.
 
     Attributes:
         q, k, v: (B, H, N, D), (B, G, M, D), (B, G, M, E).
         structured: the mask from the mask function; None if the model passed its own mask, or none.
         mask: where queries may look.
+        computed: the same in the form that is computed: None where the mask hides nothing.
         scale: the factor of the scores; 1/√D if None.
         softcap: the cap on the scaled scores.
         biases: added to the capped scores, each (1 or B, 1 or H, N, M).
@@ -36,6 +36,7 @@ class AttentionCall:
     v: Tensor
     structured: StructuredMask | None
     mask: Mask | None
+    computed: Mask | None
     scale: float | None
     softcap: float | None
     biases: Sequence[Tensor]
@@ -45,6 +46,8 @@ class AttentionCall:
 
     def scores(self) -> tuple[Score, ...]:
         """The modifications of the scores between q·k and the softmax."""
+        if self.softcap is None and self.sinks is None and not self.biases:
+            return ()
         changes: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
         changes += [Bias(bias) for bias in self.biases]
         changes += [] if self.sinks is None else [Sinks(self.sinks)]
@@ -56,47 +59,46 @@ class AttentionCall:
             self.q,
             self.k,
             self.v,
-            mask=self.mask,
+            mask=self.computed,
             scale=self.scale,
             scores=self.scores(),
             dropout=self.dropout,
             seed=self.seed,
+            tokens_first=True,
         )
 
-    def observe(self, read: Sequence[Readout]) -> Observation:
-        """Compute the output and the readouts."""
-        return observe(
+    def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> Observation:
+        """Compute the output and the readouts; these take queries where `counted`, (B, N), is False as if they might
+        look at no key."""
+        return observe_counted(
             self.q,
             self.k,
             self.v,
-            mask=self.mask,
+            mask=self.computed,
             scale=self.scale,
             scores=self.scores(),
             dropout=self.dropout,
             seed=self.seed,
             read=read,
+            counted=counted,
+            tokens_first=True,
         )
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:
         """The call restricted to these heads, without dropout."""
         chosen = torch.as_tensor(heads, device=self.q.device)
         key_heads = chosen // (self.q.shape[1] // max(self.k.shape[1], 1))
-        mask = self.mask
+        mask, computed = self.mask, self.computed
         if isinstance(mask, Dense) and mask.allowed.ndim == 4 and mask.allowed.shape[1] > 1:
-            mask = Dense(mask.allowed[:, chosen])
-        return replace(
-            self,
+            mask = computed = Dense(mask.allowed[:, chosen])
+        return self._replace(
             q=self.q[:, chosen],
             k=self.k[:, key_heads],
             v=self.v[:, key_heads],
             mask=mask,
+            computed=computed,
             biases=[bias if bias.shape[1] == 1 else bias[:, chosen] for bias in self.biases],
             sinks=None if self.sinks is None else self.sinks[chosen],
             dropout=0.0,
             seed=None,
         )
-
-    def of_queries(self, real: Tensor) -> AttentionCall:
-        """The call in which queries where `real`, (B, N), is False may look at no key."""
-        looking = Dense(real[:, None, :, None])
-        return replace(self, mask=looking if self.mask is None else self.mask & looking)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.compiler import is_compiling
 
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.mask_interface import StructuredMask
+from eyeline.huggingface.import_hook import register_on_import
 from eyeline.huggingface.observers import observer_of
+from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
-from eyeline.torch.attending import drawn_seed
+from eyeline.torch.attending import attention, drawn_seed
 
 #: The largest size in bytes of one call's weights with `output_attentions=True`.
 _LARGEST_WEIGHTS = 1 << 30
+try:
+    #: What transformers is collecting during a pass, by name; older versions have none.
+    _COLLECTOR = getattr(import_module("transformers.utils.output_capturing"), "_active_collector", None)
+except ImportError:
+    _COLLECTOR = None
 
 
 def attend(
@@ -63,19 +70,37 @@ def attend(
     Raises:
         HuggingFaceError: if the model needs a kind of attention that Eyeline doesn't compute.
     """
+    # Most calls are plain, and pay for nothing else: with cold caches, each line here counts.
+    if (
+        type(attention_mask) is StructuredMask
+        and attention_mask.is_of(query, key)
+        and not (dropout or output_attentions)
+        and softcap is None
+        and s_aux is position_bias is sinks is None
+        and query.is_cpu
+        and not torch.is_autocast_enabled("cpu")
+        and not _collecting_weights()
+        and (is_compiling() or observer_of(module) is None)
+    ):
+        output = attention(query, key, value, mask=attention_mask.computed, scale=scaling, tokens_first=True)
+        return output.transpose(1, 2).contiguous(), None
     if sinks is not None:
         raise HuggingFaceError(
             f"attention must have sinks of one number per head, got one per query in {type(module).__name__}; Eyeline "
             f"can't follow it, so run it with attn_implementation='eager'"
         )
-    query, key, value = (_autocast(x) for x in (query, key, value))
+    kind = query.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):  # "meta" has none
+        query, key, value = (_autocast(x) for x in (query, key, value))
+    structured = attention_mask if isinstance(attention_mask, StructuredMask) else None
     mask, bias = _mask_and_bias(attention_mask, query, key, is_causal)
     call = AttentionCall(
         query,
         key,
         value,
-        attention_mask if isinstance(attention_mask, StructuredMask) else None,
+        structured,
         mask,
+        structured.computed if structured is not None and mask is structured.mask else mask,
         scaling,
         softcap,
         [array for array in (position_bias, bias) if array is not None],
@@ -84,20 +109,16 @@ def attend(
         drawn_seed() if dropout else None,
     )
     weights = _weights(call) if output_attentions or _collecting_weights() else None
-    observer = None if torch.compiler.is_compiling() else observer_of(module)
+    observer = None if is_compiling() else observer_of(module)
     output = call.output() if observer is None else observer.observe(module, call)
     return output.transpose(1, 2).contiguous(), weights
 
 
 def _autocast(x: Tensor) -> Tensor:
-    """Cast a tensor to autocast's dtype, where autocast is on: rotary models then pass q and k in float32, v in
-    bfloat16."""
-    kind = x.device.type
-    if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):  # "meta" has none
-        return x
+    """Cast a tensor to autocast's dtype: rotary models pass q and k in float32, v in bfloat16."""
     if not x.is_floating_point() or x.dtype == torch.float64:
         return x
-    return x.to(torch.get_autocast_dtype(kind))
+    return x.to(torch.get_autocast_dtype(x.device.type))
 
 
 def _mask_and_bias(
@@ -113,7 +134,7 @@ def _mask_and_bias(
                 f"attention must be to the {given.shape[3]} keys that its mask is of, got {key.shape[2]}; this model "
                 f"adds keys of its own, and Eyeline can't follow it"
             )
-        if given.shape[2] != query.shape[2]:  # one row for all queries
+        if not given.is_of(query, key):  # one row for all queries
             return _mask_and_bias(given.dense(), query, key, is_causal)
         return given.mask, None
     given = given[..., : key.shape[2]]
@@ -122,16 +143,14 @@ def _mask_and_bias(
     # An additive mask: the dtype's minimum, or less, hides a key; the rest, unless all 0, is a bias.
     hidden = given <= torch.finfo(given.dtype).min
     rest = given.masked_fill(hidden, 0)
-    biased = torch.compiler.is_compiling() or given.requires_grad or bool(rest.any())
+    biased = is_compiling() or given.requires_grad or bool(rest.any())
     return Dense(~hidden), rest if biased else None
 
 
 def _collecting_weights() -> bool:
     """Whether transformers is collecting weights: not every model passes `output_attentions` to this function."""
-    capturing = sys.modules.get("transformers.utils.output_capturing")
-    collector = getattr(capturing, "_active_collector", None)
-    collected = None if collector is None else collector.get()
-    return any(name.endswith("attentions") for name in collected or ())
+    collected = None if _COLLECTOR is None else _COLLECTOR.get()
+    return bool(collected and any(name.endswith("attentions") for name in collected))
 
 
 def _weights(call: AttentionCall) -> Tensor:
@@ -144,3 +163,6 @@ def _weights(call: AttentionCall) -> Tensor:
             f"{N} queries and {call.k.shape[2]} keys; read what you want to know of them with eyeline.watch"
         )
     return call.observe([Weights()]).weights.to(call.q.dtype)  # type: ignore[no-any-return]
+
+
+register_on_import()  # this function itself, in place of the one that loads this module

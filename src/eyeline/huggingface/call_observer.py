@@ -46,10 +46,14 @@ class CallObserver:
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
-        self._paths = {id(part): path for path, part in model.named_modules()}
+        self._parts = dict(model.named_modules())
+        self._paths = {id(part): path for path, part in self._parts.items()}
         check_unobserved(self._paths)
-        self._checkpointed = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
+        self._checkpointed = any(_is_checkpointed(part) for part in self._parts.values())
         self._passes = ForwardPasses()
+        self._cross_by_name: dict[str, bool] = {}
+        #: Each readout, with its options if it must be told the positions of a call's queries.
+        self._aligned = [(one, one.parts() if one.parts().get("align", ...) is None else None) for one in read]
         self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
         self._lock = threading.Lock()
@@ -57,7 +61,7 @@ class CallObserver:
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
         observe_modules(self._paths, self, undo)
-        self._passes.follow(self._model, undo)
+        self._passes.follow(self._parts.values(), undo)
 
     def finish(self) -> None:
         """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
@@ -117,9 +121,9 @@ class CallObserver:
             first_key=0 if positions is None else positions.first_key,
             mask=call.mask,
             keys=call.k.shape[2],
-            real=None if real is None else real.cpu().numpy(),
-            real_keys=_real_keys(call),
-            seen=_as_arrays(seen),
+            real=None if real is None else _array(real),
+            real_keys=None if call.structured is None else call.structured.real_keys(),
+            seen=seen,
         )
         with self._lock:
             self.watched.calls.append(kept)
@@ -133,20 +137,23 @@ class CallObserver:
         Where layers are run again in the backward pass, readouts stay out of the graph, so that it is the graph of the
         first run.
         """
-        if self._heads is None and real is None and not self._checkpointed:
-            seen = call.observe(read)
+        if self._heads is None and not self._checkpointed:
+            seen = call.observe(read, real)
             output: Any = seen.output
-            return output, seen
+            return output, _without_padding(_as_arrays(seen), call.sinks, real)
         with torch.no_grad():
             part = call if self._heads is None else call.of_heads(heads)
-            seen = (part if real is None else part.of_queries(real)).observe(read)
+            seen = _without_padding(_as_arrays(part.observe(read, real)), part.sinks, real)
         return call.output(), seen
 
     def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
         running = self._passes.current.running
-        named = f"{type(module).__name__}.{path.rpartition('.')[2]}".lower()
-        cross = any(part in named for part in ("cross", "encdec", "encoder_attn"))
-        if cross or getattr(module, "is_cross_attention", False) or (running and running[-1].cross):
+        cross = self._cross_by_name.get(path)
+        if cross is None:
+            named = f"{type(module).__name__}.{path.rpartition('.')[2]}".lower()
+            cross = any(part in named for part in ("cross", "encdec", "encoder_attn"))
+            cross = self._cross_by_name[path] = cross or bool(getattr(module, "is_cross_attention", False))
+        if cross or (running and running[-1].cross):
             return "cross"
         decodes = looks_back(call.mask) or bool(getattr(module, "is_causal", False))
         return "decoder self" if decodes else "encoder self"
@@ -172,13 +179,19 @@ class CallObserver:
         unequal = call.q.shape[2] != call.k.shape[2]
         align: Align | None = positions.align if positions is not None else "end" if unequal else None
         found: list[Readout] = []
-        for readout in self._read:
-            parts = readout.parts()
-            if parts.get("align", ...) is not None:
+        for readout, options in self._aligned:
+            if options is None:
                 found.append(readout)
             elif kind != "cross":
-                found.append(type(readout)(**(parts | {"align": align})))
+                found.append(type(readout)(**(options | {"align": align})))
         return found
+
+
+def _is_checkpointed(part: nn.Module) -> bool:
+    """Whether a module's layers are run again in the backward pass."""
+    # Asking torch for a missing attribute takes a microsecond, and a model has hundreds of modules.
+    own: dict[str, Any] = vars(part)
+    return bool(own.get("gradient_checkpointing", getattr(type(part), "gradient_checkpointing", False)))
 
 
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
@@ -194,21 +207,25 @@ def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tens
     return real.to(call.q.device)
 
 
-def _real_keys(call: AttentionCall) -> NDArray[np.bool_] | None:
-    """Which keys aren't padding, (B, M); None if none is padding."""
-    structured = call.structured
-    if structured is None or structured.tokens is None or structured.positions is None:
-        return None
-    first, M = structured.positions.first_key, call.k.shape[2]
-    keys = structured.tokens[:, first : first + M].cpu().numpy()
-    return np.pad(keys, ((0, 0), (0, M - keys.shape[1])))
-
-
-def _as_arrays(seen: Observation) -> Observation:
+def _as_arrays(seen: Any) -> Observation:
     """The observation as NumPy arrays, without the output."""
-    return replace(seen, output=seen.output[:, :, :0]).map(_array)
+    bare: Observation = replace(seen, output=_array(seen.output[:, :, :0]))
+    return bare if isinstance(seen.lse, np.ndarray) else bare.map(_array)
+
+
+def _without_padding(seen: Observation, sinks: Tensor | None, real: Tensor | None) -> Observation:
+    """The observation in which lse and sink of padded queries are those of a query that may look at no key."""
+    if real is None:
+        return seen
+    counts = _array(real)[:, None]
+    if seen.sink is None or sinks is None:
+        return replace(seen, lse=np.where(counts, seen.lse, seen.lse.dtype.type(-np.inf)))
+    lse = np.where(counts, seen.lse, _array(sinks)[:, None].astype(seen.lse.dtype))
+    return replace(seen, lse=lse, sink=np.where(counts, seen.sink, seen.sink.dtype.type(1)))
 
 
 def _array(x: Any) -> NDArray[Any]:
+    if isinstance(x, np.ndarray):
+        return x
     x = x.detach().cpu()
     return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _MAJOR = "5"
@@ -19,7 +21,7 @@ def check_installed() -> None:
     """
     for package in ("torch", "transformers"):
         try:
-            found = version(package)
+            found = _found(version, package)
         except PackageNotFoundError:
             raise ImportError(
                 f"eyeline needs {package} to look into Hugging Face models, and it isn't installed; "
@@ -30,3 +32,9 @@ def check_installed() -> None:
                 f"transformers must be version {_MAJOR}, got {found}; pip install 'transformers>={_MAJOR},"
                 f"<{int(_MAJOR) + 1}'"
             )
+
+
+@cache
+def _found(version: Callable[[str], str], package: str) -> str:
+    """A package's version, read from its files once: that takes a millisecond."""
+    return version(package)

@@ -22,6 +22,8 @@ def set_implementation(root: PreTrainedModel) -> None:
     (`EncoderDecoderModel`) gives them a new configuration, while their modules keep the old one, which transformers
     doesn't set: so this function visits all modules.
     """
+    if all(implementation == NAME for _, implementation in implementations(root)):
+        return
     root.set_attn_implementation(NAME)
     for module, owner in _owned(root, root):
         config = getattr(module, "config", None)
@@ -32,7 +34,12 @@ def set_implementation(root: PreTrainedModel) -> None:
 def implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, Any]]:
     """Every configuration in a model, and its attention implementation."""
     found: dict[int, PreTrainedConfig] = {}
-    waiting: list[Any] = [getattr(module, "config", None) for module in model.modules()]
+    # Asking every module would take a millisecond: torch looks for a missing attribute in many places.
+    waiting: list[Any] = [
+        getattr(module, "config", None)
+        for module in model.modules()
+        if "config" in vars(module) or hasattr(type(module), "config")
+    ]
     while waiting:
         config = waiting.pop()
         if isinstance(config, PreTrainedConfig) and id(config) not in found:

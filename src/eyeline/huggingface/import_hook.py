@@ -25,11 +25,12 @@ def register_on_import() -> None:
 
 def _register(module: ModuleType) -> None:
     """Register the function for one module, unless this version of transformers has no such interface."""
-    interface = getattr(
-        module, "AttentionInterface" if module.__name__ == _ATTENTION else "AttentionMaskInterface", None
-    )
+    name, home, function = _INTERFACES[module.__name__]
+    interface = getattr(module, name, None)
     if interface is not None:
-        interface.register(NAME, _attend if module.__name__ == _ATTENTION else _mask)
+        # Later modules than this one load torch; until one is needed, a function that loads it stands in.
+        placeholder = _attend if module.__name__ == _ATTENTION else _mask
+        interface.register(NAME, getattr(sys.modules.get(home), function, placeholder))
 
 
 def _attend(*args: Any, **kwargs: Any) -> Any:
@@ -42,6 +43,13 @@ def _mask(*args: Any, **kwargs: Any) -> Any:
     from eyeline.huggingface.mask_interface import mask
 
     return mask(*args, **kwargs)
+
+
+#: For each of transformers' modules: its interface, and the module and name of the function to register there.
+_INTERFACES = {
+    _ATTENTION: ("AttentionInterface", "eyeline.huggingface.attention_interface", "attend"),
+    _MASKS: ("AttentionMaskInterface", "eyeline.huggingface.mask_interface", "mask"),
+}
 
 
 class _ImportHook:

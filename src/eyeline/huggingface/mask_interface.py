@@ -6,94 +6,23 @@ Eyeline's masks and the positions of the padding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils._pytree import tree_map
 from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.import_hook import register_on_import
 from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
+from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Intervals, Mask, Padding
 
 #: The number of booleans evaluated at a time, of a mask function whose structure isn't known.
 _BLOCK_SIZE = 1 << 24
-
-
-class StructuredMask:
-    """The mask object that models pass to every layer in place of a 4-D mask tensor.
-
-    Attributes:
-        mask: where queries may look; everywhere if None.
-        positions: the positions of queries and keys in the whole sequence; None where `torch.compile` traces a tensor
-            of the cache.
-        tokens: bool, (B, positions), False where a position of the whole sequence is padding; None if none is.
-        shape: (B, 1, N, M), the shape of the tensor that it replaces: generation reads it.
-
-    Some models read their masks, or add them to their own scores. They get the dense tensor, made on demand: 0 where a
-    query may look, the dtype's minimum where it may not.
-    """
-
-    ndim = 4
-
-    def __init__(
-        self,
-        mask: Mask | None,
-        positions: Positions | None,
-        tokens: Tensor | None,
-        shape: tuple[int, ...],
-        dense: Callable[[], Tensor] | None = None,
-    ) -> None:
-        self.mask, self.positions, self.tokens, self.shape, self._dense = mask, positions, tokens, shape, dense
-
-    def dense(self) -> Tensor:
-        """The dense tensor, (B, 1, N, M)."""
-        if self._dense is None:
-            raise HuggingFaceError(
-                "attention masks must be passed on as they are under torch.compile, got a model that looks into its "
-                "own; run it uncompiled"
-            )
-        return self._dense()
-
-    def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("_"):
-            raise AttributeError(f"'StructuredMask' object has no attribute {attribute!r}")
-        return getattr(self.dense(), attribute)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.dense()[index]
-
-    def __eq__(self, other: object) -> Any:
-        return self is other if isinstance(other, StructuredMask) else self.dense() == other
-
-    __hash__ = object.__hash__
-
-    def to(self, *_: Any, **__: Any) -> StructuredMask:
-        """Return itself: it has no device and no dtype."""
-        return self
-
-    @classmethod
-    def __torch_function__(cls, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-        given, named = tree_map(
-            lambda one: one.dense() if isinstance(one, StructuredMask) else one, (given, named or {})
-        )
-        return function(*given, **named)
-
-    def __repr__(self) -> str:
-        return f"StructuredMask({self.mask!r}, {' × '.join(map(str, self.shape))})"
-
-    def real_queries(self) -> Tensor | None:
-        """Which queries aren't padding, bool, (B, N), where queries and keys are of one sequence; None if none is
-        padding."""
-        if self.tokens is None or self.positions is None:
-            return None
-        first = self.positions.first_query
-        return self.tokens[:, first : first + self.positions.queries]
 
 
 def mask(
@@ -138,34 +67,39 @@ def mask(
         found = structure(mask_function, positions)
     except UnreadableError:
         found = _evaluated_mask(mask_function, shape, positions, use_vmap, device)
-    dense = partial(
-        eager_mask,
-        batch_size=batch_size,
-        q_length=q_length,
-        kv_length=kv_length,
-        q_offset=positions.first_query,
-        kv_offset=positions.first_key,
-        mask_function=mask_function,
-        attention_mask=attention_mask,
-        use_vmap=use_vmap,
-        device=device,
-        dtype=kwargs.get("dtype", torch.float32),
-    )
+
+    def dense() -> Tensor:
+        made: Tensor = eager_mask(
+            batch_size=batch_size,
+            q_length=q_length,
+            kv_length=kv_length,
+            q_offset=positions.first_query,
+            kv_offset=positions.first_key,
+            mask_function=mask_function,
+            attention_mask=attention_mask,
+            use_vmap=use_vmap,
+            device=device,
+            dtype=kwargs.get("dtype", torch.float32),
+        )
+        return made
+
     if attention_mask is None:
         return StructuredMask(found, positions, None, shape, dense)
-    padding = _padding(attention_mask, positions, hides_future(found))
-    found = padding if found is None else found if padding is None else found & padding
-    return StructuredMask(found, positions, None if bool(attention_mask.all()) else attention_mask, shape, dense)
+    all_real = bool(attention_mask.all())
+    if not all_real or positions.first_key + kv_length > attention_mask.shape[1]:
+        padding = _padding(np.asarray(attention_mask.cpu()), positions, hides_future(found))
+        found = padding if found is None else found if padding is None else found & padding
+    return StructuredMask(found, positions, None if all_real else attention_mask, shape, dense)
 
 
-def _padding(tokens: Tensor, positions: Positions, future_hidden: bool) -> Mask | None:
+def _padding(tokens: NDArray[np.bool_], positions: Positions, future_hidden: bool) -> Mask | None:
     """The mask of keys that aren't padding. Keys beyond `tokens` are cache slots that aren't filled yet."""
-    keys = np.asarray(tokens[:, positions.first_key : positions.first_key + positions.keys].cpu())
+    keys = tokens[:, positions.first_key : positions.first_key + positions.keys]
     # Where the future is hidden anyway, these slots needn't be masked.
     shown = future_hidden and positions.first_query + positions.queries <= tokens.shape[1]
-    real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
-    if real.all():
+    if (shown or keys.shape[1] == positions.keys) and keys.all():
         return None
+    real = np.concatenate([keys, np.full((len(keys), positions.keys - keys.shape[1]), shown)], axis=1)
     counts = real.sum(axis=1)
     first = np.where(counts > 0, real.argmax(axis=1), 0)
     if not positions.keys or (real == _between(first, first + counts, positions.keys)).all():
@@ -271,3 +205,6 @@ def _traced(
         found = Dense(evaluated(function, batch, head, queries, keys).expand(-1, -1, N, M))
     found = padding if found is None else found if padding is None else found & padding
     return StructuredMask(found, positions, None, shape)
+
+
+register_on_import()  # this function itself, in place of the one that loads this module

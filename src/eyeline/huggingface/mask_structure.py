@@ -7,9 +7,8 @@ Positions are those of the whole sequence: queries begin at `first_query` and ke
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,7 @@ class UnreadableError(Exception):
     """Raised for a function that isn't transformers' own, or is joined in a way that has no known structure."""
 
 
-@dataclass(frozen=True)
-class Positions:
+class Positions(NamedTuple):
     """The positions of a call's queries and keys in the whole sequence."""
 
     queries: int

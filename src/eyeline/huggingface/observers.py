@@ -39,6 +39,11 @@ def check_unobserved(modules: Iterable[int]) -> None:
 
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
     """Show an observer the calls of these modules, by id, until `undo` is closed."""
-    for module in modules:
-        _OBSERVERS[module] = observer
-        undo.callback(_OBSERVERS.pop, module)
+    observed = dict.fromkeys(modules, observer)
+    undo.callback(_forget, observed)
+    _OBSERVERS.update(observed)
+
+
+def _forget(observed: Iterable[int]) -> None:
+    for module in observed:
+        _OBSERVERS.pop(module, None)

@@ -1,11 +1,13 @@
-"""The results of `reference`, fast and in memory that grows with N + M: the host's side of three kernels.
+"""The results of `reference`, fast and in memory that grows with N + M; and a model's products and norms: the host's
+side of five kernels.
 
-The entry points are `run.forward`, `run_decode.forward` and `run_backward.backward`. Each fills one record of
-parameters (`launch.Params`), lays out the threads' workspaces, and hands the tasks to `threads`, which run the machine
-code that `kernel_cache` compiles and stores for the processor that `machine` detects. `primitives` and
-`primitive_gradients` are the requests for sums of the weights, and their gradients; this room knows no readouts.
-`user_functions` compiles a user's rules and score functions. `compiled/` is the code that Numba compiles, and README.md
-walks through it all.
+The entry points are `run.ForwardPlan` and `run.forward`, `run_backward.backward`, `products.PackedMatrix`, and the
+functions of `rowwise`. A plan fills one record of parameters (`launch.Params`) and lays out the threads' workspaces; a
+run adds the addresses of its arrays and hands the tasks to `threads`, which run the machine code that `kernel_cache`
+compiles and stores for the processor that `machine` detects: on the team of threads that the process has (`openmp`), or
+on our own (`pool`). `primitives` and `primitive_gradients` are the requests for sums of the weights, and their
+gradients; this room knows no readouts. `user_functions` compiles a user's rules and score functions. `compiled/` is the
+code that Numba compiles, and README.md walks through it all.
 
 This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, not to run.
 """
@@ -30,6 +32,7 @@ def report() -> dict[str, str]:
         "CPU": here.cpu,
         "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",
         "threads": str(threads.get_threads()),
+        "team of threads": threads.describe_team(),
         "kernel cache": str(kernel_cache.kernels_folder()),
         "kernels compiled": ", ".join(compiled) or "none yet",
     }

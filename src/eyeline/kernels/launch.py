@@ -1,11 +1,10 @@
-"""Filling a kernel's params, laying out its threads' workspaces, and running it on threads."""
+"""Filling a kernel's params, and running it on threads."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import struct
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import PANEL, PANEL_LAYOUT, PARAMS, STEP, WORKSPACE, Half, StepKind
+from eyeline.kernels.compiled.params import MASK, PARAMS, STEP, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
+from eyeline.kernels.forms import ArrayForm, Memory, address_of, name_of, strided
+from eyeline.kernels.layouts import Layout, offset
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
@@ -26,16 +27,9 @@ Array = NDArray[Any]
 WORTH_A_THREAD = 1 << 21
 #: The number of multiply-adds between two checks for Ctrl-C: some tenths of a second.
 BETWEEN_LOOKS = 1 << 34
-
-
-def computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which arrays of this type are computed."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
-
-
-def name_of(dtype: np.dtype[Any]) -> DType:
-    """The type in which arrays of this type are computed, as kernels are named."""
-    return "float64" if dtype == np.float64 else "float32"
+_WHOLE_NUMBER = struct.Struct("=q")
+_write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
+_write_strides = struct.Struct("=4q").pack_into
 
 
 def workers_for(cost: int) -> int:
@@ -44,53 +38,38 @@ def workers_for(cost: int) -> int:
     return allowed if cost > WORTH_A_THREAD else 1
 
 
-def address_of(made: Array) -> int:
-    """The address of an array that this package made: as `ctypes.data`, but twice as fast for arrays that are writable
-    and not empty."""
-    buffer: Any = made
-    if made.flags.carray and made.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-    return int(made.ctypes.data)
-
-
-def strided(array: Array, first: int = 0) -> tuple[int, ...]:
-    """Address and strides of an array of up to four axes, as in `STRIDED`; its first token has the position `first`."""
-    address, strides = array.ctypes.data, array.strides
-    if first:
-        # Keys are addressed by their position in the whole; the mask hides those outside the array.
-        address -= first * strides[2]
-    return (address, *strides, 0, 0, 0, 0)[:5]
-
-
 class Params:
     """The params of one call of a kernel, and the objects to keep alive during it.
 
     Attributes:
         shape, widths: B, H, N and M, all keys; D and E.
-        record: one of `PARAMS`, to be filled by field.
         held: whatever the record's addresses point to.
+        workspace_size: bytes of a thread's workspace.
     """
 
-    def __init__(
-        self, program: Program, arrays: tuple[Array, Array, Array], spec: AttentionSpec, totals: tuple[Array, Array]
-    ) -> None:
-        """Fill the fields of every kernel: the arrays q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), the spec, and
-        the rows' maxima and sums, contiguous."""
-        q, k, v = arrays
+    __slots__ = ("_memory", "_record", "_shift", "dtype", "held", "program", "shape", "widths", "workspace_size")
+
+    def __init__(self, program: Program, forms: tuple[ArrayForm, ArrayForm, ArrayForm], spec: AttentionSpec) -> None:
+        """Fill the fields of every kernel but the addresses of its arrays (`point`): the forms of q (B, H, N, D), k (B,
+        G, M, D) and v (B, G, M, E), and the spec."""
+        q, k, v = forms
         self.program, self.dtype = program, name_of(q.dtype)
         # Ten times as fast as `np.zeros`.
         self._memory = bytearray(PARAMS[program].itemsize)
-        self.record = record = np.ndarray((), PARAMS[program], self._memory)
-        self.held: list[object] = [arrays, spec, totals]
+        self._record: Any = None
+        record = self.record
+        self.held: list[object] = [spec]
+        self.workspace_size = 0
         B, H, N, D = q.shape
         G, keys_here, E = v.shape[1:]
         M = spec.keys or keys_here
         self.shape, self.widths = (B, H, N, M), (D, E)
         record["H"], record["group"], record["N"], record["M"], record["D"], record["E"] = H, H // max(G, 1), N, M, D, E
-        if q.itemsize == 2:
+        if q.dtype.itemsize == 2:
             record["half"] = Half.FLOAT16 if q.dtype == np.float16 else Half.BFLOAT16
-        record["q"], record["k"], record["v"] = strided(q), strided(k, spec.first_key), strided(v, spec.first_key)
-        record["m"], record["l"] = address_of(totals[0]), address_of(totals[1])
+        record["q"], record["k"], record["v"] = (0, *q.strides), (0, *k.strides), (0, *v.strides)
+        # Keys are addressed by their position in the whole; the mask hides those outside the arrays.
+        self._shift = spec.first_key * k.strides[2], spec.first_key * v.strides[2]
         record["q_factor"] = spec.scale * math.log2(math.e)
         record["first_query"] = spec.first_query
         if spec.mask is not None:
@@ -101,18 +80,60 @@ class Params:
             seed = int(np.uint64(spec.seed).astype(np.int64))
             record["dropout"] = threshold(spec.dropout), seed, 1 / (1 - spec.dropout)
 
+    @property
+    def record(self) -> Any:
+        """One of `PARAMS`, to be filled by field."""
+        if self._record is None:
+            self._record = np.ndarray((), PARAMS[self.program], self._memory)
+        return self._record
+
     def copy(self) -> Params:
-        """A copy, whose record can be filled further."""
+        """A copy, which can be filled further."""
         other = object.__new__(Params)
-        memory = self._memory[:]
-        record = np.ndarray((), PARAMS[self.program], memory)
-        other.__dict__.update(self.__dict__, _memory=memory, record=record, held=[*self.held])
+        other.program, other.dtype, other.shape, other.widths = self.program, self.dtype, self.shape, self.widths
+        other._memory, other._record, other._shift = self._memory[:], None, self._shift
+        other.held, other.workspace_size = self.held[:], self.workspace_size
         return other
+
+    def point(self, at: Memory, held: object) -> None:
+        """Set the addresses of the arrays, and keep `held` alive."""
+        memory, shift, places = self._memory, self._shift, _PLACES[self.program]
+        _write(memory, places.q, at.q)
+        _write(memory, places.k, at.k - shift[0])
+        _write(memory, places.v, at.v - shift[1])
+        _write(memory, places.maxima, at.maxima)
+        _write(memory, places.sums, at.sums)
+        self.held.append(held)
+
+    def set_keys(
+        self, count: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None
+    ) -> None:
+        """Set another number of keys, with arrays of these strides and this mask, of intervals alone."""
+        self.set("M", count)
+        program, memory = self.program, self._memory
+        _write_strides(memory, offset(program, "k") + 8, *k_strides)
+        _write_strides(memory, offset(program, "v") + 8, *v_strides)
+        place = offset(program, "mask") + _BOUNDS
+        if mask is None:
+            _write(memory, place, 0)
+        else:
+            _write(memory, place, address_of(mask.bounds))
+            _write_strides(memory, place + 8, *_row_strides(mask.bounds))
+            _write(memory, offset(program, "mask"), mask.bounds.shape[3])
+            self.held.append(mask)
+
+    def set(self, name: str, value: int) -> None:
+        """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""
+        _write(self._memory, offset(self.program, name), value)
+
+    def read(self, name: str) -> int:
+        """Read a field that is a whole number."""
+        (value,) = _read(self._memory, offset(self.program, name))
+        return int(value)
 
     def _tell_mask(self, lowered: LoweredMask) -> None:
         mask, bounds = self.record["mask"], lowered.bounds
-        strides = [stride if count > 1 else 0 for count, stride in zip(bounds.shape, bounds.strides, strict=True)]
-        mask["bounds"] = (bounds.ctypes.data, *strides[:3], 0)
+        mask["bounds"] = (address_of(bounds), *_row_strides(bounds))
         mask["intervals"] = bounds.shape[3]
         if lowered.allowed is not None:
             mask["allowed"] = strided(np.broadcast_to(lowered.allowed, self.shape))
@@ -139,19 +160,29 @@ class Params:
         """Set the offsets of a workspace's parts."""
         for place, told in layout.told:
             self._memory[place : place + len(told)] = told
-        self.record["workspace_size"] = layout.size
+        self.workspace_size = layout.size
 
-    def launch(self, workers: int, cost: int) -> None:
-        """Run all tasks, each of about `cost` multiply-adds."""
-        record = self.record
+    def launch(self, workers: int, most: int) -> None:
+        """Run all tasks on this many threads, `most` tasks at a time: in between, Ctrl-C is noticed."""
         kernel = kernel_cache.kernel(self.program, self.dtype)
-        address, size = ctypes.addressof(ctypes.c_char.from_buffer(self._memory)), int(record["workspace_size"])
-        at_a_time = max(1, BETWEEN_LOOKS // max(cost, 1))
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        threads.run(kernel, address, self.workspace_size, most, workers, self, self._stop)
 
-        def stop() -> None:
-            record["next_task"] = record["tasks"]
+    def _stop(self) -> None:
+        self.set("next_task", self.read("tasks"))
 
-        threads.run(kernel, address, size, at_a_time, workers, (record, self.held), stop)
+
+def _row_strides(bounds: Array) -> tuple[int, int, int, int]:
+    """The strides of a lowered mask's bounds as a `STRIDED` has them: 0 for an axis that is the same for all."""
+    batch, head, row = (
+        stride if count > 1 else 0 for count, stride in zip(bounds.shape[:3], bounds.strides[:3], strict=True)
+    )
+    return batch, head, row, 0
+
+
+def tasks_at_a_time(cost: int) -> int:
+    """The number of tasks, each of this many multiply-adds, between two checks for Ctrl-C."""
+    return max(1, BETWEEN_LOOKS // max(cost, 1))
 
 
 def tell_rectangle(params: Params, record: Any, rectangle: Array, rows: Array, columns: Array) -> None:
@@ -192,54 +223,7 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
     return loop
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The layout of a thread's workspace, as the bytes of its fields in a program's params.
-
-    Attributes:
-        size: bytes of the workspace.
-        told: pieces of the params' bytes, each with its offset.
-    """
-
-    size: int
-    told: tuple[tuple[int, bytes], ...]
-
-
-def laid_out(
-    program: Program, sizes: Mapping[str, int], panels: int = 0, panel: Mapping[str, int] | None = None
-) -> Layout:
-    """Lay out a workspace with parts of these sizes in bytes, and room for `panels` panels.
-
-    This is slow compared with a small call, so reuse the layout for calls with the same sizes.
-    """
-    told = []
-    if panel is not None:
-        places, size = _follow(PANEL_LAYOUT, panel, PANEL.itemsize)
-        places["size"] = size
-        told.append(_field(program, "panel", places))
-        sizes = {"panels": panels * size, **sizes}
-    places, size = _follow(WORKSPACE[program], sizes, WORKSPACE[program].itemsize)
-    told.append(_field(program, "workspace", places))
-    return Layout(size, tuple(told))
-
-
-def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
-    """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
-    places = np.zeros((), kind)
-    begin = _whole_lines(begin)
-    for name, size in sizes.items():
-        places[name] = begin
-        begin += _whole_lines(size)
-    return places, begin
-
-
-def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
-    """A field of a program's params: its offset, and its bytes."""
-    fields = PARAMS[program].fields
-    assert fields is not None
-    return fields[name][1], value.tobytes()
-
-
-def _whole_lines(size: int) -> int:
-    """`size` bytes rounded up to whole cache lines."""
-    return -(-size // 64) * 64
+#: The offset of the bounds in a `MASK`, whose first field is the number of intervals.
+_BOUNDS = MASK.fields["bounds"][1] if MASK.fields else 0
+#: The offsets of the arrays' addresses, by program.
+_PLACES = {program: Memory(*(offset(program, name) for name in ("q", "k", "v", "m", "l"))) for program in PARAMS}

@@ -1,10 +1,10 @@
-"""The process's own OpenMP team: the threads of an OpenMP library that another package has loaded, such as torch.
+"""The process's own OpenMP team: the threads of an OpenMP library that another package, such as torch, has loaded.
 
-Those threads spin for milliseconds after each of torch's products, waiting for the next one, so a second set of threads
-would have to share the processors with them. GNU's libgomp, LLVM's libomp and Intel's libiomp5 all have the entry point
-of a parallel region that GCC compiles to, `GOMP_parallel(function, data, threads, flags)`.
+Those threads spin for milliseconds after each of torch's products, waiting for the next one, so other threads would
+have to share the processors with them. GNU's libgomp, LLVM's libomp and Intel's libiomp5 all export
+`GOMP_parallel(function, data, threads, flags)`, which is what GCC compiles a parallel region to.
 
-A library is only used if it is loaded already. It is looked for on Linux alone; elsewhere there is no team.
+A library is used only if it is loaded already, and is looked for on Linux alone: elsewhere there is no team.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from eyeline.kernels.region import Region, code
 
 #: torch's own library, and the OpenMP libraries, whose names may have a hash, as in wheels, or a version.
-_LIBRARIES = re.compile(rb"(/[^\n]*/lib(?:gomp|omp|iomp|torch_cpu)[-.\d][^/\n]*)\n")
+_LIBRARIES = re.compile(rb"(/[^\n]*/lib(?:gomp|omp|iomp|torch_cpu)[-.\d][^/\n]*?)(?: \(deleted\))?\n")
+
+_SUPPORTED = sys.platform == "linux" and sys.maxsize > 1 << 32
 
 
 class Team(NamedTuple):
@@ -52,13 +55,12 @@ class Team(NamedTuple):
 
 
 def team() -> Team | None:
-    """The team of the OpenMP library that torch uses, or else of the first that is loaded; None if there is none, or in
-    a forked child, whose parent's team isn't there.
+    """The team of the OpenMP library that torch uses, or else of the first that is loaded; None if there is none.
 
     Takes less than a microsecond if no library was loaded since the last call.
     """
     global _found
-    if _forked or sys.platform != "linux" or sys.maxsize < 1 << 32:
+    if _forked or not _SUPPORTED:
         return None
     now = _loads()()
     if _found[0] != now:
@@ -67,12 +69,21 @@ def team() -> Team | None:
     return _found[1]
 
 
+def why_none() -> str:
+    """Why there is no team."""
+    if not _SUPPORTED:
+        return "an OpenMP team is looked for on Linux alone"
+    if _forked:
+        return "a forked process has none of its parent's threads"
+    return "no OpenMP library is loaded; once torch is, its team runs the kernels"
+
+
 def _find() -> Team | None:
     try:
-        with open("/proc/self/maps", "rb") as file:
-            loaded = [os.fsdecode(name) for name in dict.fromkeys(_LIBRARIES.findall(file.read()))]
+        maps = Path("/proc/self/maps").read_bytes()
     except OSError:
         return None
+    loaded = [os.fsdecode(name) for name in dict.fromkeys(_LIBRARIES.findall(maps))]
     torch = [name for name in loaded if "/libtorch_cpu" in name]
     # As the loader does for torch: first what is visible to all, then what torch depends on.
     wanted = next(filter(None, (_entry(name) for name in (None, *torch))), None)
@@ -102,7 +113,7 @@ def _team_of(library: str) -> Team:
 
 @cache
 def _loads() -> Callable[[], tuple[int, int]]:
-    """How many libraries this process has ever loaded and unloaded, as a function that takes less than a microsecond."""
+    """A function that says, in less than a microsecond, how many libraries were ever loaded and unloaded."""
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ssize_t, ctypes.c_ssize_t)
     iterate, look = prototype(("dl_iterate_phdr", ctypes.CDLL(None))), code().look
 
@@ -119,7 +130,7 @@ _forked = False
 
 
 def _lose_team() -> None:
-    """In a forked child: the team's threads don't exist, and libgomp would wait for them forever."""
+    """In a forked child, where the team's threads don't exist, and libgomp would wait for them forever."""
     global _forked
     _forked = True
 

@@ -1,12 +1,13 @@
 """Our own team of threads, for a process that has no OpenMP team.
 
-Its threads are Python's, and run machine code without the GIL (`region.serve`). After a region they wait for the next
-one for a while, without sleeping: a model calls kernels one after the other, and to wake a thread takes longer than many
-a kernel. They yield their processor to whoever wants it meanwhile. After that they sleep in Python.
+Its threads are Python's, and run machine code without the GIL. After a region they wait for the next one for a while,
+without sleeping: a model calls kernels one after the other, and waking a thread takes longer than many a kernel. They
+yield their processor to whoever wants it meanwhile. After that they sleep, in Python.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -16,77 +17,68 @@ from eyeline.kernels.region import SLOT, Region, code
 
 #: The most threads beside the caller.
 _MOST = 255
-#: For how many rounds a thread waits for the next region, awake.
-SPINS = 1 << 14
+#: For how many rounds a thread waits for the next region without sleeping: about half a millisecond.
+_SPINS = 1 << 14
+_WAITING = 1
 
 
 class _Worker:
-    """A thread of the pool.
+    """A thread of the pool, and its slot (see `region.ll`)."""
 
-    Attributes:
-        number: from 1.
-        slots: owns the memory of its slot, which the thread uses as long as the process runs.
-        slot: its slot's address.
-        calls: wakes it up.
-        asked: the region that it was woken up for last.
-    """
-
-    def __init__(self, number: int, slots: object, slot: int) -> None:
-        self.number, self.slots, self.slot = number, slots, slot
-        self.calls: SimpleQueue[None] = SimpleQueue()
-        self.asked: Region | None = None
+    def __init__(self, number: int, slots: ctypes.Array[ctypes.c_int64], slot: int) -> None:
+        self.number = number
+        self.state = ctypes.c_int64.from_address(slot)
+        # The thread writes to its slot as long as the process runs.
+        self._slots, self._slot = slots, slot
+        self._calls: SimpleQueue[None] = SimpleQueue()
+        self._asked: Region | None = None
         self._begun = threading.Lock()
 
-    def ensure_started(self) -> None:
-        if not self._begun.locked():
-            threading.Thread(target=self._serve, daemon=True, name=f"eyeline-{self.number}").start()
-
     def wake(self, region: Region) -> None:
-        self.asked = region
-        if self.calls.empty():
-            self.calls.put(None)
+        """Have the thread look for work, first of all in this region. It may be too late for it."""
+        self._asked = region
+        if not self._begun.locked():
+            # Where there can't be another thread, the others do its work.
+            with contextlib.suppress(RuntimeError):
+                threading.Thread(target=self._serve, daemon=True, name=f"eyeline-{self.number}").start()
+        if self._calls.empty():
+            self._calls.put(None)
 
     def _serve(self) -> None:
-        # Ctrl-C may have come while it was started, so that it is started again.
+        # Two callers, or one that Ctrl-C interrupted, may have started a thread twice.
         if not self._begun.acquire(blocking=False):
             return
         serve = code().serve
         while True:
-            self.calls.get()
-            region = self.asked
-            serve(self.slot, region.address if region else 0, self.number, SPINS)
+            self._calls.get()
+            region = self._asked
+            serve(self._slot, region.address if region is not None else 0, self.number, _SPINS)
+            del region
 
 
 class _Pool:
     def __init__(self) -> None:
         self._slots = (ctypes.c_int64 * ((_MOST + 1) * SLOT // 8))()
         self._first = -(-ctypes.addressof(self._slots) // SLOT) * SLOT
-        self._workers: list[_Worker] = []
-        self._lock = threading.Lock()
+        self._workers: dict[int, _Worker] = {}
 
     def run(self, region: Region, threads: int) -> None:
         lead, beside = code().lead, min(threads - 1, _MOST)
-        if len(self._workers) < beside:
-            self._grow(beside)
-        workers = self._workers[:beside]
         while True:
-            for worker in workers:
-                if ctypes.c_int64.from_address(worker.slot).value != 1:
+            for number in range(1, beside + 1):
+                worker = self._workers.get(number) or self._add(number)
+                if worker.state.value != _WAITING:
                     worker.wake(region)
-            # Returns once nobody is in the region, so Ctrl-C, which Python sees in between, leaves nothing running.
-            if not lead(region.address, self._first, len(workers)):
+            # Returns once nobody is in the region: whenever Ctrl-C comes, nothing is running.
+            if not lead(region.address, self._first, beside):
                 break
 
-    def _grow(self, count: int) -> None:
-        with self._lock:
-            while len(self._workers) < count:
-                number = len(self._workers) + 1
-                self._workers.append(_Worker(number, self._slots, self._first + (number - 1) * SLOT))
-            for worker in self._workers[:count]:
-                worker.ensure_started()
+    def _add(self, number: int) -> _Worker:
+        worker = _Worker(number, self._slots, self._first + (number - 1) * SLOT)
+        return self._workers.setdefault(number, worker)  # another caller's, if it was earlier
 
     def forget(self) -> None:
-        """In a forked child, which has none of the threads."""
+        """In a forked child: the threads don't exist there."""
         self._workers.clear()
         ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
-from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Params, address_of
+from eyeline.kernels.compiled.programs import FEW_BEST, KEY_BLOCK
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.launch import Params
 from eyeline.masks import edges
 
 Array = NDArray[Any]
@@ -31,6 +32,8 @@ class Primitives(NamedTuple):
         maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
         queries, first_query: the number of queries in the whole, and the position of this pass's first, for the grid.
         row_total: an upper bound on the sum of a row's weights, from 1 to 2^40.
+        counted: bool, (B, N), contiguous: False for queries that are read as if they might look at no key; all count if
+            None.
     """
 
     row_log_weights: bool = False
@@ -48,6 +51,7 @@ class Primitives(NamedTuple):
     queries: int | None = None
     first_query: int = 0
     row_total: float = 1.0
+    counted: NDArray[np.bool_] | None = None
 
 
 class PrimitiveResults:
@@ -87,16 +91,6 @@ class PrimitiveResults:
         self._row_places = _bins(queries, rows)[asked.first_query :] if asked.grid else None
         self._column_places = _bins(M, columns) if asked.grid else None
         self._dtype = dtype
-        self.room = PrimitiveRoom(
-            M,
-            asked.select,
-            asked.bins,
-            columns,
-            asked.grid_sums,
-            asked.grid_maxima,
-            asked.column_sums,
-            asked.column_maxima,
-        )
 
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:
         if sums is None or spoiled is None:
@@ -126,6 +120,8 @@ class PrimitiveResults:
             record["labels"] = asked.row_bins.ctypes.data
         if asked.maxima is not None and asked.sums is not None:
             record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
+        if asked.counted is not None:
+            record["counted"] = asked.counted.ctypes.data
         for name, array in (
             ("row_log_weights", self.row_log_weights),
             ("row_distances", self.row_distances),
@@ -158,6 +154,21 @@ class PrimitiveRoom(NamedTuple):
     column_sums: bool
     column_maxima: bool
 
+    @classmethod
+    def of(cls, asked: Primitives, keys: int) -> PrimitiveRoom:
+        """The room that these primitives need over so many keys."""
+        columns = asked.grid[1] if asked.grid else 0
+        return cls(
+            keys,
+            asked.select,
+            asked.bins,
+            columns,
+            asked.grid_sums,
+            asked.grid_maxima,
+            asked.column_sums,
+            asked.column_maxima,
+        )
+
     def in_panel(self, line: int, rows: int) -> dict[str, int]:
         """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes."""
         blocks = -(-max(self.keys, 1) // KEY_BLOCK)
@@ -169,10 +180,11 @@ class PrimitiveRoom(NamedTuple):
 
     def in_workspace(self, line: int, size: int) -> dict[str, int]:
         """Sizes in bytes of a workspace's parts for reading primitives, with numbers of `size` bytes."""
+        best = max(self.select, FEW_BEST) if self.select else 0
         return {
             "threshold": line,
-            "best": self.select * line,
-            "best_keys": self.select * line // size * 4,
+            "best": best * line,
+            "best_keys": best * line // size * 4,
             "row_log_weights": line,
             "row_distances": line,
             "row_bins": self.bins * line,

@@ -18,7 +18,7 @@ from eyeline.kernels.compiled.product_params import (
     Activation,
 )
 from eyeline.kernels.machine import target
-from eyeline.kernels.row_arrays import NO_ROWS, Array, Rows, check, check_apart, given_rows, levels, written_rows
+from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
 
 #: The activation functions, by name.
@@ -159,12 +159,12 @@ class PackedMatrix:
         if (D > 1 and x.strides[3] != 4) or not x.flags.aligned:
             x = np.ascontiguousarray(x)
         batch, head, token, _ = x.strides
-        rows = Rows(x.__array_interface__["data"][0], batch, token, x)
+        rows = PlacedRows(x.__array_interface__["data"][0], batch, token, x)
         return self._times(rows, (max(D, 1), head - 4 * D), (B, N, self.outputs), activation, residual, out)
 
     def _times(
         self,
-        x: Rows,
+        x: PlacedRows,
         segment: tuple[int, int],
         shape: tuple[int, ...],
         activation: str | None,

@@ -1,14 +1,14 @@
 """A region: a kernel's run on one team of threads. Its layout in memory, and the machine code that the threads run.
 
-The code stands in `region.ll`, in LLVM's own language, and is made once per process, in some milliseconds. Its functions,
-whose arguments are addresses and whole numbers:
+The code stands in `region.ll`, in LLVM's own language, and is made once per process, in some milliseconds. Its
+functions, whose arguments are addresses and whole numbers:
 
-- `member(region)` is what an OpenMP team runs: each thread calls the kernel, with the workspace of its number;
-- `lead(region, slots, count)` does the same on the pool: it opens the region, gives it to those of the pool's threads
-  that wait in the first `count` slots, calls the kernel itself, closes the region, and returns once nobody is in it. The
-  result is 0 if no task is left;
-- `serve(slot, region, number, spins)` is what a thread of the pool runs: it waits in its slot for regions, until there was
-  none for `spins` rounds; `region` is what it was woken up for, or 0;
+- `member(region)` is what each thread of an OpenMP team runs: it calls the kernel, with the workspace of its number;
+- `lead(region, slots, count)` is what the pool's caller runs: it opens the region, gives it to those of the pool's
+  threads that wait in the first `count` slots, calls the kernel itself, closes the region, and returns once nobody is
+  in it. The result is 0 if no task is left;
+- `serve(slot, region, number, spins)` is what a thread of the pool runs: it waits in its slot for regions, until there
+  was none for `spins` rounds; `region` is the one it was woken up for, or 0;
 - `look(info, size, counts)` is called by `dl_iterate_phdr` (see `openmp.py`).
 """
 
@@ -41,7 +41,7 @@ class Region:
     def __init__(
         self, kernel: Kernel, params: int, workspaces: int, stride: int, most: int, threads: int, number: int = 0
     ) -> None:
-        """At most `threads` threads will run it, with workspaces from the address `workspaces` on, `stride` bytes apart.
+        """At most `threads` threads will run it, with workspaces `stride` bytes apart, from `workspaces` on.
 
         `number` is the address of `omp_get_thread_num` for an OpenMP team.
         """
@@ -57,8 +57,8 @@ class Region:
 
 
 class Code(NamedTuple):
-    """The functions of `region.ll`: the addresses of those that native code calls; Python calls the others, and gives up
-    the GIL meanwhile. `owner` owns their memory."""
+    """The functions of `region.ll`: the addresses of those that native code calls; Python calls the others, without the
+    GIL. `owner` owns their memory."""
 
     member: int
     look: int
@@ -88,8 +88,8 @@ def _make() -> Code:
     llvm.initialize_native_asmprinter()
     triple = llvm.get_process_triple()
     text = Path(__file__).with_name("region.ll").read_text()
-    for word, meaning in _words(triple, llvm.llvm_version_info[0]).items():
-        text = text.replace(word, meaning)
+    for name, meaning in _words(triple, llvm.llvm_version_info[0]).items():
+        text = text.replace(name, meaning)
     machine = llvm.Target.from_triple(triple).create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
     engine.finalize_object()

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.launch import address_of
+from eyeline.kernels.forms import address_of
 
 Array = NDArray[np.float32]
 _FLOAT32 = np.dtype(np.float32)
 
 
-class Rows(NamedTuple):
+class PlacedRows(NamedTuple):
     """An array's rows: the address of the first, and the bytes from one index of the last axis but two, and of the last
     axis but one, to the next. `array` owns them."""
 
@@ -25,7 +25,7 @@ class Rows(NamedTuple):
 
 
 #: Where there is no array.
-NO_ROWS = Rows(0, 0, 0, None)
+NO_ROWS = PlacedRows(0, 0, 0, None)
 
 
 def levels(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -39,7 +39,7 @@ def levels(shape: tuple[int, ...]) -> tuple[int, int]:
     return outer, shape[-2] if len(shape) > 1 else 1
 
 
-def given_rows(name: str, array: Any, shape: tuple[int, ...]) -> Rows:
+def given_rows(name: str, array: Any, shape: tuple[int, ...]) -> PlacedRows:
     """The rows of an array that is read; copied if its axes can't be read in place.
 
     Raises:
@@ -52,7 +52,7 @@ def given_rows(name: str, array: Any, shape: tuple[int, ...]) -> Rows:
     return _rows(array)
 
 
-def written_rows(name: str, array: Any, shape: tuple[int, ...]) -> Rows:
+def written_rows(name: str, array: Any, shape: tuple[int, ...]) -> PlacedRows:
     """The rows of an array that is written.
 
     Raises:
@@ -60,8 +60,7 @@ def written_rows(name: str, array: Any, shape: tuple[int, ...]) -> Rows:
         ValueError: if its shape is another, or it can't be written in place.
     """
     check(name, array, shape)
-    if not array.flags.writeable:
-        raise ValueError(f"{name} must be an array that can be written, got a read-only one; give a copy")
+    check_writable(name, array)
     if not _in_place(array):
         raise ValueError(
             f"{name} must have the numbers of a row side by side, and at most two axes of rows that can't be merged, "
@@ -81,6 +80,12 @@ def check(name: str, array: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}; give one row per row of x")
 
 
+def check_writable(name: str, array: Array) -> None:
+    """Check that an array may be written."""
+    if not array.flags.writeable:
+        raise ValueError(f"{name} must be an array that can be written, got a read-only one; give a copy")
+
+
 def check_apart(name: str, written: Array, other_name: str, other: Array, *, same: bool = False) -> None:
     """Check that what is written doesn't overlap what is read, unless it is the `same` memory, number for number."""
     if not np.may_share_memory(written, other):
@@ -92,16 +97,18 @@ def check_apart(name: str, written: Array, other_name: str, other: Array, *, sam
 
 
 def _in_place(array: Array) -> bool:
+    if not array.flags.aligned:
+        return False
     if array.flags.c_contiguous:
         return True
-    if (array.shape[-1] > 1 and array.strides[-1] != 4) or not array.flags.aligned:
+    if array.shape[-1] > 1 and array.strides[-1] != 4:
         return False
     # The axes but the last two must be one.
     counts, strides = array.shape[:-2], array.strides[:-2]
     return all(strides[i] == strides[i + 1] * counts[i + 1] for i in range(len(strides) - 1))
 
 
-def _rows(array: Array) -> Rows:
+def _rows(array: Array) -> PlacedRows:
     strides = array.strides
     axes = len(strides)
-    return Rows(address_of(array), strides[-3] if axes > 2 else 0, strides[-2] if axes > 1 else 0, array)
+    return PlacedRows(address_of(array), strides[-3] if axes > 2 else 0, strides[-2] if axes > 1 else 0, array)

@@ -10,8 +10,17 @@ import numpy as np
 
 from eyeline.kernels import threads
 from eyeline.kernels.compiled.rowwise_params import ROWWISE, RowPass
-from eyeline.kernels.launch import address_of
-from eyeline.kernels.row_arrays import NO_ROWS, Array, check, check_apart, given_rows, levels, written_rows
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.row_arrays import (
+    NO_ROWS,
+    Array,
+    check,
+    check_apart,
+    check_writable,
+    given_rows,
+    levels,
+    written_rows,
+)
 from eyeline.kernels.run_tasks import run_tasks
 
 #: The number of numbers per task, and for which waking threads pays.
@@ -105,8 +114,11 @@ def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Arr
         out = np.empty(x.shape, np.float32)
     else:
         check("out", out, x.shape)
-        if not out.flags.writeable or not _heads_in_place(out):
-            raise ValueError("out must be an array that can be written, each head's numbers side by side; give another")
+        check_writable("out", out)
+        if not _heads_in_place(out):
+            raise ValueError(
+                f"out must have each head's numbers side by side, got strides {out.strides}; give an array in C order"
+            )
         check_apart("out", out, "x", x, same=True)
     if not _heads_in_place(x):
         x = np.ascontiguousarray(x)
@@ -119,7 +131,7 @@ def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Arr
 
 
 def _heads_in_place(x: Array) -> bool:
-    return (x.strides[3] == 4 or x.shape[3] <= 1) and x.flags.aligned
+    return x.size == 0 or (x.strides[3] == 4 and x.flags.aligned)
 
 
 def _norm(

@@ -1,8 +1,8 @@
-"""The forward pass: fills the params, lays out the workspaces, and runs the tasks on threads."""
+"""The forward pass: a plan, which fills the params and lays out the workspaces, and its runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from eyeline.kernels import run_decode
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
-from eyeline.kernels.launch import Layout, Params, address_of, computed, laid_out, tell_rectangle, workers_for
+from eyeline.kernels.forms import ArrayForm, Memory, address_of, computed, form_of, memory_of
+from eyeline.kernels.launch import Params, tasks_at_a_time, tell_rectangle, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 
 Array = NDArray[Any]
+#: The forms of q, k, v and the output.
+Forms = tuple[ArrayForm, ArrayForm, ArrayForm, ArrayForm]
 #: The number of queries that use a block of keys while it is in the cache.
 _QUERIES_TOGETHER = 128
 #: The most bytes of scores that a thread keeps for several panels: about what the L1 and L2 caches hold.
@@ -42,27 +46,140 @@ class Pass:
     found: PrimitiveResults | None = None
 
 
+class ForwardPlan:
+    """A forward pass over arrays of these forms, ready but for their addresses: made once per kind of call, and kept.
+
+    It holds no arrays of q, k, v or the results, and doesn't change, so any number of threads may run it at once.
+
+    Args:
+        forms: of q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) and the output (B, H, N, E), whose columns are side by
+            side.
+        spec: scale, mask, scores and dropout.
+        room: the room for the primitives that the pass computes, if any.
+    """
+
+    def __init__(self, forms: Forms, spec: AttentionSpec, room: PrimitiveRoom | None = None) -> None:
+        self._forms, self._spec, self._room = forms, spec, room
+        self._decode = run_decode.DecodePlan(forms, spec) if room is None and run_decode.eligible(forms, spec) else None
+        self._sweep = None if self._decode is not None else self._sweep_plan()
+
+    def _sweep_plan(self) -> SweepPlan:
+        params = Params("forward", self._forms[:3], self._spec)
+        params.record["output"] = (0, *self._forms[3].strides)
+        return SweepPlan(params, self._forms[1].shape[2], self._room)
+
+    @property
+    def takes_any_keys(self) -> bool:
+        """Whether it runs on any number of keys (`Keys`): decoding does."""
+        return self._decode is not None
+
+    def run(
+        self,
+        at: Memory,
+        output: int,
+        held: object,
+        found: PrimitiveResults | None = None,
+        keys: run_decode.Keys | None = None,
+    ) -> int:
+        """Fill the output, m and l at these addresses, and the primitives; returns the number of query-key pairs
+        computed. `held` keeps the arrays alive; `keys` are given where they are other than those of the forms."""
+        if self._decode is not None:
+            pairs = self._decode.run(at, output, held, keys)
+            if pairs is not None:
+                return pairs
+            if keys is not None:  # some row isn't finite
+                return self._with(keys)._sweep_plan().run_at(at, output, held)
+        if self._sweep is None:
+            self._sweep = self._sweep_plan()
+        return self._sweep.run_at(at, output, held, found)
+
+    def _with(self, keys: run_decode.Keys) -> ForwardPlan:
+        q, k, v, output = self._forms
+        k, v = (
+            form._replace(shape=(*form.shape[:2], keys.M, form.shape[3]), strides=strides)
+            for form, strides in ((k, keys.k_strides), (v, keys.v_strides))
+        )
+        return ForwardPlan((q, k, v, output), replace(self._spec, mask=keys.mask, keys=keys.M))
+
+
+class SweepPlan:
+    """The usual pass, whose params lack only addresses.
+
+    Args:
+        params: all but addresses; kept.
+        keys_here: the number of keys in the arrays.
+        room: the room for primitives.
+    """
+
+    def __init__(self, params: Params, keys_here: int, room: PrimitiveRoom | None) -> None:
+        self.params = params
+        B, H, N, M = params.shape
+        record, here = params.record, target()
+        panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
+        D, E = params.widths
+        cost = keys_here * (D + E)
+        workers = workers_for(B * H * N * cost)
+        # Several panels per task, as long as every thread has some tasks.
+        in_a_head = -(-N // panel)
+        together = _QUERIES_TOGETHER // panel
+        if room is not None:
+            together = min(together, max(1, _KEPT_TOGETHER // (max(M, 1) * panel * size)))
+        panels = max(1, min(together, in_a_head * B * H // (4 * workers), in_a_head))
+        blocks = -(-in_a_head // panels)
+        tasks = record["tasks"] = B * H * blocks
+        record["blocks"], record["panels"] = blocks, panels
+        half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
+        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
+        self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
+
+    def run_at(self, at: Memory, output: int, held: object, found: PrimitiveResults | None = None) -> int:
+        """Run the kernel on arrays at these addresses; arguments as for `ForwardPlan.run`."""
+        params = self.params.copy()
+        params.point(at, held)
+        params.set("output", output)
+        if found is not None:
+            found.tell(params)
+        return self.run(params)
+
+    def run(self, params: Params) -> int:
+        """Run the kernel for all heads and queries, with a copy of the params that has addresses; returns the number of
+        query-key pairs computed."""
+        if not self._workers:
+            return 0
+        params.launch(self._workers, self._most)
+        return params.read("work")
+
+
 def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, primitives: Primitives | None = None) -> Pass:
     """Attention of q (B, H, N, D) to k (B, G, M, D) and v (B, G, M, E), all of one type, of any strides.
 
     Types are float32, float64, float16, or uint16 for the bits of bfloat16; the last two are computed in float32, and
     have maxima and sums in float32.
     """
-    B, H, N, _ = q.shape
+    output = np.empty((*q.shape[:3], v.shape[3]), q.dtype)
+    room = None if primitives is None else PrimitiveRoom.of(primitives, spec.keys or k.shape[2])
+    plan = ForwardPlan((form_of(q), form_of(k), form_of(v), form_of(output)), spec, room)
+    return run(plan, (q, k, v), output, spec, primitives)
+
+
+def run(
+    plan: ForwardPlan,
+    arrays: tuple[Array, Array, Array],
+    output: Array,
+    spec: AttentionSpec,
+    primitives: Primitives | None = None,
+) -> Pass:
+    """Run a plan on arrays of its forms; `primitives` are those that it has room for."""
+    q, k, v = arrays
     inside = computed(q.dtype)
-    output = np.empty((B, H, N, v.shape[3]), q.dtype)
-    maxima, sums = np.empty((B, H, N), inside), np.empty((B, H, N), inside)
-    if primitives is None and run_decode.eligible(q, k, v, spec):
-        decoded = run_decode.forward(q, k, v, spec, output, maxima, sums)
-        if decoded is not None:
-            return Pass(output, maxima, sums, decoded)
-    params = Params("forward", (q, k, v), spec, (maxima, sums))
-    found = None if primitives is None else PrimitiveResults(primitives, params.shape, inside)
-    params.record["output"] = address_of(output)
-    params.held.append(output)
-    if found is not None:
-        found.tell(params)
-    return Pass(output, maxima, sums, _sweep(params, k.shape[2], found), found)
+    maxima, sums = np.empty(q.shape[:3], inside), np.empty(q.shape[:3], inside)
+    found = None
+    if primitives is not None:
+        found = PrimitiveResults(primitives, (*q.shape[:3], spec.keys or k.shape[2]), inside)
+    at = memory_of(q, k, v, maxima, sums)
+    return Pass(
+        output, maxima, sums, plan.run(at, address_of(output), (arrays, output, maxima, sums, found), found), found
+    )
 
 
 def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array, rows: Array, columns: Array) -> Array:
@@ -71,37 +188,12 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
     B, H, _, _ = q.shape
     rectangle = np.zeros((B, H, len(rows), len(columns)), computed(q.dtype))
     if rectangle.size:
-        totals = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
-        params = Params("forward", (q, k, k[..., :0]), spec, totals)
+        maxima, sums, v = np.ascontiguousarray(maxima), np.ascontiguousarray(sums), k[..., :0]
+        params = Params("forward", (form_of(q), form_of(k), form_of(v)), spec)
+        params.point(memory_of(q, k, v, maxima, sums), (q, k, maxima, sums))
         tell_rectangle(params, params.record["rectangle"], rectangle, rows, columns)
-        _sweep(params, k.shape[2], None)
+        SweepPlan(params, k.shape[2], None).run(params)
     return rectangle
-
-
-def _sweep(params: Params, keys_here: int, found: PrimitiveResults | None) -> int:
-    """Run the kernel for all heads and queries; returns the number of query-key pairs computed."""
-    B, H, N, M = params.shape
-    if not B * H * N:
-        return 0
-    record, here = params.record, target()
-    panel, size = here.panel(params.dtype), np.dtype(params.dtype).itemsize
-    D, E = params.widths
-    cost = keys_here * (D + E)
-    workers = workers_for(B * H * N * cost)
-    # Several panels per task, as long as every thread has some tasks.
-    in_a_head = -(-N // panel)
-    together = _QUERIES_TOGETHER // panel
-    if found is not None:
-        together = min(together, max(1, _KEPT_TOGETHER // (max(M, 1) * panel * size)))
-    panels = max(1, min(together, in_a_head * B * H // (4 * workers), in_a_head))
-    blocks = -(-in_a_head // panels)
-    tasks = record["tasks"] = B * H * blocks
-    record["blocks"], record["panels"] = blocks, panels
-    room = None if found is None else found.room
-    half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-    params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
-    params.launch(min(workers, tasks), panels * panel * cost)
-    return int(record["work"])
 
 
 @lru_cache(maxsize=64)

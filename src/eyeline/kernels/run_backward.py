@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
-from eyeline.kernels.launch import Layout, Params, laid_out, strided, workers_for
+from eyeline.kernels.forms import form_of, memory_of, strided
+from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
@@ -98,7 +100,8 @@ class _Call:
         if self.empty:
             return
         maxima, sums = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
-        params = self.params = Params("backward", arrays, spec, (maxima, sums))
+        params = self.params = Params("backward", (form_of(q), form_of(arrays[1]), form_of(v)), spec)
+        params.point(memory_of(*arrays, maxima, sums), (arrays, maxima, sums))
         record, blocks = params.record, -(-N // QUERY_BLOCK)
         reach = self.reach = np.broadcast_to(_reach(spec.mask, N, M), (B, H, blocks, 2))
         params.held.append(reach)
@@ -131,14 +134,14 @@ class _Call:
         delta = np.zeros((B, H, N), self.inside)
         pairs = 0
         if not self.empty:
-            params, output = self.params.copy(), np.ascontiguousarray(output)
+            params = self.params.copy()
             nowhere = self.reach[..., 0] >= self.reach[..., 1]
             if nowhere.any():  # no task visits these
                 dq[np.repeat(nowhere, QUERY_BLOCK, axis=2)[:, :, :N]] = 0
             record = params.record
             record["d_output"] = strided(d_output)
+            record["output"] = strided(output)
             for name, array in (
-                ("output", output),
                 ("dq", dq),
                 ("dk", dk),
                 ("dv", dv),
@@ -199,7 +202,7 @@ class _Call:
         units = B * G * -(-M // stripe)
         tasks = record["tasks"] = min(units, tasks or units)
         cost = -(-units // tasks) * (H // G) * N * min(M, stripe) * (3 * D + 2 * E)
-        params.launch(min(workers_for(tasks * cost), tasks), cost)
+        params.launch(min(workers_for(tasks * cost), tasks), tasks_at_a_time(cost))
         return int(record["work"])
 
 

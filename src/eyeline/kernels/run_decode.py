@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
-from eyeline.kernels.launch import Layout, Params, address_of, laid_out, workers_for
+from eyeline.kernels.forms import ArrayForm, Memory, address_of
+from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
+from eyeline.masks import LoweredMask
 
-Array = NDArray[Any]
+
+class Keys(NamedTuple):
+    """The keys and values of a call where they are other than its plan's: their number M, their strides in bytes, and
+    the lowered mask."""
+
+    M: int
+    k_strides: tuple[int, ...]
+    v_strides: tuple[int, ...]
+    mask: LoweredMask | None
+
+
 #: The most queries, and the fewest keys, for which this kernel is faster.
-_MOST_QUERIES, _FEWEST_KEYS = 8, 64
+MOST_QUERIES, FEWEST_KEYS = 8, 64
 #: Key heads are split into parts where their number would leave threads idle for more than this share of the time.
 _IDLE = 0.2
 
 
-def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
-    """Whether this module's `forward` supports the call, and is faster than the usual pass."""
+def eligible(forms: tuple[ArrayForm, ...], spec: AttentionSpec) -> bool:
+    """Whether a `DecodePlan` of these forms of q, k and v supports the call, and is faster than the usual pass."""
+    q, k, v = forms[:3]
     B, H, N, D = q.shape
     G, M, E = v.shape[1:]
     mask, scores = spec.mask, spec.scores
     return (
-        0 < N <= _MOST_QUERIES
-        and M >= _FEWEST_KEYS
+        0 < N <= MOST_QUERIES
+        and M >= FEWEST_KEYS
         and min(B, H, D, E) > 0
-        and k.strides[3] == v.strides[3] == q.itemsize
+        and k.strides[3] == v.strides[3] == q.dtype.itemsize
         and (mask is None or (mask.allowed is None and not mask.functions))
         and not scores.steps
         and not spec.dropout
@@ -41,36 +54,57 @@ def eligible(q: Array, k: Array, v: Array, spec: AttentionSpec) -> bool:
     )
 
 
-def forward(q: Array, k: Array, v: Array, spec: AttentionSpec, output: Array, maxima: Array, sums: Array) -> int | None:
-    """Fill the output (B, H, N, E), maxima and sums (B, H, N), contiguous, of an `eligible` call, bit for bit as the
-    usual pass does.
+class DecodePlan:
+    """Decoding of arrays of these forms, `eligible`, ready but for their addresses and the number of keys; bit for bit
+    as the usual pass.
 
-    Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are invalid
-    and the usual pass must be run.
+    Args:
+        forms: of q (B, H, N, D), k (B, G, M, D), v (B, G, M, E) and the output (B, H, N, E).
+        spec: scale, mask, scores and dropout.
     """
-    B, H, N, D = q.shape
-    G, M, E = v.shape[1:]
-    rows = H // G * N
-    cost = rows * M * (D + E)
-    workers = workers_for(B * G * cost)
-    params = Params("decode", (q, k, v), spec, (maxima, sums))
-    record = params.record
-    record["output"] = address_of(output)
-    params.held.append(output)
-    scores_block = _lay_out(params, rows)
-    parts = _parts(B * G, workers)
-    blocks, lanes = -(-M // KEY_BLOCK), target().lanes(params.dtype)
-    stages = [(Stage.EVERYTHING, 1)]
-    if parts > 1:
-        scores = np.empty(B * G * blocks * scores_block, np.uint8)
-        params.held.append(scores)
-        columns = -(-E // (parts * lanes)) * lanes
-        record["scores"], record["part_columns"] = scores.ctypes.data, columns
-        stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // columns))]
-    for stage, count in stages:
-        record["next_task"], record["tasks"], record["stage"], record["parts"] = 0, B * G * count, stage, count
-        params.launch(min(workers, B * G * count), cost // count)
-    return None if record["unsound"] else int(record["work"])
+
+    def __init__(self, forms: tuple[ArrayForm, ArrayForm, ArrayForm, ArrayForm], spec: AttentionSpec) -> None:
+        B, H, N, _ = forms[0].shape
+        G, M, _ = forms[2].shape[1:]
+        params = self._params = Params("decode", forms[:3], spec)
+        params.record["output"] = (0, *forms[3].strides)
+        self._rows, self._key_heads, self._keys = H // G * N, B * G, M
+        self._lanes = target().lanes(params.dtype)
+        self._scores_block = _lay_out(params, self._rows)
+
+    def run(self, at: Memory, output: int, held: object, keys: Keys | None = None) -> int | None:
+        """Fill the output, m and l at these addresses; `keys` are given where they differ from those of the forms.
+
+        Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are
+        invalid and the usual pass must be run.
+        """
+        params, M, key_heads = self._params.copy(), self._keys, self._key_heads
+        params.point(at, held)
+        params.set("output", output)
+        if keys is not None:
+            M = keys.M
+            params.set_keys(M, keys.k_strides, keys.v_strides, keys.mask)
+        D, E = params.widths
+        cost = self._rows * M * (D + E)
+        workers = workers_for(key_heads * cost)
+        parts = _parts(key_heads, workers)
+        stages = [(Stage.EVERYTHING, 1)]
+        if parts > 1:
+            blocks = -(-M // KEY_BLOCK)
+            scores = np.empty(key_heads * blocks * self._scores_block, np.uint8)
+            params.held.append(scores)
+            columns = -(-E // (parts * self._lanes)) * self._lanes
+            params.set("scores", address_of(scores))
+            params.set("part_columns", columns)
+            stages = [(Stage.KEEP_SCORES, min(parts, blocks)), (Stage.SUM_VALUES, -(-E // columns))]
+        for stage, count in stages:
+            tasks = key_heads * count
+            params.set("next_task", 0)
+            params.set("tasks", tasks)
+            params.set("stage", stage)
+            params.set("parts", count)
+            params.launch(min(workers, tasks), tasks_at_a_time(cost // count))
+        return None if params.read("unsound") else params.read("work")
 
 
 def _parts(heads: int, workers: int) -> int:

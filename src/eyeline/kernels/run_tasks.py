@@ -7,7 +7,7 @@ import ctypes
 
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.compiled.programs import Program
-from eyeline.kernels.launch import BETWEEN_LOOKS
+from eyeline.kernels.launch import tasks_at_a_time
 
 _from_memory = ctypes.c_char.from_buffer
 
@@ -29,5 +29,5 @@ def run_tasks(program: Program, memory: bytearray, workspace: int, cost: int, wo
 
     kernel = kernel_cache.kernel(program, "float32")
     address = ctypes.addressof(_from_memory(memory))
-    most = max(1, BETWEEN_LOOKS // max(cost, 1))
+    most = tasks_at_a_time(cost)
     threads.run(kernel, address, workspace, most, workers, (memory, held), stop)

@@ -85,9 +85,8 @@ def run(
     """Run `kernel(params, workspace, most)` on `threads` threads, each with a workspace of its own of `workspace_size`
     bytes on a cache line, again and again until no task is left: until it returns 0.
 
-    The threads are the process's own OpenMP team, or our pool's. Between two calls of the kernel, each of at most
-    `most` tasks, Python sees Ctrl-C, which is raised once no thread is running; `stop` is called to end them early.
-    `held` stays alive while a thread may use it.
+    The threads are the process's OpenMP team, or our pool's. Either may give fewer. None is running while Python is:
+    between two rounds, each of at most `most` tasks per thread, where it sees Ctrl-C, and once this has ended.
 
     Raises:
         SettingError: if `EYELINE_TEAM` isn't one of its values, or there is no such team.
@@ -118,17 +117,35 @@ def _workspace(size: int) -> tuple[int, int, object]:
     return found
 
 
-def _team() -> openmp.Team | None:
-    """The OpenMP team to run on; None for the pool."""
-    setting = os.environ.get("EYELINE_TEAM", "auto")
+def _team_setting() -> str:
+    setting = os.environ.get("EYELINE_TEAM") or "auto"
     if setting not in ("auto", "openmp", "pool"):
         raise SettingError(f"EYELINE_TEAM must be auto, openmp or pool, got {setting!r}")
-    if setting == "pool":
-        return None
-    team = openmp.team()
+    return setting
+
+
+def _team() -> openmp.Team | None:
+    """The OpenMP team to run on; None for the pool."""
+    setting = _team_setting()
+    team = None if setting == "pool" else openmp.team()
     if team is None and setting == "openmp":
         raise SettingError(
-            "EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp'; import torch first, or set "
-            "EYELINE_TEAM=auto"
+            f"EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp': {openmp.why_none()}; "
+            f"import torch first, or set EYELINE_TEAM=auto"
         )
     return team
+
+
+def describe_team() -> str:
+    """The threads that a call on several threads would run on in this process, and why.
+
+    Raises:
+        SettingError: if `EYELINE_TEAM` isn't one of its values.
+    """
+    setting, team = _team_setting(), openmp.team()
+    if setting == "pool":
+        return "Eyeline's own (EYELINE_TEAM=pool)"
+    if team is not None:
+        return f"the OpenMP team of {team.library}"
+    there = "none, and EYELINE_TEAM=openmp" if setting == "openmp" else "Eyeline's own"
+    return f"{there} ({openmp.why_none()})"

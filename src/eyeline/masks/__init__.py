@@ -11,6 +11,7 @@ from eyeline.masks.arrays import namespace
 from eyeline.masks.causal import Causal
 from eyeline.masks.dense import Dense
 from eyeline.masks.documents import Documents
+from eyeline.masks.frozen import Frozen
 from eyeline.masks.function_key import check_function, function_key, plain_function, snapshot
 from eyeline.masks.intervals import Intervals
 from eyeline.masks.lowered import LoweredMask, Rule
@@ -30,6 +31,7 @@ __all__ = [
     "Causal",
     "Dense",
     "Documents",
+    "Frozen",
     "Intervals",
     "LoweredMask",
     "Mask",

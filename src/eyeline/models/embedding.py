@@ -19,7 +19,7 @@ from eyeline.models.errors import ModelError
 from eyeline.models.loading import load
 from eyeline.models.model import Model
 from eyeline.models.packing import Ids, PackedTexts, packed
-from eyeline.models.pooling import Pooling, pooling_of
+from eyeline.models.pooling import pooling_of
 from eyeline.models.tokenizing import check_ids, check_unicode, errors_caught
 from eyeline.readouts import Readout, several
 from eyeline.readouts.chosen import check_of_tokens
@@ -205,9 +205,7 @@ class _Reader:
         return np.concatenate([ids[: self._longest - after], ids[len(ids) - after :]])
 
 
-def _run(
-    encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None
-) -> tuple[Array, tuple[Observation, ...]]:
+def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -> tuple[Array, tuple[Observation, ...]]:
     """The tokens' vectors after the last layer, (N, width), and every layer's observation if `read` isn't None."""
     x = encoder.embed(block.ids, block.positions)
     kept = []

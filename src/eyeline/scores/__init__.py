@@ -13,7 +13,7 @@ from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
 from eyeline.scores.softcap import Softcap
-from eyeline.scores.stack import Scores, lower, stacked
+from eyeline.scores.stack import Scores, are_plain, lower, stacked
 
 __all__ = [
     "Added",
@@ -31,6 +31,7 @@ __all__ = [
     "Sinks",
     "Softcap",
     "Step",
+    "are_plain",
     "lower",
     "stacked",
 ]

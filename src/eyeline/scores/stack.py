@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eyeline.masks import AttentionShape, Mask
+from eyeline.masks import AttentionShape, Mask, is_plain
 from eyeline.scores.lowered import LoweredScores
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
@@ -35,6 +35,13 @@ def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
     found = stacked(scores)
     sinks = found[-1].of(shape) if found and isinstance(found[-1], Sinks) else None
     return LoweredScores(tuple(one.lower(shape) for one in found if not isinstance(one, Sinks)), sinks)
+
+
+def are_plain(scores: Scores) -> bool:
+    """Whether all are plain values: they neither are nor hold an array or a function, and are in no list, which could
+    change."""
+    given = scores if isinstance(scores, tuple) else (scores,)
+    return all(isinstance(one, Score) and all(map(is_plain, one.parts().values())) for one in given)
 
 
 def _score(given: Score | Function) -> Score:

@@ -33,6 +33,7 @@ def attention(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
+    tokens_first: bool = False,
 ) -> Tensor:
     """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
 
@@ -44,6 +45,8 @@ def attention(
 
     Args:
         seed: a whole number, or a tensor with one, which may change between runs of a compiled function.
+        tokens_first: whether the result may be a view of memory in the order (..., N, H, E), so that what a model goes
+            on with, `y.transpose(-2, -3)`, is contiguous; it is where the compiled kernels run without gradients.
 
     >>> import torch
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
@@ -52,13 +55,19 @@ def attention(
     (True, tensor([[0.7311, 0.2689],
             [0.2689, 0.7311]]))
     """
+    if isinstance(scores, tuple) and not (scores or dropout) and choose.is_plain(q, k, v, ()):
+        found = compiled.kept(q, k, v, mask, scale, tokens_first)
+        if found is not None:
+            return found
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
-        return compiled.output(q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number)
-    return _attended(q, k, v, mask, scale, changes, dropout, seed, ())[0]
+        return compiled.output(
+            q, k, v, mask=mask, scale=scale, scores=changes, dropout=dropout, seed=number, tokens_first=tokens_first
+        )
+    return _attended(q, k, v, mask, scale, changes, dropout, seed, (), None)[0]
 
 
 def observe(
@@ -91,15 +100,46 @@ def observe(
             "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
+    seen: Any = observe_counted(
+        q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
+    )
+    return compiled.on_tensors(seen) if isinstance(seen.lse, np.ndarray) else seen
+
+
+def observe_counted(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None,
+    scale: float | None,
+    scores: Scores,
+    dropout: float,
+    seed: int | Tensor | None,
+    read: Readout | Sequence[Readout],
+    counted: Tensor | None,
+    tokens_first: bool = False,
+) -> Observation:
+    """As `observe`, with readouts of some of the queries; without gradients, all but the output are NumPy arrays.
+
+    Args:
+        counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
+            that are padding; all count if None. Output and lse are the same whoever counts.
+        tokens_first: as for `attention`.
+    """
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
     shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
     readouts = _readouts(read, shape)
+    if choose.is_plain(q, k, v, changes):
+        number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
+        asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": changes, "dropout": dropout, "seed": number}
+        return compiled.observation(q, k, v, readouts, counted, **asked, tokens_first=tokens_first)
     output: Any
     total: Any
     found: list[Any]
-    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts)
+    output, total, *found = _attended(q, k, v, mask, scale, changes, dropout, seed, readouts, counted)
     results: list[PartialResult] = []
     sink: Any = None
     for readout in readouts:
@@ -122,6 +162,7 @@ def _attended(
     dropout: float,
     seed: int | Tensor | None,
     read: tuple[Readout, ...],
+    counted: Tensor | None,
 ) -> list[Tensor]:
     """Output, lse and the readouts' arrays, with q's leading axes."""
     check_mask(mask)
@@ -136,6 +177,7 @@ def _attended(
         dropout=float(dropout),
         seed=telling.seed(dropout, seed),
         read=[telling.value(readout) for readout in read],
+        counted=telling.counted(counted),
         portable=choose.wants_portable(),
     )
     four = [x if x.ndim == 4 else _four_axes(x) for x in (q, k, v)]

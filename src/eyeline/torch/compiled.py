@@ -3,30 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from eyeline.attention import plans
 from eyeline.attention.call import Call
 from eyeline.attention.observed import observed
 from eyeline.kernels.primitive_gradients import PrimitiveGradients
 from eyeline.kernels.run_backward import backward as kernel
+from eyeline.masks import Mask
+from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
-from eyeline.scores import Sinks
+from eyeline.readouts.observation import Observation
+from eyeline.scores import Scores, Sinks
 from eyeline.torch.request import Request
 
 
-def output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
-    """The output alone, with q's leading axes; `asked` are the arguments of `Call`."""
-    result = torch.from_numpy(Call(*(_array(x) for x in (q, k, v)), **asked, checked=True).output())
+def kept(
+    q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, scale: float | None, tokens_first: bool = False
+) -> Tensor | None:
+    """The output of a call without score modifiers and dropout, if its plan is kept: then only the tensors' addresses
+    have to be looked up. Arguments as for `output`."""
+    if not 2 <= q.ndim <= 4 or not q.ndim == k.ndim == v.ndim or q.is_neg() or k.is_neg() or v.is_neg():
+        return None
+    plan, keys = plans.find(_kind(q, k, v, mask, scale, (), tokens_first))
+    if plan is None:
+        return None
+    if tokens_first:
+        *lead, H, N, E = plan.result
+        made = torch.empty((*lead, N, H, E), dtype=q.dtype)
+        result = made.transpose(-2, -3)
+    else:
+        result = made = torch.empty(plan.result, dtype=q.dtype)
+    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), (q, k, v, made), keys)
+    return result
+
+
+def output(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Mask | None = None,
+    scale: float | None = None,
+    scores: Scores = (),
+    tokens_first: bool = False,
+    **dropout: Any,
+) -> Tensor:
+    """The output alone, with q's leading axes; contiguous, or with `tokens_first` a view of memory of the order (B, N,
+    H, E). `dropout` and `seed` are as for `Call`."""
+    call = Call(
+        *(_array(x) for x in (q, k, v)),
+        mask=mask,
+        scale=scale,
+        scores=scores,
+        checked=True,
+        tokens_first=tokens_first,
+        **dropout,
+    )
+    if call.is_kept:
+        plans.keep(_kind(q, k, v, mask, scale, scores, tokens_first), call.plan)
+    result = torch.from_numpy(call.output())
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
+
+
+def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
+    """The kind of a call, by which its plan is kept: apart from those of arrays, by the tensors' types."""
+    return plans.kind_of(q, k, v, (q.stride(), k.stride(), v.stride()), q.itemsize, *options)
+
+
+def observation(
+    q: Tensor, k: Tensor, v: Tensor, read: Sequence[Readout], counted: Tensor | None, **asked: Any
+) -> Observation:
+    """The output as a tensor, and NumPy arrays of the readouts of the queries that count; `asked` are the arguments of
+    `Call`."""
+    call = Call(*(_array(x) for x in (q, k, v)), **asked, checked=True)
+    flags = None if counted is None else np.ascontiguousarray(counted.numpy())
+    seen = observed(call, read, flags)[0]
+    output: Any = torch.from_numpy(seen.output)
+    return replace(seen, output=output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output)
+
+
+def on_tensors(seen: Observation) -> Observation:
+    """An observation whose arrays are all tensors."""
+    return seen.map(lambda x: x if isinstance(x, Tensor) else torch.from_numpy(np.require(x, requirements=["C", "W"])))
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
     """Output, lse, maxima in base 2, sums, then the readouts' arrays, as `portable_path.forward`."""
-    seen, done = observed(_call(q, k, v, request), request.read)
+    seen, done = observed(_call(q, k, v, request), request.read, request.counted)
     read = [array for found in seen.results for array in found.arrays]
     found = [seen.output, seen.lse, done.maxima, done.sums, *read]
     B, H = q.shape[:2]
@@ -39,6 +108,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 
 def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
     """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
+    if request.counted is not None and any(d is not None for d in d_read):
+        return False
     return _of_primitives(request, read, d_read) is not None
 
 
@@ -122,6 +193,6 @@ def _call(q: Tensor, k: Tensor, v: Tensor, request: Request) -> Call:
 
 
 def _array(x: Tensor) -> Any:
-    x = x.detach()
+    x = x.detach().resolve_neg()  # of the imaginary part of a conjugate
     # NumPy has no bfloat16, so its bits are passed.
     return x.view(torch.uint16).numpy() if x.dtype == torch.bfloat16 else x.numpy()

@@ -84,7 +84,7 @@ def backward(
         if d_read:
             rows = _rows(block, request)
             for readout, d, found in d_read:
-                own = readout.coefficients(d.to(dtype), found, rows)
+                own = _of_counted(readout.coefficients(d.to(dtype), found, rows), place.rows, request)
                 d_weights += own.expand(*own.shape[:-1], request.shape.keys)[..., place.keys]
         d_rows = [
             torch.zeros_like(x) if d is None else d[:, :, place.rows].to(dtype)
@@ -133,7 +133,16 @@ def _rows(block: Block, request: Request) -> Rows:
     weights, visible = (
         torch.nn.functional.pad(x, around) if any(around) else x for x in (block.weights, ~block.hidden)
     )
+    weights, visible = (_of_counted(x, block.rows, request) for x in (weights, visible))
     return Rows(weights, visible, block.rows.start, request.shape)
+
+
+def _of_counted(x: Tensor, rows: slice, request: Request) -> Tensor:
+    """A block's numbers, broadcasting to (B, H, n, M), with 0 for queries that don't count."""
+    if request.counted is None:
+        return x
+    counted = torch.from_numpy(request.counted[:, None, rows, None]).to(x.device)
+    return torch.where(counted, x, torch.zeros((), dtype=x.dtype, device=x.device))
 
 
 def _given(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eyeline.masks import AttentionShape, Mask
@@ -25,6 +27,8 @@ class Request:
         seed: of dropout.
         read: the readouts.
         portable: whether to use PyTorch's own operations even where there are kernels.
+        counted: bool, (B, N): False for queries that the readouts take as if they might look at no key; all count if
+            None.
         at_a_time: the number of scores that these hold at a time; depends on the device if None.
     """
 
@@ -36,6 +40,7 @@ class Request:
     seed: int
     read: tuple[Readout, ...]
     portable: bool
+    counted: NDArray[np.bool_] | None = None
     at_a_time: int | None = None
 
     @property

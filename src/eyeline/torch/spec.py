@@ -58,6 +58,10 @@ class Telling:
         # Tensors have signed int64 only.
         return self._fact(torch.tensor(number - (1 << 64) if number >> 63 else number)) if share else "null"
 
+    def counted(self, counted: Tensor | None) -> str:
+        """Store which queries count, bool, (B, N); returns its index among the facts, null if all do."""
+        return "null" if counted is None else self._fact(counted)
+
     def value(self, value: Any) -> str:
         """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters."""
         learns = isinstance(value, Score)
@@ -127,9 +131,11 @@ def spec(
     dropout: float,
     seed: str,
     read: list[str],
+    counted: str = "null",
     portable: bool | int,
 ) -> str:
-    """The text of a whole call; `seed` is the index of a fact, or null; `portable` may be `Request.at_a_time`."""
+    """The text of a whole call; `seed` and `counted` are indices of facts, or null; `portable` may be
+    `Request.at_a_time`."""
     items = [
         '"lead": ' + (_json(lead) if len(lead) != 1 else "null"),
         '"scale": ' + _json(scale),
@@ -138,6 +144,7 @@ def spec(
         '"dropout": ' + _json(dropout),
         '"seed": ' + seed,
         '"read": [' + ", ".join(read) + "]",
+        '"counted": ' + counted,
         '"portable": ' + _json(portable),
     ]
     return "{" + ", ".join(items) + "}"
@@ -162,6 +169,7 @@ def decode(
         dropout=call["dropout"],
         seed=0 if call["seed"] is None else int(arrays[call["seed"]]),
         read=tuple(_value(readout, parameters, arrays) for readout in call["read"]),
+        counted=None if call["counted"] is None or sizes_only else np.ascontiguousarray(arrays[call["counted"]]),
         portable=call["portable"] is not False,
         at_a_time=None if isinstance(call["portable"], bool) else call["portable"],
     )

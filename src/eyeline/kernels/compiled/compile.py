@@ -1,15 +1,15 @@
 """Compiles the kernels' Python to machine code that stands alone: Numba makes LLVM IR, LLVM an object file.
 
-Functions compiled by Numba usually need the Python runtime; ours neither allocate nor raise, so once everything is
-inlined into one function and the rest dropped, nothing of it is left. Loading the result takes llvmlite, not Numba, and
-a tenth of a second instead of a whole one.
+Functions compiled by Numba usually need the Python runtime; ours neither allocate nor raise (`numba_target`). Loading
+the result takes llvmlite, not Numba, and a tenth of a second instead of a whole one.
 
 This runs in a process of its own (`python -m eyeline.kernels.compiled.compile forward float32 FILE`), which keeps Numba
-out of the user's process, and lets us turn Numba's own optimisation off.
+out of the user's process.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -23,14 +23,14 @@ from eyeline.kernels.machine import DType, Target, target
 #: The functions that the machine code may call: LLVM's memory functions, and multiply-add where the processor has no
 #: instruction for it.
 MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
-#: Functions that aren't inlined, by the beginning of their mangled names: the kernel, so that none of its code moves
-#: out of its floating-point state, and the sweep, which is long and called in several places.
-APART = ("kernelB", "sweepB")
+#: Functions that aren't inlined, by their names: the kernel, so that none of its code moves out of its floating-point
+#: state, and the sweep, which is long and called in several places.
+APART = ("kernel.", "sweep.")
 
 
 def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     """A kernel as LLVM IR, not yet optimised, with a function named `ENTRY`."""
-    from numba import cfunc, types
+    from numba import types
 
     from eyeline.kernels.compiled.float_state import float_state
     from eyeline.kernels.compiled.records import compiled
@@ -39,15 +39,15 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows))
     begin, end = float_state(on.triple)
 
+    @compiled
     def steady(params, workspace, most):
         state = begin()
         left = kernel(params, workspace, most)
         end(state)
         return left
 
-    signature = types.int64(types.intp, types.intp, types.int64)
-    entry = cfunc(signature, error_model="numpy", boundscheck=False)(steady)
-    return entry.inspect_llvm().replace(entry.native_name, ENTRY)
+    name = steady.compile(types.int64(types.intp, types.intp, types.int64))
+    return str(steady.targetctx.library.module).replace(name, ENTRY)
 
 
 def to_object(source: str, on: Target) -> bytes:
@@ -72,23 +72,16 @@ def _optimised(source: str, on: Target):
     module = llvm.parse_assembly(source)
     machine = _machine(on)
     module.triple, module.data_layout = on.triple, str(machine.target_data)
+    module.get_function(ENTRY).linkage = "external"
     for function in module.functions:
-        if not function.is_declaration and function.name != ENTRY:
-            function.linkage = "internal"
-            if "steadyB" in function.name:  # the one that `ENTRY` calls
-                function.add_function_attribute("alwaysinline")
-            if any(name in function.name for name in APART):
-                function.add_function_attribute("noinline")
-    for variable in module.global_variables:
-        if not variable.is_declaration:
-            variable.linkage = "internal"
+        if not function.is_declaration and any(name in function.name for name in APART):
+            function.add_function_attribute("noinline")
     # No automatic vectorisation: the vectors are explicit already, and LLVM would make short copying loops slower.
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Nor the highest level, which makes code a fifth longer, and no faster.
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    # Twice: only after the first pass does LLVM know what can't fail, and the second removes the error handling.
-    for _ in range(2):
-        builder.getModulePassManager().run(module, builder)
+    builder.getModulePassManager().run(module, builder)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
     if called - MAY_CALL:
         raise RuntimeError(f"a kernel must stand alone, but this one calls {', '.join(sorted(called - MAY_CALL))}")
@@ -96,5 +89,6 @@ def _optimised(source: str, on: Target):
 
 
 if __name__ == "__main__":
+    gc.disable()  # the process is short, and looking for garbage takes a tenth of it
     here = target()
     Path(sys.argv[3]).write_bytes(to_object(to_llvm(sys.argv[1], sys.argv[2], here), here))

@@ -13,7 +13,7 @@ from eyeline.kernels.compiled.ladder import ladder
 from eyeline.kernels.compiled.memory import width
 from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.programs import SCORES_APART
-from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.records import compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select
 
 NOT = int(Half.NOT)
@@ -106,17 +106,17 @@ def decode_values(dtype, lanes, row_counts):
                 store(at, load(at) * alpha)
 
     @compiled
-    def write_row(p, work, r, row, first, last, inverse):
+    def write_row(p, work, r, output, first, last, inverse):
         """Write a row's columns [first, last), times the inverse of l."""
         E, half, whole = p.E, p.half, last - last % lanes
         source = work.acc + r * -(-E // lanes) * vector
-        target = p.output + row * E * size if half == NOT else work.rows
+        target = output if half == NOT else work.rows
         for e in range(first, whole, lanes):
             store(target + e * size, load(source + e * size) * splat(inverse))
         for e in range(whole, last):
             store_scalar(target + e * size, load_scalar(source + e * size) * inverse)
         if half != NOT:
-            narrow(half, target + first * size, E * size, 1, last - first, p.output + (row * E + first) * 2)
+            narrow(half, target + first * size, E * size, 1, last - first, output + first * 2, E * 2)
 
     @compiled
     def finish(p, work, batch, key_head, first, last):
@@ -130,7 +130,8 @@ def decode_values(dtype, lanes, row_counts):
             for e in range(first, last, lanes):
                 x = load(work.acc + r * acc_line + e * size)
                 unsound = unsound + (x - x)
-            write_row(p, work, r, row, first, last, one / (one if total == zero else total))
+            output = rows_from(head_of(p.output, batch, key_head * p.group + r // p.N), r % p.N).at
+            write_row(p, work, r, output, first, last, one / (one if total == zero else total))
             if first == 0:
                 store_scalar(p.m + row * size, load_scalar(work.m + r * size))
                 store_scalar(p.l + row * size, total)

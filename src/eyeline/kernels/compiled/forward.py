@@ -15,8 +15,6 @@ Nothing here allocates, raises or calls back, so the machine code stands alone (
 
 from __future__ import annotations
 
-import numpy as np
-
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.memory import load_i32
@@ -99,14 +97,13 @@ def forward(dtype, lanes, vectors, rows, value_rows):
                 finite |= 1 << slot
         return finite
 
-    # `care` is an int64, not a literal: Numba would compile a sweep for each literal.
     @compiled
     def attend(p, work, batch, head, first_query, count):
         """A task: a block of queries, over all the keys."""
         reads = p.primitives.asked != 0
         if reads:
             begin_task(p, work)
-        finite, panels = sweep(p, work, batch, head, first_query, count, np.int64(FAST)), (count + length - 1) // length
+        finite, panels = sweep(p, work, batch, head, first_query, count, FAST), (count + length - 1) // length
         if reads:
             for slot in range(panels):
                 if (finite >> slot) & 1:
@@ -114,7 +111,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
         for slot in range(panels):
             if not (finite >> slot) & 1:
                 first = slot * length
-                n, care, done = min(length, count - first), np.int64(CAREFUL), 0
+                n, care, done = min(length, count - first), CAREFUL, 0
                 while done == 0 and care <= SCALED_DOWN:
                     done = sweep(p, work, batch, head, first_query + first, n, care)
                     care += 1

@@ -99,7 +99,7 @@ def half_precision(dtype, lanes, most_vectors):
             pass
 
         @compiled
-        def nor(half, source, source_token, count, columns, target):
+        def nor(half, source, source_token, count, columns, target, target_token):
             pass
 
         @compiled
@@ -135,11 +135,11 @@ def half_precision(dtype, lanes, most_vectors):
                     store_one(to + c * size, read_one_bfloat16(at + c * column))
 
     @compiled
-    def narrow(half, source, source_token, count, columns, target):
-        """Copy `count` rows of `columns` float32 numbers to contiguous 16-bit rows."""
+    def narrow(half, source, source_token, count, columns, target, target_token):
+        """Copy `count` rows of `columns` float32 numbers to 16-bit rows."""
         whole = columns - columns % lanes
         for i in range(count):
-            at, to = source + i * source_token, target + i * columns * 2
+            at, to = source + i * source_token, target + i * target_token
             if half == FLOAT16:
                 for c in range(0, whole, lanes):
                     write_float16(to + c * 2, load(at + c * size))

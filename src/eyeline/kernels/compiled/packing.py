@@ -118,19 +118,21 @@ def packing(dtype, lanes, most_vectors):
                 store(at, load(at) * alpha)
 
     @compiled
-    def keep_finite(p, rows, row, count, widened):
+    def keep_finite(p, rows, output, count, widened):
         """Keep the finite numbers of the rows that were written before: merge them into the new rows."""
         E, half = p.E, p.half
-        output = p.output + row * E * size
+        before = output
         if half != NOT:
-            output = widened
-            widen(half, p.output + row * E * 2, E * 2, 2, count, E, widened, E * size)
-        for at in range(0, count * E * size, size):
-            before = load_scalar(output + at)
-            if before - before == zero:
-                store_scalar(rows + at, before)
-            elif half == NOT:
-                store_scalar(output + at, load_scalar(rows + at))
+            before = StridedRows(widened, E * size, size)
+            widen(half, output.at, output.token, 2, count, E, widened, E * size)
+        for i in range(count):
+            for e in range(E):
+                at, new = before.at + i * before.token + e * size, rows + (i * E + e) * size
+                x = load_scalar(at)
+                if x - x == zero:
+                    store_scalar(new, x)
+                elif half == NOT:
+                    store_scalar(at, load_scalar(new))
 
     @compiled
     def finish(p, work, panel, care):
@@ -138,7 +140,8 @@ def packing(dtype, lanes, most_vectors):
             add_sink(p, panel)
         E, half, row, count = p.E, p.half, panel.row, panel.count
         in_place = half == NOT and care != SCALED_DOWN
-        target = p.output + row * E * size if in_place else work.rows
+        output = rows_from(head_of(p.output, panel.batch, panel.head), panel.first_query)
+        target, apart = (output.at, output.token) if in_place else (work.rows, E * size)
         m, l, acc = panel.m, panel.l, panel.acc
         whole = E - E % lanes
         # x - x is 0 where x is finite and NaN where it isn't, and a sum with a NaN in it is NaN.
@@ -157,18 +160,18 @@ def packing(dtype, lanes, most_vectors):
                 at = acc + e * line + w * vector
                 store(at, load(at) * inverse)
             if w * lanes < count:
-                to, rows_left = target + w * lanes * E * size, min(lanes, count - w * lanes)
+                to, rows_left = target + w * lanes * apart, min(lanes, count - w * lanes)
                 for e in range(0, whole, lanes):
-                    transpose(acc + e * line + w * vector, line, lanes, to + e * size, E * size, rows_left, inverse)
+                    transpose(acc + e * line + w * vector, line, lanes, to + e * size, apart, rows_left, inverse)
         for i in range(count):
             for e in range(whole, E):
-                store_scalar(target + (i * E + e) * size, load_scalar(acc + e * line + i * size))
+                store_scalar(target + i * apart + e * size, load_scalar(acc + e * line + i * size))
             store_scalar(p.m + (row + i) * size, load_scalar(m + i * size))
             store_scalar(p.l + (row + i) * size, load_scalar(l + i * size))
         if care == SCALED_DOWN:
-            keep_finite(p, target, row, count, target + length * E * size)
+            keep_finite(p, target, output, count, target + length * E * size)
         if half != NOT:
-            narrow(half, target, E * size, count, E, p.output + row * E * 2)
+            narrow(half, target, apart, count, E, output.at, output.token)
         return not any_nonfinite(unsound)
 
     return Packing(prepare, finish)

@@ -70,6 +70,7 @@ RECTANGLE = record("address", "rows", "columns", "row_places", "column_places")
 #: The requested primitives: the address of each result, or 0 if it isn't requested.
 PRIMITIVES = record(
     "asked",  # whether any is
+    "counted",  # bytes (B, N): 0 where a query doesn't count; or address 0 if all do
     "m",  # (B, H, N): m and l that normalise the weights, if not this pass's own
     "l",
     "row_log_weights",  # (B, H, N): Σ P · (score - m), in base 2
@@ -222,18 +223,17 @@ _COMMON = record(
     "D",
     "E",
     "half",  # how q, k, v and the output are stored (`Half`)
-    "output",  # (B, H, N, E), contiguous
     "m",  # (B, H, N), contiguous
     "l",  # (B, H, N), contiguous
     "first_query",  # the position of the first query in the whole attention
     "sinks",  # (H,) logits in base 2, or 0
     "steps",  # the score steps: `STEP`
     "step_count",
-    "workspace_size",
     q_factor=FLOAT,  # the factor of queries: scale · log2 e
     q=STRIDED,
     k=STRIDED,
     v=STRIDED,
+    output=STRIDED,  # (B, H, N, E), with columns side by side
     mask=MASK,
     dropout=DROPOUT,
 )

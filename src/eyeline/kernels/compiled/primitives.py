@@ -8,7 +8,7 @@ import numpy as np
 
 from eyeline.kernels.compiled.column_primitives import column_primitives
 from eyeline.kernels.compiled.elementary import exp2
-from eyeline.kernels.compiled.memory import load_i32, width
+from eyeline.kernels.compiled.memory import load_i8, load_i32, width
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled, visit_at
@@ -32,7 +32,7 @@ def primitives(dtype, lanes, most_vectors):
     """The primitives, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
-    size, vector, _, line = sizes(dtype, lanes, most_vectors)
+    size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
@@ -61,6 +61,28 @@ def primitives(dtype, lanes, most_vectors):
             blank(work.grid_sums, asked.grid_columns)
         if asked.grid_maxima != 0:
             blank(work.grid_maxima, asked.grid_columns)
+
+    @compiled
+    def leave_out(p, work, panel):
+        """Hide all keys from the rows that don't count: their weights are then 0, whatever their scores are."""
+        counted, flags, left = p.primitives.counted + panel.batch * p.N + panel.first_query, work.threshold, 0
+        for i in range(length):
+            hidden = i < panel.count and load_i8(counted + min(i, panel.count - 1)) == 0
+            store_scalar(flags + i * size, one if hidden else zero)
+            if hidden:
+                left += 1
+                store_scalar(work.shift + i * size, zero)
+                store_scalar(work.inverse_l + i * size, zero)
+        if left == 0:
+            return
+        if left == panel.count:
+            panel.visit_count = 0
+        for number in range(panel.visit_count):
+            visit = visit_at(panel.visits + number * VISIT_BYTES)
+            for S in range(panel.scores + visit.a * line, panel.scores + visit.e * line, line):
+                for w in range(panel.vectors):
+                    counts = equal(load(flags + w * vector), splat(zero))
+                    store(S + w * vector, select(counts, load(S + w * vector), splat(-infinity)))
 
     @compiled
     def weigh_again(p, work, panel, S, a, e):
@@ -126,6 +148,8 @@ def primitives(dtype, lanes, most_vectors):
     def read_panel(p, work, panel):
         asked, P, vectors = p.primitives, work.P, panel.vectors
         begin_panel(p, work, panel)
+        if asked.counted != 0:
+            leave_out(p, work, panel)
         if asked.select != 0:
             begin_topk(p, work, panel)
         for number in range(panel.visit_count):

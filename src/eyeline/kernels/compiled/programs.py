@@ -21,6 +21,8 @@ ENTRY = "eyeline_kernel"
 
 #: The number of keys in a block, which begins at a multiple of it, in every kernel: a row's bits depend on it.
 KEY_BLOCK = 128
+#: The length of the lists of best scores that fit in registers.
+FEW_BEST = 8
 #: Within a block, weights are summed this many at a time, at multiples of it.
 SUM_BLOCK = 16
 #: The most queries in a panel.

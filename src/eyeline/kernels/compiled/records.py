@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import from_dtype, njit
+from numba import from_dtype
 from numba.core import types
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.memory import store_word, word
+from eyeline.kernels.compiled.numba_target import compiled
 from eyeline.kernels.compiled.params import PANEL, STEP, STRIDED, VISIT, WORKSPACE
 from eyeline.kernels.compiled.simd import I64, pointer
-
-#: The decorator of every compiled function: no bounds checks, no Python exceptions.
-compiled = njit(error_model="numpy", boundscheck=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def record_at(dtype):

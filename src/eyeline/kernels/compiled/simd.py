@@ -143,16 +143,6 @@ def bits_above(typingctx, a, b):
     return types.int64(a, b), codegen
 
 
-@intrinsic
-def lowest_bit(typingctx, bits):
-    """The index of the lowest bit that is set; `bits` isn't 0."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], I1(1))
-
-    return types.int64(types.int64), codegen
-
-
 def _across(builder, x, join):
     """Reduce all lanes to one by `join`, in a fixed tree: one half with the other."""
     lanes = x.type.count

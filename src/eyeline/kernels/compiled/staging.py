@@ -7,7 +7,7 @@ from typing import NamedTuple
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.packing import packing
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
-from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
+from eyeline.kernels.compiled.records import compiled, head_of, rows_from
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.rows import rows_of_numbers
 from eyeline.kernels.compiled.simd import equal, fma, select
@@ -81,7 +81,8 @@ def staging(dtype, lanes, vectors):
             forget_blind_rows(p, panel)
         d_output = rows_from(head_of(p.d_output, batch, head), first_query)
         turn(d_output, count, panel.vectors, p.E, one, panel.acc)
-        turn(StridedRows(p.output + row * p.E * size, p.E * size, size), count, panel.vectors, p.E, one, work.output)
+        output = rows_from(head_of(p.output, batch, head), first_query)
+        turn(output, count, panel.vectors, p.E, one, work.output)
         delta = work.delta + slot * line
         find_delta(p, work, panel, delta)
         if p.preliminary == 0 and first_of_all:

@@ -8,9 +8,10 @@ import numpy as np
 
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
-from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.programs import FEW_BEST, sizes
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import above, bits_above, maximum, select
+from eyeline.kernels.compiled.topk_tile import topk_tile
 
 
 class TopKFunctions(NamedTuple):
@@ -28,31 +29,26 @@ def topk(dtype, lanes, most_vectors):
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     load_ints, store_ints, splat_int = W.load_ints, W.store_ints, W.splat_int
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
-    key_line = length * 4
     zero, infinity = dtype(0), dtype(np.inf)
+    take_few = topk_tile(dtype, lanes, line, length * 4)
 
     @compiled
     def insert(best, keys, k, score, key):
-        """Insert a vector of scores, all of one key, into the lanes' ordered lists; among equal scores the earlier key
-        stays first. From the last place upwards, until every lane has found its own."""
-        r = k - 1
-        own = load(best + r * line)
-        mine = above(score, own)
-        while True:
-            at, keys_at = best + r * line, keys + r * key_line
-            if r == 0:
-                store(at, select(mine, score, own))
-                store_ints(keys_at, select(mine, splat_int(key), load_ints(keys_at)))
+        """Insert one key's scores into all lanes' ordered lists; among equal scores the earlier key stays first."""
+        number = splat_int(np.int32(key))
+        for r in range(k - 1, 0, -1):
+            at, at_keys = best + r * line, keys + r * length * 4
+            here, ahead = load(at), load(at - line)
+            passes, enters = above(score, ahead), above(score, here)
+            store(at, select(passes, ahead, select(enters, score, here)))
+            moved = select(enters, number, load_ints(at_keys))
+            store_ints(at_keys, select(passes, load_ints(at_keys - length * 4), moved))
+            if bits_above(score, ahead) == 0:
                 return
-            other = load(at - line)
-            further = above(score, other)
-            store(at, select(further, other, select(mine, score, own)))
-            stays = select(mine, splat_int(key), load_ints(keys_at))
-            store_ints(keys_at, select(further, load_ints(keys_at - key_line), stays))
-            if bits_above(score, other) == 0:
-                return
-            own, mine = other, further
-            r -= 1
+        first = load(best)
+        enters = above(score, first)
+        store(best, select(enters, score, first))
+        store_ints(keys, select(enters, number, load_ints(keys)))
 
     @compiled
     def forget(best, k):
@@ -65,7 +61,7 @@ def topk(dtype, lanes, most_vectors):
         """Clear the lists, and find a lower bound on the k-th best score: with k blocks or more, the k-th largest of
         their peaks. It saves most insertions."""
         k, best, threshold, visits = p.primitives.select, work.best, work.threshold, panel.visit_count
-        forget(best, k)
+        forget(best, max(k, FEW_BEST))
         for w in range(panel.vectors):
             store(threshold + w * vector, splat(-infinity))
         if visits < k:
@@ -84,6 +80,11 @@ def topk(dtype, lanes, most_vectors):
     @compiled
     def take_best(p, work, panel, S, a, e):
         k, best, keys, count = p.primitives.select, work.best, work.best_keys, panel.count
+        if k <= FEW_BEST:
+            for w in range(panel.vectors):
+                to, to_keys = best + w * vector, keys + w * lanes * 4
+                take_few(S + w * vector, e - a, a, work.threshold + w * vector, to, to_keys)
+            return
         for w in range(panel.vectors):
             real = (1 << min(lanes, max(count - w * lanes, 0))) - 1
             last = best + (k - 1) * line + w * vector
@@ -97,8 +98,7 @@ def topk(dtype, lanes, most_vectors):
                     continue
                 for i in range(j, min(j + 4, e - a)):
                     score = load(S + i * line + w * vector)
-                    # Other lanes may take it too, and lose it again to better ones.
-                    if bits_above(score, load(last)) & real & ~bits_above(threshold, score) != 0:
+                    if bits_above(score, load(last)) & (real & ~bits_above(threshold, score)) != 0:
                         insert(best + w * vector, keys + w * lanes * 4, k, score, a + i)
 
     @compiled
@@ -113,7 +113,7 @@ def topk(dtype, lanes, most_vectors):
                 found = load_scalar(best + r * line + i * size) != -infinity
                 weight = load_scalar(P + i * size)
                 store_scalar(p.primitives.selected_weights + to * size, weight if found else zero)
-                key = load_i32(work.best_keys + r * key_line + i * 4)
+                key = load_i32(work.best_keys + (r * length + i) * 4)
                 store_word(p.primitives.selected_keys + to * 8, key if found else -1)
 
     return TopKFunctions(begin_topk, take_best, write_topk)
