@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from bench.cases import MEMORY, THREADS
-from bench.peers.eyeline import ways
+from bench.peers.eyeline import on_arrays
 from bench.problem import Problem
 from eyeline.kernels import threads
 
@@ -21,9 +21,9 @@ def measured(number: int) -> float:
 def grown(problem: Problem) -> float:
     """The growth of this process in megabytes."""
     small = Problem((1, 1, 64, problem.shape[3]), read=problem.read)
-    for way in ways(small, small.arrays):
+    for way in on_arrays(small, small.arrays):
         way.call()  # to load the kernels
-    way = ways(problem, problem.arrays)[0]
+    way = on_arrays(problem, problem.arrays)[0]
     before = _resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
     found = way.answers(way.call())

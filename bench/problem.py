@@ -66,6 +66,13 @@ class Problem:
         """The number of query heads that share a key head."""
         return self.shape[1] // self.key_shape[1]
 
+    @property
+    def projection(self) -> tuple[int, int, int]:
+        """The sizes of the product that precedes attention in a model, the projection to the values: its rows, their
+        width and the width of the result."""
+        B, H, N, D = self.shape
+        return B * N, H * D, self.key_shape[1] * D
+
     @cached_property
     def arrays(self) -> Arrays:
         """q, k, v and the gradient of the output, float32, the same at every call."""
@@ -98,12 +105,17 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to solve a problem: the call that is timed, and a function from its result to arrays by name.
+    """One way to solve a problem.
 
-    The names are output, (B, H, N, D); dq, dk, dv; largest, (B, H, N, 8); entropy and distance, (B, H, N); received,
-    (B, H, M).
+    Attributes:
+        name: its name among the side's ways.
+        call: the call that is timed.
+        answers: a function from its result to arrays by name: output, (B, H, N, D); dq, dk, dv; largest, (B, H, N, 8);
+            entropy and distance, (B, H, N); received, (B, H, M).
+        product: the product of the problem's projection, in the threads of the same library.
     """
 
     name: str
     call: Callable[[], Any]
     answers: Callable[[Any], dict[str, NDArray[Any]]]
+    product: Callable[[], object]

@@ -1,4 +1,4 @@
-"""The README's table of speed and error, from bench/results/: `python bench/table.py` writes it, `--check` only
+"""The README's tables of speed and error, from bench/results/: `python bench/table.py` writes them, `--check` only
 compares.
 """
 
@@ -6,79 +6,198 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- bench: made by bench/table.py -->\n", "<!-- /bench -->\n"
 GRADIENTS = ("dq", "dk", "dv")
+SDPA = "torch SDPA"
+#: How the headline names what is compared with torch's SDPA, and the cases that it means.
+HEADLINE = {
+    "dense attention": "forward",
+    "causal attention": "forward, causal",
+    "training": "training",
+    "causal training": "training, causal",
+}
+MODELS = {"minilm": "MiniLM", "smollm2": "SmolLM2-135M"}
 
 
-def table(result: dict[str, Any]) -> str:
+def written(result: dict[str, Any]) -> str:
+    """All that the README says of one machine."""
     versions = result["versions"]
-    packages = ("torch", "onnxruntime", "jax", "keras", "python")
+    packages = ("torch", "transformers", "onnxruntime", "jax", "keras", "python")
     peers = ", ".join(f"{name} {versions[name].split('+')[0]}" for name in packages if name in versions)
-    lines = [
+    about = (
         f"On {result['processor']} ({result['vector_bits']}-bit vectors), {result['threads']} threads, whose measured "
-        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}. Errors are root mean square (largest) against float64, "
-        f"of the output, and in training of the gradients.",
-        "",
-        "| | batch, heads, n, d | Eyeline | error | Peer | its time | its error | its time ÷ ours | Target |",
+        f"peak is {result['peak_gigaflops']:.0f} GF/s; {peers}."
+    )
+    blocks = [
+        headline(result),
+        about,
+        models_table(result["models"].values()),
+        sums(result["models"].values()),
+        kernels_table(result["kernels"].values()),
+        " ".join([*calls(result["calls"].values()), *memory(result["memory"].values())]),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def headline(result: dict[str, Any]) -> str:
+    """The spans of the ratios in a model, and the rows that are short of their targets."""
+    spans = []
+    for name, case in HEADLINE.items():
+        beside = (peer for row in result["kernels"].values() if row["case"] == case for peer in row["peers"])
+        if found := [peer["ratio"]["in_a_model"] for peer in beside if peer["name"] == SDPA]:
+            spans.append(f"{span(found)} as long for {name}")
+    lines = []
+    if spans:
+        lines.append(f"**Inside a model, torch's SDPA takes {listed(spans)}.**")
+    if rows := list(result["models"].values()):
+        lines.append(
+            f"**Whole models of transformers take {span([row['ratio'] for row in rows])} as long on `sdpa` as on "
+            f"`eyeline`**; watched, with `TopK`, `Entropy` and `Received` of every head, `eyeline` takes "
+            f"{span([row['watched_ratio'] for row in rows])} as long as not watched."
+        )
+    short = list(misses(result))
+    lines.append(f"Short of their targets: {'; '.join(short)}." if short else "Every target is met.")
+    return " ".join(lines)
+
+
+def span(ratios: list[float]) -> str:
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return f"{least} ×" if least == most else f"{least} to {most} ×"
+
+
+def listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def misses(result: dict[str, Any]) -> Iterable[str]:
+    """The rows whose figure in a model is short of its target, as the tables round it."""
+    for row in result["models"].values():
+        if below(row["ratio"], row["target"]):
+            yield f"{MODELS[row['model']]} {row['sizes']} ({row['ratio']:.2f} of {row['target']:.4g})"
+    for case in result["kernels"].values():
+        for peer in case["peers"]:
+            ratio, target = peer["ratio"]["in_a_model"], peer["target"]
+            if target is not None and below(ratio, target):
+                yield f"{case['case']} {case['sizes']} beside {peer['name']} ({ratio:.2f} of {target:.3g})"
+
+
+def below(ratio: float, target: float) -> bool:
+    return round(ratio, 2) < round(target, 2)
+
+
+def models_table(rows: Iterable[dict[str, Any]]) -> str:
+    lines = [
+        "| model | texts × tokens | on `sdpa` | on `eyeline` | sdpa ÷ eyeline | target | attention in it: share of "
+        "sdpa's time, sdpa ÷ eyeline | watched ÷ not | outputs differ by |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for case in result["cases"].values():
-        lines += rows(case)
-    said = [
-        f"At ({case['sizes']}), where the matrix alone would be {case['matrix_gigabytes']} GB, {case['case']} takes "
-        f"{case['megabytes']:.0f} MB beyond inputs and results."
-        for case in result["memory"].values()
-    ]
-    if "small_call_microseconds" in result:
-        said.insert(0, f"A call at (1, 2, 16, 32) takes {result['small_call_microseconds']:.0f} µs from start to end.")
-    return "\n".join([*lines, "", " ".join(said), ""])
+    for row in rows:
+        cells = (
+            MODELS[row["model"]],
+            row["sizes"],
+            *(milliseconds(row["milliseconds"][side]) for side in ("sdpa", "eyeline")),
+            f"**{row['ratio']:.2f} ×**",
+            f"{row['target']:.4g} ×",
+            f"{row['attention_share']:.0%}, {row['attention_ratio']:.2f} ×",
+            f"{row['watched_ratio']:.2f} ×",
+            f"{row['difference']:.0e} of {row['largest']:.2g}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) if len(lines) > 2 else ""
 
 
-def rows(case: dict[str, Any]) -> list[str]:
-    """One row for each peer; our own figures stand in the first."""
-    ours = case["ours"]
-    peak = f" ({case['of_peak']:.0%} of peak)" if "of_peak" in case else ""
-    first = [case["case"], case["sizes"], f"{milliseconds(ours)}{peak}", error(ours)]
+def sums(rows: Iterable[dict[str, Any]]) -> str:
+    """For models short of their targets: what attention's share would make of its own ratio, and the most it could."""
     lines = []
+    for row in rows:
+        if below(row["ratio"], row["target"]):
+            share, ratio = row["attention_share"], row["attention_ratio"]
+            lines.append(
+                f"- {MODELS[row['model']]} {row['sizes']}: attention is {share:.1%} of `sdpa`'s time, and takes "
+                f"{ratio:.2f} × as long there as ours, which makes 1 ÷ (1 − {share:.3f} + {share:.3f} ÷ {ratio:.2f}) = "
+                f"{1 / (1 - share + share / ratio):.2f}; if ours took no time, it would be {1 / (1 - share):.2f}."
+            )
+    return "\n".join(lines)
+
+
+def kernels_table(cases: Iterable[dict[str, Any]]) -> str:
+    lines = [
+        "| attention | batch, heads, n, d | Eyeline: time, error | Peer: time, error | peer ÷ Eyeline, in a model | "
+        "alone | Target |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for case in cases:
+        lines += case_rows(case)
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def case_rows(case: dict[str, Any]) -> list[str]:
+    """One row for each peer; what they share stands in the first."""
+    lines, named, before = [], [case["case"], case["sizes"]], None
     for peer in case["peers"]:
-        target = "" if peer["target"] is None else f"{peer['target']:.4g} ×"
-        cells = (peer["name"], milliseconds(peer), error(peer), f"**{peer['ratio']:.2f} ×**", target)
-        lines.append(f"| {' | '.join([*first, *cells])} |")
-        first = [""] * len(first)
+        ours = case["ours"][peer["beside"]]
+        peak = f" ({ours['of_peak']['in_a_model']:.0%} of peak)" if "of_peak" in ours else ""
+        target = "" if peer["target"] is None else f"{peer['target']:.3g} ×"
+        cells = (
+            *named,
+            "" if peer["beside"] == before else f"{figures(ours)}{peak}",
+            f"{peer['name']}: {figures(peer)}",
+            f"**{peer['ratio']['in_a_model']:.2f} ×**",
+            f"{peer['ratio']['alone']:.2f} ×",
+            target,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+        named, before = ["", ""], peer["beside"]
     return lines
 
 
-def milliseconds(side: dict[str, Any]) -> str:
-    return f"{side['milliseconds']:.3g} ms" if side["milliseconds"] < 100 else f"{side['milliseconds']:.0f} ms"
-
-
-def error(side: dict[str, Any]) -> str:
-    """The error of the output, or of the three gradients together."""
-    errors = side["errors"]
+def figures(side: dict[str, Any]) -> str:
+    """The time in a model, and the error of the output, or of the three gradients together."""
+    time, errors = milliseconds(side["milliseconds"]["in_a_model"]), side["errors"]
     if not errors:
-        return ""
+        return time
     parts = [errors[name] for name in GRADIENTS if name in errors] or [errors["output"]]
-    rms = (sum(part["rms"] ** 2 for part in parts) / len(parts)) ** 0.5
-    return f"{rms:.1e} ({max(part['largest'] for part in parts):.1e})"
+    return f"{time}, {(sum(part['rms'] ** 2 for part in parts) / len(parts)) ** 0.5:.1e}"
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:.3g} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def calls(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return [
+        f"A call on {row['given']} at ({', '.join(map(str, row['sizes']))}) takes {row['warm']:.0f} µs from start to "
+        f"end, and {row['cold']:.0f} µs with cold caches."
+        for row in rows
+    ]
+
+
+def memory(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return [
+        f"At ({row['sizes']}), where the matrix alone would be {row['matrix_gigabytes']} GB, {row['case']} takes "
+        f"{row['megabytes']:.0f} MB beyond inputs and results."
+        for row in rows
+    ]
 
 
 def main() -> int:
     results = sorted((ROOT / "bench" / "results").glob("*.json"))
-    made = "\n".join(table(json.loads(path.read_text())) for path in results)
+    made = "\n".join(written(json.loads(path.read_text())) for path in results)
     readme = ROOT / "README.md"
     before, _, rest = readme.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    written = before + BEGIN + "\n" + made + "\n" + END + after
+    whole = before + BEGIN + "\n" + made + "\n" + END + after
     if "--check" in sys.argv:
-        if written != readme.read_text():
-            print("README.md's table differs from bench/results/; run python bench/table.py", file=sys.stderr)
+        if whole != readme.read_text():
+            print("README.md's tables differ from bench/results/; run python bench/table.py", file=sys.stderr)
             return 1
         return 0
-    readme.write_text(written)
+    readme.write_text(whole)
     return 0
 
 

@@ -350,4 +350,4 @@ def test_narrower_vectors_give_the_same_bits():
 
 
 def test_an_arm_processors_code_multiplies_and_adds_at_once():
-    assert int(run_alone(ARM, NUMBA_OPT="0")) > 50
+    assert int(run_alone(ARM)) > 50

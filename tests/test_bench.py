@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
 import torch
 
 import eyeline as el
-from bench import cases, peers, table
+from bench import cases, peers, table, whole_models
 from bench.measure import compared, measure
 from bench.peers import matrix, rules
 from bench.problem import Problem
 from eyeline import reference
-from eyeline.bench import growth, peak, short, turns
+from eyeline.bench import growth, peak, products, short, turns
 from eyeline.masks import Causal, Window
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """No time is spent on keeping processors awake, or on finding what they can do."""
+    """No time is spent on letting threads fall asleep, on keeping processors awake, or on finding what they can do."""
     monkeypatch.setattr(turns, "BETWEEN", 10)
+    monkeypatch.setattr(turns, "PATIENCE", 0)
     monkeypatch.setattr(peak, "ROUNDS", 1000)
 
 
@@ -66,9 +68,11 @@ SOLVED = [
     ("ONNX Runtime", Problem((1, 4, 17, 8), mask=el.Causal())),
     ("JAX", Problem((1, 4, 17, 8), mask=el.Causal())),
     ("Keras", Problem((1, 4, 17, 8), mask=el.Causal())),
-    ("Eyeline", Problem((1, 4, 17, 8), mask=el.Causal(), dropout=0.2, train=True)),
-    ("Eyeline", Problem((1, 4, 17, 8), score=cases.nearer_by_head, train=True, entropy_penalty=0.1)),
-    ("Eyeline", Problem((1, 4, 17, 8), mask=el.Documents([5, 12]), read=True)),
+    ("Eyeline on tensors", Problem((1, 4, 17, 8), mask=el.Causal(), dropout=0.2, train=True)),
+    ("Eyeline on tensors", Problem((1, 4, 17, 8), score=cases.nearer_by_head, train=True, entropy_penalty=0.1)),
+    ("Eyeline on tensors", Problem((1, 4, 17, 8), mask=el.Documents([5, 12]), read=True)),
+    ("Eyeline on arrays", Problem((1, 4, 17, 8), mask=el.Causal())),
+    ("Eyeline on arrays", Problem((1, 4, 17, 8), mask=el.Documents([5, 12]), read=True)),
     ("Eyeline, the output alone", Problem((1, 4, 17, 8), mask=el.Causal(), read=True)),
 ]
 
@@ -83,6 +87,7 @@ def test_every_way_of_a_peer_solves_the_problem(peer, problem):
         pytest.skip(f"{missing.name} isn't installed")
     truth = matrix.truth(problem, problem.arrays)
     for way in ways:
+        way.product()  # may come between any two calls
         errors = compared(way.answers(way.call()), truth)
         assert "output" in errors
         assert ("dq" in errors) == problem.train
@@ -96,20 +101,80 @@ def test_all_that_is_measured_is_named_once_and_has_someone_beside_it():
     for case in cases.CASES:
         assert case.targets
         assert set(case.targets) <= set(peers._PLACES)
+        given = [peers.beside(peer) for peer in case.targets]
+        assert given == sorted(given, reverse=True)  # tensors, then arrays: the table shows our time once for each
+    labels = [workload.label for workload in whole_models.WORKLOADS]
+    assert len(set(labels)) == len(labels)
 
 
-def test_a_case_is_measured_and_stands_in_the_table():
+def test_a_side_is_timed_right_after_its_own_product():
+    happened = []
+    sides = {name: lambda name=name: happened.append(f"{name} attends") for name in ("ours", "theirs")}
+    before = {name: lambda name=name: happened.append(f"{name} multiplies") for name in sides}
+    seconds = turns.after_products(sides, before, turns=2, threads=1)
+    assert {name: len(times) for name, times in seconds.items()} == {"ours": 2, "theirs": 2}
+    ours, theirs = ([f"{name} multiplies", f"{name} attends"] for name in sides)
+    assert happened == [*ours, *theirs, *theirs, *ours]
+    happened.clear()
+    turns.turn_by_turn(sides, turns=1, threads=1)
+    turns.back_to_back(sides, turns=1)
+    assert happened == ["ours attends", "theirs attends"] * 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says which threads run")
+def test_a_turn_waits_for_threads_that_spin(monkeypatch):
+    monkeypatch.setattr(turns, "PATIENCE", 60)
+    states = [False, False, True, False, True]
+    monkeypatch.setattr(turns, "_others_run", states.pop)
+    turns._rest(1)  # until nothing runs twice in a row: it asks for these five, no fewer and no more
+    assert states == []
+
+
+def test_the_product_is_the_projection_to_the_values():
+    problem = Problem((2, 4, 3, 8), key_heads=2)
+    assert problem.projection == (6, 32, 16)
+    assert short.Task("decoding", 4, 1, 8, keys=16, key_heads=2).projection == (1, 32, 16)
+    assert products.array_product(*problem.projection)().shape == (6, 16)
+    made = products.torch_product(*problem.projection, "bfloat16")()
+    assert (made.shape, made.dtype, made.requires_grad) == ((6, 16), torch.bfloat16, False)
+
+
+def test_a_case_is_measured_in_both_ways_and_stands_in_the_table(monkeypatch):
+    happened = []
+    for name in ("after_products", "turn_by_turn"):
+        real = getattr(turns, name)
+        monkeypatch.setattr(
+            f"bench.measure.{name}", lambda *given, name=name, real=real: happened.append(name) or real(*given)
+        )
     case = cases.Case("forward", Problem((1, 2, 9, 8), mask=el.Causal()), {cases.TORCH: 1.2, cases.MATRIX: None}, 2)
     found = measure(case, 1, print)
+    assert happened == ["after_products", "turn_by_turn"]
+    assert list(found["ours"]) == [cases.TENSORS]
     assert [peer["name"] for peer in found["peers"]] == [cases.TORCH, cases.MATRIX]
-    assert found["ours"]["errors"]["output"]["largest"] < 1e-6
-    assert all(peer["ratio"] > 0 and peer["errors"]["output"]["largest"] < 1e-6 for peer in found["peers"])
-    first, second = table.rows({"case": case.name, "sizes": case.problem.sizes} | json.loads(json.dumps(found)))
+    for side in (*found["ours"].values(), *found["peers"]):
+        assert side["errors"]["output"]["largest"] < 1e-6
+        assert all(side["milliseconds"][way] > 0 for way in ("in_a_model", "alone"))
+    assert all(peer["ratio"][way] > 0 for peer in found["peers"] for way in ("in_a_model", "alone"))
+    first, second = table.case_rows({"case": case.name, "sizes": case.problem.sizes} | json.loads(json.dumps(found)))
     assert first.startswith("| forward | 1, 2, 9, 8 | ")
-    assert "| torch SDPA |" in first
+    assert "| torch SDPA: " in first
     assert first.endswith(" | 1.2 × |")
-    assert second.startswith("|  |  |  |  | torch, the matrix | ")
-    assert second.endswith("** |  |")
+    assert second.startswith("|  |  |  | torch, the matrix: ")
+    assert second.endswith(" × |  |")
+
+
+def test_our_call_gets_what_the_peer_gets(monkeypatch):
+    solver = peers.solver
+    monkeypatch.setattr(peers, "solver", lambda peer: solver(cases.TORCH if peer == cases.ONNX else peer))
+    case = cases.Case("forward", Problem((1, 2, 9, 8)), {cases.TORCH: 1.2, cases.ONNX: None}, 1)
+    found = measure(case, 1, print)
+    assert {kind: side["way"] for kind, side in found["ours"].items()} == {
+        cases.TENSORS: "torch",
+        cases.ARRAYS: "NumPy",
+    }
+    assert [peer["beside"] for peer in found["peers"]] == [cases.TENSORS, cases.ARRAYS]
+    first, second = table.case_rows({"case": "forward", "sizes": "", **found})
+    assert all(re.search(r"\| [\d.]+ ms, \d", row) for row in (first, second))  # each beside our own time
 
 
 def test_a_peer_that_is_missing_is_left_out_and_said_so(monkeypatch):
@@ -147,16 +212,19 @@ def test_the_command_prints_a_line_for_each_task(say, monkeypatch, installed):
     head, lines = (part.splitlines() for part in out.split("\n\n"))
     names, *rows = lines
     assert ("beside torch" in head[0]) == installed
-    assert names.split()[-1] == ("ratio" if installed else "peak")
+    assert ["in a model" in names, "alone" in names] == [True, True]
+    assert ("torch" in names, "of peak" in names) == (installed, not installed)
     assert [row.split("  ")[0] for row in rows] == [task.name for task in TINY]
-    assert all(row.endswith("×") for row in rows) == installed
+    assert all(re.search(r"[\d.]+ × +[\d.]+ ×$", row) for row in rows) == installed  # the ratios of both ways
+    assert all(len(line) <= 100 for line in lines)
 
 
 @pytest.mark.parametrize("task", TINY, ids=lambda task: task.name)
 def test_what_is_measured_is_right(task):
     here = short.surroundings()
     found = short.measured(task, here, turns=2)
-    assert found.ours.seconds > 0
+    assert found.ours.seconds.in_a_model > 0
+    assert found.ours.seconds.alone > 0
     assert found.ours.error < 1e-6
     assert found.torch.error < 1e-6
     assert (found.of_peak is None) == (task.name != "forward")
@@ -193,7 +261,7 @@ def test_ctrl_c_leaves_what_was_measured(say, monkeypatch):
     def interrupted(task, here):
         if task is not TINY[0]:
             raise KeyboardInterrupt
-        return short.Measured(task.name, task.sizes, short.Timing(1e-3, 1e-8), None, None, None)
+        return short.Measured(task.name, task.sizes, short.Timing(short.BothWays(1e-3, 1e-3), 1e-8), None, None, None)
 
     monkeypatch.setattr(short, "TASKS", TINY)
     monkeypatch.setattr(short, "measured", interrupted)

@@ -14,7 +14,7 @@ from transformers import masking_utils as theirs
 import eyeline as el
 from eyeline.huggingface.mask_interface import StructuredMask, mask
 from eyeline.huggingface.mask_structure import Positions, UnreadableError, structure
-from eyeline.masks import Mask
+from eyeline.masks import AttentionShape, Mask
 
 CAUSAL, BOTH = theirs.causal_mask_function, theirs.bidirectional_mask_function
 
@@ -112,6 +112,25 @@ def test_what_is_allowed_is_what_transformers_allows(data):
     made = mask(batch, place.queries, place.keys, place.first_query, place.first_key, function, tokens, use_vmap)
     expected = want(function, place, tokens, batch, use_vmap)
     np.testing.assert_array_equal(dense(made, made.shape), expected)
+    # What is computed is the same, and is lowered once for all layers; it is None where nothing is hidden.
+    if made.computed is None:
+        assert expected.all()
+    else:
+        shape = AttentionShape((batch,), 2, place.queries, place.keys)
+        assert made.computed.lower(shape) is made.computed.lower(shape)
+        np.testing.assert_array_equal(np.broadcast_to(made.computed.rule(shape), shape.shape)[:, 0], expected)
+
+
+def test_decoding_has_no_mask_where_nothing_is_hidden():
+    """All steps are then calls of one kind. Padding, and a window that ends, need a mask."""
+    history = torch.ones(2, 8, dtype=torch.bool)
+    window = theirs.sliding_window_causal_mask_function
+    assert mask(2, 1, 8, 7, 0, CAUSAL, history).computed is None
+    assert mask(2, 1, 8, 7, 0, window(8), history).computed is None
+    assert mask(2, 1, 8, 7, 0, window(7), history).computed is not None
+    assert mask(2, 3, 8, 5, 0, CAUSAL, history).computed is not None
+    history[1, 0] = False
+    assert mask(2, 1, 8, 7, 0, CAUSAL, history).computed is not None
 
 
 @given(st.data())

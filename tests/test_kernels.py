@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from eyeline.kernels import kernel_cache, machine
+from eyeline.kernels.compiled.programs import PROGRAMS
 from eyeline.kernels.forms import address_of
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
@@ -39,12 +40,24 @@ arm = Target("neoverse-n1", "", "aarch64-unknown-linux-gnu", 128, *TILES[128])
 assembly = to_assembly(to_llvm("forward", "float32", arm), arm)
 print(len(re.findall(r"\\bfmla\\s+v\\d+\\.4s, v\\d+\\.4s, v\\d+\\.", assembly)))
 """
+#: How much Numba has to do for a kernel, and LLVM after it: functions, the specialisations of the one that has most,
+#: bytes of IR; and what the IR calls beside LLVM's own functions.
+WORK = """
+import re, sys
+from collections import Counter
+from eyeline.kernels.compiled.compile import to_llvm
+from eyeline.kernels.machine import target
+source = to_llvm(sys.argv[1], "float32", target())
+names = re.findall(r'^define .*?@"(.*?)"', source, re.M)
+print(len(names), max(Counter(re.sub(r"[.]\\d+$", "", name) for name in names).values()), len(source))
+print(*[name for name in re.findall(r'^declare .*?@"(.*?)"', source, re.M) if not name.startswith("llvm.")])
+"""
 LINE = "eyeline: compiling the forward kernel for float32 (once per machine, a few seconds)\n"
 
 
-def start(code, *, cwd=None, **surroundings):
+def start(code, *arguments, cwd=None, **surroundings):
     return subprocess.Popen(
-        [sys.executable, "-c", code.replace("DTYPE", "np.float32")],
+        [sys.executable, "-c", code.replace("DTYPE", "np.float32"), *arguments],
         cwd=cwd,
         env={**os.environ, **{name: str(value) for name, value in surroundings.items()}},
         stdout=subprocess.PIPE,
@@ -77,9 +90,7 @@ def compiling(folder):
     begun = {
         "one": start(DIGEST, EYELINE_CACHE=folder / "both"),
         "other": start(DIGEST, EYELINE_CACHE=folder / "both"),
-        "here": start(
-            no_python + DIGEST, EYELINE_CACHE=folder / "file" / "below", EYELINE_VECTOR_BITS=128, NUMBA_OPT=0
-        ),
+        "here": start(no_python + DIGEST, EYELINE_CACHE=folder / "file" / "below", EYELINE_VECTOR_BITS=128),
         "noisy": start(
             DIGEST,
             cwd=folder / "here",
@@ -87,7 +98,8 @@ def compiling(folder):
             EYELINE_VECTOR_BITS=narrower,
             PYTHONPATH=os.pathsep.join([str(folder / "site"), *sys.path]),
         ),
-        "arm": start(ARM, NUMBA_OPT=0),
+        "arm": start(ARM),
+        **{program: start(WORK, program) for program in PROGRAMS},
     }
     yield begun
     for process in begun.values():
@@ -128,6 +140,17 @@ def test_what_a_child_prints_is_not_code(compiling, folder, digest):
     assert err == LINE
     narrower = min(256, machine.target().bits)
     assert finish(start(DIGEST, EYELINE_CACHE=folder / "noisy", EYELINE_VECTOR_BITS=narrower)) == (digest, "")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_compiling_stays_little_work(program, compiling):
+    """A kernel's time to compile is Numba's for each function and each specialisation, and LLVM's for its IR."""
+    counts, others = finish(compiling[program])[0].splitlines()
+    functions, specialisations, size = map(int, counts.split())
+    assert functions <= 80
+    assert specialisations <= 3, "decoding has three widths, and all else is compiled once for all its callers"
+    assert size <= 1_200_000
+    assert others == "", "a kernel must stand alone"
 
 
 def test_an_arm_processors_code_multiplies_and_adds_at_once(compiling):

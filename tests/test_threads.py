@@ -69,7 +69,7 @@ def kernel(function):
 
 
 def go(made, count, size=100):
-    threads.run(made, 0, size, 1, count, None, lambda: None)
+    threads.run(made, 0, size, 1, count)
 
 
 def test_every_thread_has_a_workspace_of_its_own_on_a_cache_line(team):

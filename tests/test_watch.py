@@ -9,6 +9,8 @@ from hugging import albert, bert, eager, llama, one_thread, padded, t5, text  # 
 from transformers import WhisperConfig, WhisperForConditionalGeneration
 
 import eyeline as el
+from eyeline.huggingface.attaching import set_on_eyeline
+from eyeline.kernels.run import ForwardPlan
 
 READ = [el.TopK(3), el.Entropy(), el.Received(), el.MeanDistance(), el.Weights()]
 
@@ -42,6 +44,29 @@ def test_readouts_are_those_of_the_real_tokens_weights(make, side):
         close(call.seen.mean_distance, (w * abs(i - j)).sum(-1))
         close(call.seen.top_k.weights, -np.sort(-w, axis=-1)[..., :3])
         close(call.mean("entropy"), entropy(w).sum(2) / real.sum(1)[:, None])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("make", [bert, llama])
+@pytest.mark.parametrize("training", [False, True])
+def test_padded_batches_are_attended_once(make, side, training, monkeypatch):
+    """Watched or not, each layer runs one pass, and the model's output has the same bits, padded tokens included."""
+    model, ids = set_on_eyeline(make())[0], text()
+    tokens = padded(ids, 4, side)
+    passes = []
+
+    def noted(self, *args, run=ForwardPlan.run, **options):
+        passes.append(self)
+        return run(self, *args, **options)
+
+    monkeypatch.setattr(ForwardPlan, "run", noted)
+    with torch.set_grad_enabled(training):
+        want = model(ids, attention_mask=tokens)[0]
+        assert len(passes) == 2
+        with el.watch(model, [el.TopK(3), el.Entropy(), el.Received(), el.MeanDistance()]):
+            got = model(ids, attention_mask=tokens)[0]
+    assert len(passes) == 4
+    assert torch.equal(got, want)
 
 
 def test_received_adds_up_to_the_real_queries():

@@ -21,14 +21,20 @@ _PLACES = {
     cases.ONNX: "onnx.ways",
     cases.JAX: "jax.ways",
     cases.KERAS: "keras.ways",
-    cases.OURS: "eyeline.ways",
+    cases.TENSORS: "eyeline.on_tensors",
+    cases.ARRAYS: "eyeline.on_arrays",
     cases.ALONE: "eyeline.output_alone",
     cases.SUMMED: "summed.ways",
 }
 
 
+def beside(peer: str) -> str:
+    """What Eyeline is called with beside a peer: what the peer gets, `cases.TENSORS` or `cases.ARRAYS`."""
+    return cases.ARRAYS if peer in (cases.ONNX, cases.JAX) else cases.TENSORS
+
+
 def solver(peer: str) -> Solver:
-    """The peer's `ways`.
+    """The `ways` of a peer, or of Eyeline on tensors or arrays.
 
     Raises:
         ModuleNotFoundError: if the peer isn't installed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -25,16 +26,25 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
         return jnp.einsum("bhij,bhjd->bhid", weights, v)
 
     own = jax.jit(lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=causal))
+    rng = np.random.default_rng(0)
+    rows, width, outputs = problem.projection
+    x, projection = (jnp.asarray(rng.standard_normal(sizes, np.float32)) for sizes in ((rows, width), (width, outputs)))
+    multiplied = jax.jit(jnp.matmul)
+
+    def product() -> object:
+        return multiplied(x, projection).block_until_ready()
+
     return [
-        _way("dot_product_attention", own, [x.transpose(0, 2, 1, 3) for x in inputs], by_token=True),
-        _way("formula", jax.jit(formula), inputs, by_token=False),
+        _way("dot_product_attention", own, [x.transpose(0, 2, 1, 3) for x in inputs], product, by_token=True),
+        _way("formula", jax.jit(formula), inputs, product, by_token=False),
     ]
 
 
-def _way(name: str, function: Any, inputs: Any, by_token: bool) -> Way:
+def _way(name: str, function: Any, inputs: Any, product: Callable[[], object], by_token: bool) -> Way:
     there = [jnp.asarray(x) for x in inputs]
     return Way(
         name,
         lambda: function(*there).block_until_ready(),
         lambda y: {"output": np.asarray(y).transpose(0, 2, 1, 3) if by_token else np.asarray(y)},
+        product,
     )

@@ -7,7 +7,7 @@ import os
 import torch
 
 import eyeline as el
-from bench.peers.tensors import array, tensors
+from bench.peers.tensors import array, product, tensors
 from bench.problem import Arrays, Problem, Way
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
@@ -23,4 +23,4 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
     def call() -> torch.Tensor:
         return keras.ops.dot_product_attention(*by_token, is_causal=problem.mask is not None)
 
-    return [Way("torch", call, lambda y: {"output": array(y.transpose(1, 2))})]
+    return [Way("torch", call, lambda y: {"output": array(y.transpose(1, 2))}, product(problem))]

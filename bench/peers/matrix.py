@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench.peers import tensors as arrays_of
 from bench.peers.rules import booleans, places
-from bench.peers.tensors import Tensor, tensors
+from bench.peers.tensors import Tensor, product, tensors
 from bench.problem import SEED, Arrays, Problem, Way
 from eyeline import dropout, masks
 
@@ -21,9 +21,10 @@ Softmax = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def ways(problem: Problem, arrays: Arrays) -> list[Way]:
+    before = product(problem)
     return [
-        Way("softmax", solver(problem, tensors(problem, arrays), _softmax), answers),
-        Way("log_softmax", solver(problem, tensors(problem, arrays), _log_softmax), answers),
+        Way("softmax", solver(problem, tensors(problem, arrays), _softmax), answers, before),
+        Way("log_softmax", solver(problem, tensors(problem, arrays), _log_softmax), answers, before),
     ]
 
 

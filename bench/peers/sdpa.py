@@ -10,7 +10,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import eyeline as el
 from bench.peers.rules import booleans
-from bench.peers.tensors import Tensor, answers, solved, tensors
+from bench.peers.tensors import Tensor, answers, product, solved, tensors
 from bench.problem import Arrays, Problem, Way
 
 MATRIX_AT_MOST = 2**30  # bytes: larger matrices make plain products too slow to be the fastest way
@@ -29,11 +29,11 @@ def ways(problem: Problem, arrays: Arrays) -> list[Way]:
         masks = {" with booleans": {"attn_mask": booleans(problem)}}
         if problem.mask == el.Causal():
             masks[" with is_causal"] = {"is_causal": True}
-    found = []
+    found, before = [], product(problem)
     for backend in backends:
         for said, mask in masks.items():
             forward = _forward(_BACKENDS[backend], inputs, problem, mask)
-            found.append(Way(backend + said, solved(forward, inputs, problem.train), answers))
+            found.append(Way(backend + said, solved(forward, inputs, problem.train), answers, before))
     return found
 
 
@@ -58,4 +58,4 @@ def heads_as_rows(problem: Problem, arrays: Arrays) -> list[Way]:
         rows = q.reshape(B, H // problem.group, problem.group, D)
         return (torch.nn.functional.scaled_dot_product_attention(rows, k, v).reshape(B, H, 1, D),)
 
-    return [Way("flash", call, answers)]
+    return [Way("flash", call, answers, product(problem))]

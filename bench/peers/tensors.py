@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from bench.problem import Arrays, Problem
+from eyeline.bench.products import torch_product
 
 Tensor = torch.Tensor
 
@@ -32,6 +33,11 @@ def solved(forward: Callable[[], Tensor], inputs: tuple[Tensor, ...], train: boo
         return output, *torch.autograd.grad(output, inputs[:3], inputs[3])
 
     return both
+
+
+def product(problem: Problem) -> Callable[[], object]:
+    """The projection before attention, in torch's threads."""
+    return torch_product(*problem.projection, problem.dtype)
 
 
 def answers(found: tuple[Tensor, ...]) -> dict[str, NDArray[Any]]:

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from eyeline import reference
 from eyeline.bench.peak import gigaflops
-from eyeline.bench.turns import times_as_long, turn_by_turn
+from eyeline.bench.products import array_product, torch_product
+from eyeline.bench.turns import after_products, times_as_long, turn_by_turn
 from eyeline.calls import attention, observe
 from eyeline.kernels.machine import target
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
 from eyeline.readouts import Entropy, MeanDistance, Readout, Received, TopK
-from eyeline.views.measurements import Measured, Surroundings, Timing
+from eyeline.views.measurements import BothWays, Measured, Surroundings, Timing
 
 Array = NDArray[Any]
 
@@ -43,6 +44,12 @@ class Task:
         tokens = f"{self.queries} × {self.keys}" if self.keys else self.queries
         return f"{heads}, {tokens}, {self.head_dim}"
 
+    @property
+    def projection(self) -> tuple[int, int, int]:
+        """The sizes of the product that precedes attention in a model, the projection to the values: its rows, their
+        width and the width of the result."""
+        return self.queries, self.heads * self.head_dim, (self.key_heads or self.heads) * self.head_dim
+
     def arrays(self) -> tuple[Array, Array, Array]:
         """The arrays q, k and v, the same at every call."""
         rng = np.random.default_rng(0)
@@ -53,6 +60,7 @@ class Task:
 
 
 TASKS = [
+    Task("forward", 12, 64, 32),
     Task("forward", 12, 512, 64),
     Task("forward", 12, 2048, 64),
     Task("forward, causal", 12, 512, 64, mask=Causal()),
@@ -74,10 +82,16 @@ def surroundings() -> Surroundings:
     return Surroundings(here.cpu, here.bits, threads, peak, peak < 0.9 * threads * gigaflops(1), version)
 
 
-def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
-    """Measure one row of the table, in alternation with torch if it is installed."""
+def measured(task: Task, here: Surroundings, turns: int | None = None) -> Measured:
+    """Measure one row of the table, in a model and alone, in alternation with torch if it is installed.
+
+    Beside torch, our call gets tensors too; else arrays. Each side is timed in each way `turns` times: 11 times where
+    there are few tokens, else 5 times, unless given.
+    """
+    if turns is None:
+        turns = 11 if max(task.queries, task.keys or 0) <= 512 else 5
     arrays = task.arrays()
-    sides = {"ours": _ours(task, arrays)}
+    sides = {"ours": _ours(task, arrays, here)}
     if here.torch:
         sides["torch"] = _torch(task, arrays, here.threads)
     truth = _truth(task, arrays)
@@ -85,20 +99,34 @@ def measured(task: Task, here: Surroundings, turns: int = 9) -> Measured:
     for name, call in sides.items():
         difference = np.asarray(call(), np.float64)[:, : truth.shape[1]] - truth
         errors[name] = float(np.sqrt((difference**2).mean()))
-    seconds = turn_by_turn(sides, turns, here.threads)
-    found = {name: Timing(statistics.median(times), errors[name]) for name, times in seconds.items()}
-    ratio = times_as_long(seconds["torch"], seconds["ours"]) if here.torch else None
-    of_peak = None
+    product = (torch_product if here.torch else array_product)(*task.projection)
+    ways = (
+        after_products(sides, dict.fromkeys(sides, product), turns, here.threads),
+        turn_by_turn(sides, turns, here.threads),
+    )
+    found = {
+        name: Timing(BothWays(*(statistics.median(seconds[name]) for seconds in ways)), error)
+        for name, error in errors.items()
+    }
+    ratio, of_peak = None, None
+    if here.torch:
+        ratio = BothWays(*(times_as_long(seconds["torch"], seconds["ours"]) for seconds in ways))
     if task == Task(task.name, task.heads, task.queries, task.head_dim):
-        of_peak = 4 * task.heads * task.queries**2 * task.head_dim / found["ours"].seconds / here.peak / 1e9
+        operations = 4 * task.heads * task.queries**2 * task.head_dim
+        of_peak = BothWays(*(operations / statistics.median(seconds["ours"]) / here.peak / 1e9 for seconds in ways))
     return Measured(task.name, task.sizes, found["ours"], found.get("torch"), ratio, of_peak)
 
 
-def _ours(task: Task, arrays: tuple[Array, Array, Array]) -> Callable[[], Array]:
+def _ours(task: Task, arrays: tuple[Array, Array, Array], here: Surroundings) -> Callable[[], Any]:
+    q, k, v = arrays
+    if here.torch:
+        import torch
+
+        q, k, v = (torch.from_numpy(x) for x in arrays)
     if task.read:
         read: list[Readout] = [TopK(8), Entropy(), Received(), MeanDistance()]
-        return lambda: observe(*arrays, mask=task.mask, read=read).output
-    return lambda: attention(*arrays, mask=task.mask)
+        return lambda: observe(q, k, v, mask=task.mask, read=read).output
+    return lambda: attention(q, k, v, mask=task.mask)
 
 
 def _torch(task: Task, arrays: tuple[Array, Array, Array], threads: int) -> Callable[[], Array]:

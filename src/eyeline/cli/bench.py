@@ -11,7 +11,7 @@ import typer
 from eyeline.cli.progress import busy, progress
 
 app = typer.Typer(
-    help="Measure attention on this machine, beside torch if it is installed. Ctrl-C stops.",
+    help="Measure attention on this machine, in a model and alone, beside torch if it is installed. Ctrl-C stops.",
     invoke_without_command=True,
     add_completion=False,
 )
@@ -21,7 +21,11 @@ Longest = Annotated[int, typer.Option(help="The most tokens. The fewest are 256;
 
 @app.callback()
 def bench(context: typer.Context) -> None:
-    """Measure attention on this machine, beside torch if it is installed. Ctrl-C stops."""
+    """Measure attention on this machine, beside torch if it is installed. Ctrl-C stops.
+
+    In a model: at once after the matrix product that precedes attention in a model, in the same library's threads.
+    Alone: while the threads of other libraries sleep.
+    """
     if context.invoked_subcommand is not None:
         return
     from eyeline.bench.short import TASKS, measured, surroundings

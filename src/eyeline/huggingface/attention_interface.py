@@ -11,7 +11,6 @@ from torch.compiler import is_compiling
 
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.import_hook import register_on_import
 from eyeline.huggingface.observers import observer_of
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
@@ -163,6 +162,3 @@ def _weights(call: AttentionCall) -> Tensor:
             f"{N} queries and {call.k.shape[2]} keys; read what you want to know of them with eyeline.watch"
         )
     return call.observe([Weights()]).weights.to(call.q.dtype)  # type: ignore[no-any-return]
-
-
-register_on_import()  # this function itself, in place of the one that loads this module

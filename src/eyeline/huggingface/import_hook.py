@@ -36,12 +36,14 @@ def _register(module: ModuleType) -> None:
 def _attend(*args: Any, **kwargs: Any) -> Any:
     from eyeline.huggingface.attention_interface import attend
 
+    _register(sys.modules[_ATTENTION])  # the function itself, in place of this one
     return attend(*args, **kwargs)
 
 
 def _mask(*args: Any, **kwargs: Any) -> Any:
     from eyeline.huggingface.mask_interface import mask
 
+    _register(sys.modules[_MASKS])
     return mask(*args, **kwargs)
 
 

@@ -16,7 +16,6 @@ from torch import Tensor
 from transformers.masking_utils import causal_mask_function, eager_mask
 
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.import_hook import register_on_import
 from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Intervals, Mask, Padding
@@ -205,6 +204,3 @@ def _traced(
         found = Dense(evaluated(function, batch, head, queries, keys).expand(-1, -1, N, M))
     found = padding if found is None else found if padding is None else found & padding
     return StructuredMask(found, positions, None, shape)
-
-
-register_on_import()  # this function itself, in place of the one that loads this module

@@ -108,8 +108,8 @@ def _write(file: Path, code: bytes) -> None:
 
 
 def _compile(program: Program, dtype: DType) -> bytes:
-    # The child gets this process's paths, to find the same Eyeline. Numba doesn't optimise: `compile` does it.
-    surroundings = {**os.environ, "NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    # The child gets this process's paths, to find the same Eyeline.
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with contextlib.suppress(OSError, subprocess.CalledProcessError), tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel")
         command = [sys.executable, "-P", "-m", "eyeline.kernels.compiled.compile", program, dtype, str(file)]

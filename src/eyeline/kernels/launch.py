@@ -166,10 +166,7 @@ class Params:
         """Run all tasks on this many threads, `most` tasks at a time: in between, Ctrl-C is noticed."""
         kernel = kernel_cache.kernel(self.program, self.dtype)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        threads.run(kernel, address, self.workspace_size, most, workers, self, self._stop)
-
-    def _stop(self) -> None:
-        self.set("next_task", self.read("tasks"))
+        threads.run(kernel, address, self.workspace_size, most, workers)
 
 
 def _row_strides(bounds: Array) -> tuple[int, int, int, int]:

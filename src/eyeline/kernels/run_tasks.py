@@ -21,13 +21,8 @@ def run_tasks(program: Program, memory: bytearray, workspace: int, cost: int, wo
         workspace: bytes of a thread's workspace.
         cost: the multiply-adds of a task, about.
         workers: the number of threads.
-        held: whatever must live until all threads have ended.
+        held: whatever must live until all threads have ended: this call keeps it alive.
     """
-
-    def stop() -> None:
-        memory[:8] = memory[8:16]
-
     kernel = kernel_cache.kernel(program, "float32")
     address = ctypes.addressof(_from_memory(memory))
-    most = tasks_at_a_time(cost)
-    threads.run(kernel, address, workspace, most, workers, (memory, held), stop)
+    threads.run(kernel, address, workspace, tasks_at_a_time(cost), workers)

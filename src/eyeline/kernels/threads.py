@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
 
 import numpy as np
 
@@ -79,8 +78,6 @@ def run(
     workspace_size: int,
     most: int,
     threads: int,
-    held: object,
-    stop: Callable[[], None],
 ) -> None:
     """Run `kernel(params, workspace, most)` on `threads` threads, each with a workspace of its own of `workspace_size`
     bytes on a cache line, again and again until no task is left: until it returns 0.
@@ -103,7 +100,7 @@ def run(
             pool.run(region, threads)
         else:
             team.run(region, threads, get_threads())
-    del memory, held  # only now
+    del memory  # only now
 
 
 def _workspace(size: int) -> tuple[int, int, object]:

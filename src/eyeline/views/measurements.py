@@ -19,10 +19,19 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
+class BothWays:
+    """A number measured in two ways: `in_a_model`, at once after the matrix product that comes before attention in a
+    model, and `alone`."""
+
+    in_a_model: float
+    alone: float
+
+
+@dataclass(frozen=True)
 class Timing:
     """The median of the turns, in seconds, and the output's root mean square error against float64."""
 
-    seconds: float
+    seconds: BothWays
     error: float
 
 
@@ -41,8 +50,8 @@ class Measured:
     sizes: str
     ours: Timing
     torch: Timing | None
-    ratio: float | None
-    of_peak: float | None
+    ratio: BothWays | None
+    of_peak: BothWays | None
 
 
 @dataclass(frozen=True)

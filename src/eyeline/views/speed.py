@@ -5,38 +5,60 @@ from __future__ import annotations
 from eyeline.views.ink import Ink
 from eyeline.views.measurements import Measured, Surroundings, Timing
 
-_COLUMNS = ((24, False), (22, False), (9, True), (9, True), (9, True), (9, True), (8, True))
+#: The headings of the table, the width of each column, and whether it is on the right.
+_BESIDE_TORCH = (
+    *(("", 24, False), ("heads, n, d", 25, False), ("Eyeline", 8, True), ("error", 5, True)),
+    *(("torch", 8, True), ("error", 5, True), ("in a model", 10, True), ("alone", 7, True)),
+)
+_WITHOUT_TORCH = (
+    *(("", 24, False), ("heads, n, d", 25, False), ("in a model", 10, True), ("of peak", 7, True)),
+    *(("alone", 8, True), ("of peak", 7, True), ("error", 5, True)),
+)
+_WAYS = (
+    "In a model: each call comes at once after the matrix product that precedes it in a model, in the",
+    "same library's threads. Alone: after a pause in which other libraries' threads fall asleep.",
+)
 
 
 def heading(here: Surroundings, ink: Ink) -> list[str]:
-    """The lines above the table: the machine, and the column headings."""
-    beside = f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"
+    """The lines above the table: the machine, the two ways, and the column headings."""
     lines = [
         f"{here.processor}, {here.bits}-bit vectors, {here.threads} thread{'s' * (here.threads > 1)}, peak "
-        f"{here.peak:.0f} GF/s; float32; {beside}",
+        f"{here.peak:.0f} GF/s; float32; "
+        + (f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"),
+        *_WAYS,
     ]
+    if here.torch:
+        lines.append("The last two columns are torch's time ÷ Eyeline's; the times and errors are in a model.")
     if here.busy:
         lines.append("Something else keeps a processor busy: what follows is slower than this machine is.")
-    names = ["", "heads, n, d", "Eyeline", "error", *(("torch", "error", "ratio") if here.torch else ("of peak",))]
-    return [*(ink.own(line) for line in lines), "", _line(names, ink)]
+    columns = _BESIDE_TORCH if here.torch else _WITHOUT_TORCH
+    return [*(ink.own(line) for line in lines), "", _line([name for name, _, _ in columns], columns, ink)]
 
 
 def row(found: Measured, ink: Ink) -> str:
-    """One row of the table. Errors are root mean square errors of the output against float64; the ratio is torch's time
+    """One row of the table. Errors are root mean square errors of the output against float64; a ratio is torch's time
     divided by ours."""
-    cells = [found.name, found.sizes, *_timing(found.ours)]
+    ours, peak = found.ours, found.of_peak
     if found.torch and found.ratio is not None:
-        cells += [*_timing(found.torch), f"{found.ratio:.2f} ×"]
-    elif found.of_peak is not None:
-        cells.append(f"{found.of_peak:.0%}")
-    return _line(cells, ink)
+        ratios = (found.ratio.in_a_model, found.ratio.alone)
+        times = [f"{ratio:.{2 if ratio < 99 else 0}f} ×" for ratio in ratios]
+        cells = [found.name, found.sizes, *_in_a_model(ours), *_in_a_model(found.torch), *times]
+        return _line(cells, _BESIDE_TORCH, ink)
+    shares = (f"{peak.in_a_model:.0%}", f"{peak.alone:.0%}") if peak else ("", "")
+    times = [_milliseconds(ours.seconds.in_a_model), _milliseconds(ours.seconds.alone)]
+    cells = [found.name, found.sizes, times[0], shares[0], times[1], shares[1], f"{ours.error:.0e}"]
+    return _line(cells, _WITHOUT_TORCH, ink)
 
 
-def _timing(timing: Timing) -> tuple[str, str]:
-    milliseconds = timing.seconds * 1e3
-    return f"{milliseconds:.{1 if milliseconds < 100 else 0}f} ms", f"{timing.error:.0e}"
+def _in_a_model(timing: Timing) -> tuple[str, str]:
+    return _milliseconds(timing.seconds.in_a_model), f"{timing.error:.0e}"
 
 
-def _line(cells: list[str], ink: Ink) -> str:
-    fitted = (ink.fit(ink.own(cell), width, right) for cell, (width, right) in zip(cells, _COLUMNS, strict=False))
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 0.1 else f"{seconds * 1e3:.0f} ms"
+
+
+def _line(cells: list[str], columns: tuple[tuple[str, int, bool], ...], ink: Ink) -> str:
+    fitted = (ink.fit(ink.own(cell), width, right) for cell, (_, width, right) in zip(cells, columns, strict=True))
     return " ".join(fitted).rstrip()

@@ -77,7 +77,7 @@ def _optimised(source: str, on: Target):
         if not function.is_declaration and any(name in function.name for name in APART):
             function.add_function_attribute("noinline")
     # No automatic vectorisation: the vectors are explicit already, and LLVM would make short copying loops slower.
-    # Nor the highest level, which makes code a fifth longer, and no faster.
+    # Level 3 makes code a fifth longer, but no faster.
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
@@ -88,7 +88,16 @@ def _optimised(source: str, on: Target):
     return module
 
 
-if __name__ == "__main__":
-    gc.disable()  # the process is short, and looking for garbage takes a tenth of it
+def main(program: Program, dtype: DType, file: str) -> None:
+    """Compile a kernel for this machine to a file."""
     here = target()
-    Path(sys.argv[3]).write_bytes(to_object(to_llvm(sys.argv[1], sys.argv[2], here), here))
+    Path(file).write_bytes(to_object(to_llvm(program, dtype, here), here))
+
+
+if __name__ == "__main__":
+    # The process is short: searching for garbage would take a tenth of its time.
+    gc.disable()
+    # Python keeps its frames in chunks of memory of 16 KB, and a call at a chunk's end maps a new chunk, every time: in
+    # Numba's deep recursion, up to a third of the time. A first frame of 1 MB gets a chunk of 2 MB, with room for all.
+    main.__code__ = main.__code__.replace(co_stacksize=1 << 17)
+    main(sys.argv[1], sys.argv[2], sys.argv[3])

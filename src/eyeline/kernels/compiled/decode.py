@@ -28,7 +28,7 @@ def decode(dtype, lanes, vectors, rows, value_rows):
     It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
     each with its own workspace. The param `unsound` counts tasks with results that aren't finite, which are invalid.
     """
-    rows_at_hand = half_precision(dtype, lanes, vectors).rows_at_hand
+    rows_at_hand = half_precision(dtype, lanes).rows_at_hand
     clear, add_values, finish = decode_values(dtype, lanes, value_rows)
     params_at, open_workspace = record_at(PARAMS["decode"]), workspace_opener("decode")
 

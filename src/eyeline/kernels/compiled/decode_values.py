@@ -46,7 +46,7 @@ def decode_values(dtype, lanes, row_counts):
     vector, wide = lanes * size, 2 * lanes
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     rows_at_once, tile = ladder(lambda vectors, rows: values_tile(dtype, lanes, rows, vectors), row_counts, 2)
-    narrow = half_precision(dtype, lanes, 1).narrow
+    narrow = half_precision(dtype, lanes).narrow
 
     @compiled
     def clear(p, work):

@@ -44,7 +44,7 @@ def decode_weights(dtype, few, lanes):
     panel_line = SCORES_APART * line
     zero, infinity = dtype(0), dtype(np.inf)
     products = scores_tile(dtype, few)
-    widen = half_precision(dtype, lanes, 1).widen
+    widen = half_precision(dtype, lanes).widen
     # `together`: the number of keys whose scores fill a vector of `lanes` numbers.
     wide, vector, together = width(dtype, lanes), lanes * size, lanes // few
     load_wide, store_wide, splat_wide = wide.load, wide.store, wide.splat

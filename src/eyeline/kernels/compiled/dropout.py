@@ -6,6 +6,7 @@ weight's lot is a hash of its row's lot and the key.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,7 @@ def _where_kept(typingctx, weight, low, high, key, threshold):
     return weight(weight, low, high, types.int64, types.int64), codegen
 
 
+@cache
 def dropout(dtype, lanes, most_vectors):
     """Dropout, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)

@@ -49,7 +49,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
     visible_keys = masking(dtype, lanes, vectors).visible_keys
     take_block, write_weights = panel_pass(dtype, lanes, vectors, rows, value_rows)
     begin_task, read_panel, end_task = primitives(dtype, lanes, vectors)
-    rows_at_hand = half_precision(dtype, lanes, vectors).rows_at_hand
+    rows_at_hand = half_precision(dtype, lanes).rows_at_hand
     _, _, length, line = sizes(dtype, lanes, vectors)
     params_at, open_workspace = record_at(PARAMS["forward"]), workspace_opener("forward")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.memory import width
 from eyeline.kernels.compiled.params import Half
-from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import I16, I32, Vec, pointer
 
@@ -90,7 +90,8 @@ def _narrow_bfloat16(builder, x):
     return builder.trunc(builder.lshr(rounded, constant(16)), ir.VectorType(I16, lanes))
 
 
-def half_precision(dtype, lanes, most_vectors):
+@cache
+def half_precision(dtype, lanes):
     """Widening and narrowing of rows. For float64, which isn't used for 16-bit arrays, both do nothing."""
     if dtype == np.float64:
 
@@ -110,7 +111,7 @@ def half_precision(dtype, lanes, most_vectors):
 
     W = width(dtype, lanes)
     load, store = W.load, W.store
-    size, _, _, _ = sizes(dtype, lanes, most_vectors)
+    size = np.dtype(dtype).itemsize
     read_float16, read_bfloat16 = _reading(lanes, widen_float16), _reading(lanes, widen_bfloat16)
     read_one_float16, read_one_bfloat16 = _reading(1, widen_float16), _reading(1, widen_bfloat16)
     write_float16, write_bfloat16 = _writing(lanes, _narrow_float16), _writing(lanes, _narrow_bfloat16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class Masking(NamedTuple):
     hide: object
 
 
+@cache
 def masking(dtype, lanes, most_vectors):
     """Masks, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,7 @@ class Width(NamedTuple):
     load_flags: object
 
 
+@cache
 def width(dtype: type[np.floating], lanes: int) -> Width:
     """The loads and stores of vectors of `lanes` numbers of `dtype`, and of as many int32 and bytes beside them."""
     element = types.float32 if dtype == np.float32 else types.float64

@@ -232,9 +232,8 @@ class KernelTarget(registry.CPUTarget):
         return KernelContext(self.typing_context, self._target_name)
 
 
-class compiled(Dispatcher):
-    """The decorator of every compiled function, whose bounds aren't checked; and the function, of which there is a
-    specialisation for each set of argument types."""
+class KernelFunction(Dispatcher):
+    """A compiled function: a specialisation for each set of argument types."""
 
     targetdescr = KernelTarget("eyeline")
 
@@ -246,8 +245,9 @@ class compiled(Dispatcher):
     def compile(self, sig):
         arguments, returned = normalize_signature(sig)
         if arguments not in self.overloads:
-            self.targetctx.refresh()
-            descriptor = compile_function(self.py_func, arguments, returned, self.targetctx)
+            with target_extension.target_override(self.targetctx.target_name):
+                self.targetctx.refresh()
+                descriptor = compile_function(self.py_func, arguments, returned, self.targetctx)
             self.targetctx.insert_user_function(descriptor.mangled_name, descriptor)
             self.overloads[arguments] = Specialisation(descriptor)
         return self.overloads[arguments].entry_point
@@ -268,6 +268,9 @@ class Kernels(target_extension.CPU):
 
 
 target_extension.target_registry["eyeline"] = Kernels
-target_extension.dispatcher_registry[Kernels] = compiled
+target_extension.dispatcher_registry[Kernels] = KernelFunction
 # For the functions that Numba itself defines in Python.
-target_extension.jit_registry[Kernels] = lambda **options: compiled
+target_extension.jit_registry[Kernels] = lambda **options: KernelFunction
+
+#: The decorator of every compiled function.
+compiled = KernelFunction

@@ -46,7 +46,7 @@ def packing(dtype, lanes, most_vectors):
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
     draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
-    widen, narrow, _ = half_precision(dtype, lanes, most_vectors)
+    widen, narrow, _ = half_precision(dtype, lanes)
     turn = rows_of_numbers(dtype, lanes, most_vectors).turn
     open_panel = opener(PANEL, PANEL_PARTS)
 

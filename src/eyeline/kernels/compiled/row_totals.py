@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from eyeline.kernels.compiled.memory import width
@@ -9,6 +11,7 @@ from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
 
 
+@cache
 def row_totals(dtype, lanes, most_vectors):
     """`take_totals`, for panels of `most_vectors` · `lanes` queries."""
     W = width(dtype, lanes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.memory import width
@@ -20,6 +21,7 @@ class RowFunctions(NamedTuple):
     turn: object
 
 
+@cache
 def rows_of_numbers(dtype, lanes, most_vectors):
     """Rows, for panels of `most_vectors` · `lanes` of them."""
     W = width(dtype, lanes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 from llvmlite import ir
@@ -48,6 +48,7 @@ def turn_flags(typingctx, source, source_stride, last_row, target, target_stride
     return types.void(*[types.intp] * 5), codegen
 
 
+@cache
 def transpose_tile(dtype: type[np.floating], lanes: int):
     """Transpose a square of lanes × lanes numbers, times a factor: target[j][i] = source[i][j] · factor[j], as an
     intrinsic.
