@@ -156,3 +156,42 @@ def test_they_print_as_what_they_mean(mask, text):
 def test_errors_say_what_was_wrong_and_what_to_do(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
+
+
+def of_tokens():
+    """Readouts that documents can be cut out of."""
+    kinds = [el.TopK(3), el.Entropy(), el.MeanDistance()]
+    return [*kinds, el.Received()], [*kinds, el.Received("mean")], [*kinds, el.Received("max")]
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.sampled_from(of_tokens()), st.booleans())
+def test_a_document_cut_out_of_an_observation_is_the_document_alone(lengths, read, sinks):
+    rng = np.random.default_rng(sum(lengths))
+    q, k, v = rng.standard_normal((3, 2, 3, sum(lengths), 4)).astype(np.float32)
+    scores = el.Sinks(np.array([0.5, -1.0, 2.0])) if sinks else ()
+    packed = el.observe(q, k, v, mask=el.Documents(lengths), scores=scores, read=read)
+    first = 0
+    for length in lengths:
+        rows = slice(first, first + length)
+        alone = el.observe(q[:, :, rows], k[:, :, rows], v[:, :, rows], scores=scores, read=read)
+        cut = packed.document(first, first + length)
+        np.testing.assert_allclose(cut.output, alone.output, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(cut.lse, alone.lse, rtol=1e-5, atol=1e-5)
+        assert (cut.sink is None) == (alone.sink is None)
+        for ours, theirs in zip(cut.results, alone.results, strict=True):
+            assert (ours.shape, ours.first, ours.count) == (theirs.shape, theirs.first, theirs.count)
+            for x, y in zip(ours.arrays, theirs.arrays, strict=True):
+                assert x.dtype == y.dtype
+                np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-5)
+        first += length
+
+
+def test_documents_are_cut_where_there_are_tokens_and_of_what_is_theirs():
+    x = np.eye(4)
+    seen = el.observe(x, x, x, mask=el.Documents([1, 3]), read=el.Entropy())
+    for first, last in ((-1, 2), (2, 1), (0, 5)):
+        with pytest.raises(ValueError, match=r"^first and last must be 0 <= first <= last <= 4, got "):
+            seen.document(first, last)
+    for readout in (el.Weights(), el.Pooled(2, 2), el.GroupMass([0, 1, 0, 1])):
+        with pytest.raises(ValueError, match=r"^read must hold readouts of single tokens"):
+            el.observe(x, x, x, read=readout).document(0, 1)

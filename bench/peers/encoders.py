@@ -1,4 +1,4 @@
-"""MiniLM in other libraries, from the same file: transformers on torch's SDPA, ONNX Runtime and OpenVINO, float32 on the CPU.
+"""MiniLM in other libraries, from the same file: transformers on torch's SDPA, ONNX Runtime and OpenVINO, float32.
 
 Each maker returns a function from padded ids, (B, N), and their lengths, (B,), to the tokens' vectors after the last
 layer, (B, N, width).

@@ -1,7 +1,8 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
 Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
-shows texts on a page; `embed` makes vectors of them. Importing this package loads only NumPy: kernels, models and views load at their first use.
+shows texts on a page, and `embed` makes vectors of them. Importing this package loads only NumPy: kernels, models and
+views load at their first use.
 """
 
 from __future__ import annotations

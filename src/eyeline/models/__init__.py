@@ -1,10 +1,11 @@
-"""Real models: Transformer encoders and decoders in plain NumPy, with the loading and fetching of their weights.
+"""Real models: Transformer encoders and decoders on NumPy arrays, with the loading and fetching of their weights.
 
 `load` takes a name of the catalogue or a folder (config.json, model.safetensors, tokenizer.json) and returns a `Model`,
 which tokenizes text, runs the tokens, and, if it is a decoder, generates more. `embed` makes a vector of each of many
-texts. This room imports NumPy, `eyeline.calls`
-and the rooms below it; tokenizers, safetensors and platformdirs load inside functions, torch and transformers never.
-Nothing is unpickled, and no code that comes with a model is run.
+texts. `encoder` and `decoder` are the textbook's layers; their products, with what follows each, and their norms are
+`eyeline.kernels`'. This room imports NumPy, `eyeline.calls` and the rooms below it; tokenizers, safetensors and
+platformdirs load inside functions, torch and transformers never. Nothing is unpickled, and no code that comes with a
+model is run.
 """
 
 from __future__ import annotations

@@ -153,8 +153,8 @@ def embed(
             texts_done(done)
     if reader.cut:
         warnings.warn(
-            f"{reader.cut} of {done} texts had more than {pooling.longest} tokens, as many as {loaded.name} embeds, and "
-            f"were cut there; split long texts to embed all of them",
+            f"{reader.cut} of {done} texts had more than {pooling.longest} tokens, as many as {loaded.name} embeds, "
+            f"and were cut there; split long texts to embed all of them",
             stacklevel=2,
         )
     joined = np.concatenate(vectors)
@@ -217,4 +217,5 @@ def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -
 
 
 def _without_batch(x: NDArray[Any]) -> NDArray[Any]:
-    return x[0]
+    (only,) = x
+    return np.asarray(only)

@@ -1,7 +1,7 @@
 """Texts packed into one sequence: no padding is computed, and no token looks at another text.
 
-Texts go into a block in the order in which they come, as many as fit, so which of them share a block depends on the texts
-and `TOGETHER` alone.
+Texts go into a block in the order in which they come, as many as fit, so which of them share a block depends on the
+texts and `TOGETHER` alone.
 """
 
 from __future__ import annotations

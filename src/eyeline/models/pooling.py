@@ -36,7 +36,7 @@ class Pooling:
     normalised: bool = True
 
     def __call__(self, states: Array, lengths: NDArray[np.int64]) -> Array:
-        """The vectors of packed texts, (texts, width), from their tokens', (tokens, width); zero for one without any."""
+        """Packed texts' vectors, (texts, width), from their tokens', (tokens, width); zero for a text without any."""
         vectors = np.zeros((len(lengths), states.shape[1]), np.float32)
         some = lengths > 0
         first = (np.cumsum(lengths) - lengths)[some]
@@ -52,7 +52,7 @@ class Pooling:
 
 
 def pooling_of(model: Model) -> Pooling:
-    """How a model's texts are pooled: as modules.json, 1_Pooling/config.json and sentence_bert_config.json of its folder
+    """How a model's texts are pooled: as its folder's modules.json, 1_Pooling/config.json and sentence_bert_config.json
     say, else by the mean, normalised.
 
     A copy of a known model that was fetched lacks these files; the catalogue holds what they say.
@@ -86,17 +86,17 @@ def pooling_of(model: Model) -> Pooling:
 def _modules(path: Path) -> dict[str, str]:
     """The folders of a model's parts, by the parts' class."""
     listed = read_json(path, list)
-    found = {}
+    found: dict[str, str] = {}
     for module in listed:
-        kind, place = (module.get("type"), module.get("path")) if isinstance(module, dict) else (None, None)
-        name = kind.rpartition(".")[2] if isinstance(kind, str) else None
+        kind, place = (module.get("type"), module.get("path")) if isinstance(module, dict) else ("", "")
+        name = str(kind).rpartition(".")[2]
         inside = isinstance(place, str) and ".." not in Path(place).parts and not Path(place).is_absolute()
-        if name not in ("Transformer", "Pooling", "Normalize") or not inside:
+        if not inside or name not in ("Transformer", "Pooling", "Normalize"):
             raise ModelError(
                 f"{path} must list Transformer, Pooling and Normalize, each in a folder of the model's, got "
                 f"{short(module)}; embed texts with sentence-transformers, or take a model without that"
             )
-        found[name] = place
+        found[name] = str(place)
     return found
 
 

@@ -79,7 +79,7 @@ class OwnModel:
             if not masks or masks[-1][0] != layer.mask:
                 masks.append((layer.mask, allowed(layer.mask, config.heads, len(line), len(line))))
             kept.append(_kept(layer, keep, 1 / config.head_dim**0.5 if scale is None else float(scale), masks[-1][1]))
-            seen.append(replace(layer.seen, output=layer.output[:, :, :0]))
+            seen.append(replace(layer.seen, output=layer.output[:, :, :0].copy()))
             if places is not None:
                 vectors.append(layer.state[0, places])
             if layer_done is not None:
