@@ -36,7 +36,7 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     from eyeline.kernels.compiled.records import compiled
 
     make = getattr(import_module(f"eyeline.kernels.compiled.{program}"), program)
-    kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows))
+    kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.added_rows))
     begin, end = float_state(on.triple)
 
     @compiled
