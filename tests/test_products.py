@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eyeline.kernels import products, threads
+from eyeline.kernels import launch, products, threads
 from eyeline.kernels.compiled.product_params import INPUT_BLOCK
 from eyeline.kernels.launch import BETWEEN_LOOKS
 from eyeline.kernels.machine import target
@@ -285,6 +285,12 @@ def test_tasks_are_small_and_cover_everything(rows, inputs, outputs):
     assert plan.cost <= BETWEEN_LOOKS
     assert record["row_blocks"] * record["row_block"] >= rows > (record["row_blocks"] - 1) * record["row_block"]
     assert record["tasks"] == record["row_blocks"] * -(-record["panels"] // record["panel_block"])
+
+
+def test_a_call_may_stop_for_ctrl_c_after_every_task(monkeypatch):
+    monkeypatch.setattr(launch, "BETWEEN_LOOKS", 1)
+    x, w = whole_numbers(1, 300, 33), whole_numbers(2, 200, 33)
+    np.testing.assert_array_equal(PackedMatrix([w]).times(x), x @ w.T)
 
 
 def test_plans_are_few():

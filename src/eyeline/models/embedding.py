@@ -208,14 +208,12 @@ class _Reader:
 def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -> tuple[Array, tuple[Observation, ...]]:
     """The tokens' vectors after the last layer, (N, width), and every layer's observation if `read` isn't None."""
     x = encoder.embed(block.ids, block.positions)
-    if read is None:
-        return encoder.last_state(x, block.mask)[0], ()
-    layers = []
-    for layer in encoder.layers(x, block.mask, None, read):
-        x = layer.state
-        kept = replace(layer.seen, output=layer.output[..., :0])
-        layers.append(kept.map(_without_batch))
-    return x[0], tuple(layers)
+    kept = []
+    for seen in encoder.in_place(x, block.mask, read):
+        if seen is not None:
+            nothing = np.empty((*seen.output.shape[:-1], 0), np.float32)
+            kept.append(replace(seen, output=nothing).map(_without_batch))
+    return x[0], tuple(kept)
 
 
 def _without_batch(x: NDArray[Any]) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from eyeline.models.families import EncoderConfig
 from eyeline.models.linear import Linear, read_linear, read_linears, split_three
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
+from eyeline.readouts.observation import Observation
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,25 @@ class EncoderLayer:
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
         return Layer(q, k, v, seen, self.after(seen.output, x), mask)
 
-    def state(self, x: Array, mask: Mask | None) -> Array:
-        """The tokens' vectors after the layer, alone."""
-        q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
-        return self.after(attention(q, k, v, mask=mask), x)
+    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None, room: Room) -> Observation | None:
+        """As a call, in the memory of x and `room`; gives the observation alone, None if `read` is None."""
+        q, k, v = split_three(self.query_key_value(x, out=room.query_key_value), self.heads, self.heads)
+        seen = None if read is None else observe(q, k, v, mask=mask, read=read)
+        self.after(attention(q, k, v, mask=mask) if seen is None else seen.output, x, out=x, inner=room.inner)
+        return seen
 
-    def after(self, attended: Array, x: Array) -> Array:
+    def after(self, attended: Array, x: Array, out: Array | None = None, inner: Array | None = None) -> Array:
         """What follows the heads' outputs, (B, H, N, D): residual and norm, then the feed-forward layer's."""
-        x = self.attended_norm(self.attended.of_heads(attended, residual=x))
-        return self.output_norm(self.output(self.inner(x), residual=x, out=x))
+        x = self.attended_norm(self.attended.of_heads(attended, residual=x, out=out))
+        return self.output_norm(self.output(self.inner(x, out=inner), residual=x, out=x))
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory that one layer uses after the other."""
+
+    query_key_value: Array
+    inner: Array
 
 
 @dataclass(frozen=True)
@@ -99,11 +110,16 @@ class Encoder:
             x = layer.state
             yield layer
 
-    def last_state(self, x: Array, mask: Mask | None) -> Array:
-        """The tokens' vectors after the last layer, (B, N, width), without what else `layers` gives."""
+    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None) -> Iterator[Observation | None]:
+        """As `layers`, in the memory of x, which the tokens' vectors after the last layer are in at the end.
+
+        Yields each layer's observation, None if `read` is None.
+        """
+        first = self.blocks[0]
+        widths = first.query_key_value.outputs, first.inner.outputs
+        room = Room(*(np.empty((*x.shape[:2], width), np.float32) for width in widths))
         for block in self.blocks:
-            x = block.state(x, mask)
-        return x
+            yield block.in_place(x, mask, read, room)
 
 
 def read_encoder(path: Path, config: EncoderConfig) -> Encoder:

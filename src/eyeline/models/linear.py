@@ -33,6 +33,11 @@ class Linear:
     ) -> None:
         self.parts, self.biases, self.activation, self.gated = tuple(parts), tuple(biases), activation, gated
 
+    @property
+    def outputs(self) -> int:
+        """The width of its outputs."""
+        return len(self.parts[0].stored) if self.gated else sum(len(part.stored) for part in self.parts)
+
     def __call__(self, x: Array, *, residual: Array | None = None, out: Array | None = None) -> Array:
         """The layer's outputs, (..., outputs), for x, (..., inputs).
 
