@@ -64,16 +64,15 @@ def attention(
     array([[0.73, 0.27],
            [0.27, 0.73]])
     """
-    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
     if _are_tensors(q, k, v):
-        from eyeline.torch import attention as on_tensors
+        from eyeline.torch.attending import attention as on_tensors
 
         tensors: Any = (q, k, v)
-        result: Any = on_tensors(*tensors, **options)
+        result: Any = on_tensors(*tensors, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)
         return result  # type: ignore[no-any-return]
     from eyeline.attention.call import attend
 
-    return attend(q, k, v, **options)
+    return attend(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)
 
 
 def observe(
@@ -128,8 +127,7 @@ def observe(
     return observed(Call(q, k, v, **options, shard=shard, lse=lse), read)[0]
 
 
-def _are_tensors(*arrays: object) -> bool:
+def _are_tensors(q: object, k: object, v: object) -> bool:
     """Whether any of the arrays is a torch tensor; torch isn't imported to find out."""
-    torch = sys.modules.get("torch")
-    kind = getattr(torch, "Tensor", None)
-    return kind is not None and any(isinstance(x, kind) for x in arrays)
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    return kind is not None and (isinstance(q, kind) or isinstance(k, kind) or isinstance(v, kind))
