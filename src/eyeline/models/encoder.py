@@ -40,7 +40,7 @@ class LayerNorm:
 
 @dataclass(frozen=True)
 class Embeddings:
-    """The tokens' embeddings: word, plus position, plus token type (always the first, so it is added to the positions)."""
+    """The tokens' embeddings: word, plus position, to which the first token type is added already."""
 
     words: StoredMatrix
     positions: Array
