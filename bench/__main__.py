@@ -102,7 +102,8 @@ def kernel_row(case: Case, peak: float) -> dict[str, Any]:
 def model_row(workload: whole_models.Workload) -> dict[str, Any]:
     found = whole_models.measure(workload)
     say(f"{workload.label}  {found}, target {workload.target}")
-    return {"model": workload.model, "sizes": workload.sizes, **found, "target": workload.target}
+    targets = {"target": workload.target, "watched_at_most": whole_models.WATCHED_AT_MOST}
+    return {"model": workload.model, "sizes": workload.sizes, **found, **targets}
 
 
 def call_row(given: str) -> dict[str, Any]:

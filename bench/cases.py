@@ -32,7 +32,7 @@ class Case:
     name: str
     problem: Problem
     targets: dict[str, float | None] = field(default_factory=dict)
-    turns: int = 15
+    turns: int = 9
 
     @property
     def label(self) -> str:
@@ -63,18 +63,18 @@ CAUSAL = el.Causal()
 LAST_256 = el.Causal() & el.Window(before=255, after=0)
 
 FORWARD = [
-    Case("forward", Problem((1, 12, 64, 32)), {TORCH: 1.0}, turns=51),
-    Case("forward", Problem((8, 12, 128, 64)), {TORCH: 1.4}, turns=51),
-    Case("forward", Problem((1, 12, 512, 64)), {TORCH: 1.2, KERAS: 1.2, ONNX: 1.15, JAX: 1.2}, turns=51),
-    Case("forward", Problem((1, 12, 512, 32)), {TORCH: 1.2}, turns=51),
+    Case("forward", Problem((1, 12, 64, 32)), {TORCH: 1.0}, turns=25),
+    Case("forward", Problem((8, 12, 128, 64)), {TORCH: 1.4}, turns=25),
+    Case("forward", Problem((1, 12, 512, 64)), {TORCH: 1.2, KERAS: 1.2, ONNX: 1.15, JAX: 1.2}, turns=25),
+    Case("forward", Problem((1, 12, 512, 32)), {TORCH: 1.2}, turns=25),
     Case("forward", Problem((1, 12, 2048, 64)), {TORCH: 1.15, KERAS: 1.2, ONNX: 1.2, JAX: 1.2}),
-    Case("forward", Problem((1, 8, 8192, 64)), {TORCH: 1.15}, turns=7),
-    Case("forward", Problem((1, 8, 2048, 128)), {TORCH: 1.1}, turns=11),
+    Case("forward", Problem((1, 8, 8192, 64)), {TORCH: 1.15}, turns=3),
+    Case("forward", Problem((1, 8, 2048, 128)), {TORCH: 1.1}),
     Case(
         "forward, causal",
         Problem((1, 12, 512, 64), mask=CAUSAL),
         {TORCH: 1.9, KERAS: 1.2, ONNX: 1.2, JAX: 1.2},
-        turns=51,
+        turns=25,
     ),
     Case("forward, causal", Problem((1, 12, 2048, 64), mask=CAUSAL), {TORCH: 1.4, KERAS: 1.2, ONNX: 1.2, JAX: 1.2}),
     Case("forward, bfloat16", Problem((1, 12, 2048, 64), dtype="bfloat16"), {TORCH: 1.0}),
@@ -95,9 +95,9 @@ MASKED = [
     Case("a user's score, causal", Problem((1, 12, 2048, 64), mask=CAUSAL, score=nearer_by_head), {FLEX: 2}),
 ]
 TRAINING = [
-    Case("training", Problem((1, 12, 512, 64), train=True), {TORCH: 1.2}, turns=31),
+    Case("training", Problem((1, 12, 512, 64), train=True), {TORCH: 1.2}, turns=15),
     Case("training", Problem((1, 4, 2048, 64), train=True), {TORCH: 1.2}),
-    Case("training, causal", Problem((1, 12, 512, 64), mask=CAUSAL, train=True), {TORCH: 1.4}, turns=31),
+    Case("training, causal", Problem((1, 12, 512, 64), mask=CAUSAL, train=True), {TORCH: 1.4}, turns=15),
     Case("training, causal", Problem((1, 4, 2048, 64), mask=CAUSAL, train=True), {TORCH: 1.4}),
     Case("training, dropout", Problem((1, 12, 1024, 64), dropout=0.1, train=True), {TORCH: 3}, turns=9),
     Case(
@@ -115,7 +115,7 @@ DECODING = [
         "decoding",
         Problem((1, 32, 1, 128), keys=32768, key_heads=8),
         {TORCH: 4, ROWS: None, SUMMED: 0.7},
-        turns=21,
+        turns=15,
     ),
 ]
 CASES = FORWARD + MASKED + TRAINING + READ + DECODING

@@ -75,15 +75,25 @@ def listed(parts: list[str]) -> str:
 
 
 def misses(result: dict[str, Any]) -> Iterable[str]:
-    """The rows whose figure in a model is short of its target, as the tables round it."""
+    """The rows that are short of a target, in a model where there are two ways, as the tables round them."""
     for row in result["models"].values():
         if below(row["ratio"], row["target"]):
             yield f"{MODELS[row['model']]} {row['sizes']} ({row['ratio']:.2f} of {row['target']:.4g})"
+        if below(row["watched_at_most"], row["watched_ratio"]):
+            watched = f"{row['watched_ratio']:.2f}, at most {row['watched_at_most']:.4g}"
+            yield f"{MODELS[row['model']]} {row['sizes']} watched ({watched})"
     for case in result["kernels"].values():
         for peer in case["peers"]:
             ratio, target = peer["ratio"]["in_a_model"], peer["target"]
             if target is not None and below(ratio, target):
                 yield f"{case['case']} {case['sizes']} beside {peer['name']} ({ratio:.2f} of {target:.3g})"
+    for row in result["calls"].values():
+        for state, most in zip(("warm", "cold"), row["at_most"], strict=True):
+            if round(row[state]) > most:
+                yield f"a call on {row['given']}, {state} ({row[state]:.0f} µs, at most {most})"
+    for row in result["memory"].values():
+        if round(row["megabytes"]) > row["at_most"]:
+            yield f"memory of {row['case']} ({row['megabytes']:.0f} MB, at most {row['at_most']})"
 
 
 def below(ratio: float, target: float) -> bool:

@@ -36,8 +36,9 @@ def test_whole_models_take_turns_and_answer_alike(monkeypatch, make, new, passes
     inputs = whole_models.Workload("", 2, 7, 1.0, 1, padded_from=4).inputs()
     inputs["input_ids"] %= 50
     found = whole_models.compare(models, inputs, new, turns=2)
-    first = [*["sdpa"] * passes, *["eyeline"] * 2 * passes]  # on eyeline unwatched and watched
-    assert called == [*first, *first, *["eyeline"] * 2 * passes, *["sdpa"] * passes]  # once to load, then two turns
+    sdpa, eyeline = ["sdpa"] * passes, ["eyeline"] * 2 * passes  # on eyeline unwatched and watched
+    loading = ["sdpa", "eyeline", "eyeline"]
+    assert called == [*loading, *sdpa, *eyeline, *eyeline, *sdpa]
     assert entered == [whole_models.READ] * 3
     assert found["difference"] < 1e-5 < found["largest"]
     assert set(found["milliseconds"]) == {"sdpa", "eyeline", "watched"}
@@ -111,7 +112,7 @@ def test_with_nowhere_to_keep_them_results_are_kept_nowhere(tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
-def result(model_ratio=1.2, kernel_ratio=1.5):
+def result(model_ratio=1.2, kernel_ratio=1.5, watched_ratio=1.05, microseconds=8.0, megabytes=3.0):
     """A machine's results: a case and a model."""
     side = {
         "way": "torch",
@@ -130,12 +131,13 @@ def result(model_ratio=1.2, kernel_ratio=1.5):
         "sizes": "8 × 128",
         "milliseconds": {"sdpa": 120.0, "eyeline": 100.0, "watched": 105.0},
         "ratio": model_ratio,
-        "watched_ratio": 1.05,
+        "watched_ratio": watched_ratio,
         "attention_share": 0.2,
         "attention_ratio": 2.0,
         "difference": 2e-6,
         "largest": 6.0,
         "target": 1.1,
+        "watched_at_most": 1.1,
     }
     return {
         "processor": "some",
@@ -147,8 +149,10 @@ def result(model_ratio=1.2, kernel_ratio=1.5):
             "f": {"case": "forward", "sizes": "8, 12, 128, 64", "ours": {"Eyeline on tensors": side}, "peers": [peer]}
         },
         "models": {"m": model},
-        "calls": {},
-        "memory": {},
+        "calls": {"c": {"given": "arrays", "sizes": [1, 2], "warm": microseconds, "cold": 30.0, "at_most": [10, 40]}},
+        "memory": {
+            "g": {"case": "forward", "sizes": "1", "matrix_gigabytes": 2, "megabytes": megabytes, "at_most": 64}
+        },
     }
 
 
@@ -172,6 +176,18 @@ def test_what_is_short_of_its_target_is_said_with_the_sum():
         in text
     )
     assert "1 ÷ (1 − 0.200 + 0.200 ÷ 2.00) = 1.11; if ours took no time, it would be 1.25." in text
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        ({"watched_ratio": 1.2}, "MiniLM 8 × 128 watched (1.20, at most 1.1)."),
+        ({"microseconds": 11.0}, "a call on arrays, warm (11 µs, at most 10)."),
+        ({"megabytes": 70.0}, "memory of forward (70 MB, at most 64)."),
+    ],
+)
+def test_whatever_is_short_is_said(found, line):
+    assert f"Short of their targets: {line}" in table.written(result(**found))
 
 
 def test_a_stale_table_fails_the_check(tmp_path, monkeypatch, capsys):

@@ -87,10 +87,10 @@ def test_on_tensors(portable, gradients):
     hidden = mask & hidden_from(counted.numpy())
     arrays = [x.detach().numpy() for x in (q, k, v)]
     with nullcontext() if portable is None else et.portable(portable):
-        got = observe_counted(q, k, v, mask=mask, counted=counted, **asked)
+        output, got = observe_counted(q, k, v, mask=mask, counted=counted, **asked)
         masked = et.observe(q, k, v, mask=hidden, **asked)
     want = reference.observe(*arrays, mask=hidden, read=READ)
-    np.testing.assert_allclose(got.output.detach(), reference.observe(*arrays, mask=mask).output, rtol=1e-9)
+    np.testing.assert_allclose(output.detach(), reference.observe(*arrays, mask=mask).output, rtol=1e-9)
     for mine, theirs in zip(got.results, want.results, strict=True):
         for x, y in zip(mine.arrays, theirs.arrays, strict=True):
             np.testing.assert_allclose(torch.as_tensor(x).detach(), y, rtol=1e-9, atol=1e-12)

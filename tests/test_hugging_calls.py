@@ -14,9 +14,11 @@ from eyeline.huggingface import attention_interface
 from eyeline.huggingface.errors import HuggingFaceError
 
 
-def test_all_weights_of_one_call_are_given():
+@pytest.mark.parametrize("training", [False, True])
+def test_all_weights_of_one_call_are_given(training):
     model, ids = attach(llama()), text()
-    got, want = model(ids, output_attentions=True), eager(model, ids)
+    with torch.set_grad_enabled(training):
+        got, want = model(ids, output_attentions=True), eager(model, ids)
     for ours, theirs in zip(got.attentions, want.attentions, strict=True):
         torch.testing.assert_close(ours, theirs)
     assert model(ids).attentions is None

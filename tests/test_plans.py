@@ -16,7 +16,7 @@ from strategies import cases
 import eyeline as el
 from eyeline.attention import plans
 from eyeline.attention.call import Call
-from eyeline.kernels import run, threads
+from eyeline.kernels import run, run_decode, threads
 from eyeline.masks import Frozen, Padding
 
 
@@ -237,3 +237,19 @@ def test_outputs_with_tokens_first_have_the_same_bits(dtype, queries):
         from_torch = el.torch.attention(*tensors, tokens_first=True)
         assert from_torch.transpose(1, 2).is_contiguous()
         same_bits(from_torch.numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("queries", [1, 30])
+def test_small_calls_and_others_have_the_same_bits(dtype, queries, monkeypatch):
+    q, k, v = (x.astype(dtype) for x in arrays((2, 4, queries, 16), (2, 2, 90, 16), (2, 2, 90, 20)))
+    masks = None, el.Causal(align="end"), el.Padding(queries=[queries, 1], keys=[90, 7])
+    small = [el.attention(q, k, v, mask=mask) for mask in masks for _ in range(2)]
+    plans.forget()
+    for module in (run, run_decode):
+        monkeypatch.setattr(module, "MOST_WORK", -1)
+    for number, mask in enumerate(masks):
+        want = el.attention(q, k, v, mask=mask)
+        want = el.attention(q, k, v, mask=mask)
+        same_bits(small[2 * number], want)
+        same_bits(small[2 * number + 1], want)

@@ -230,7 +230,7 @@ def test_ctrl_c_at_any_line(team, count, monkeypatch):
             sys.settrace(before)
         same_bits(el.attention(q, q, q), want)
         lines += 1
-    assert lines > (10 if count == 1 else 25)
+    assert lines > (3 if count == 1 else 25)  # a small call is one native call
 
 
 @pytest.mark.parametrize("name", ["pool", "openmp"])

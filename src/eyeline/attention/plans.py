@@ -20,7 +20,7 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.forms import Memory, address_of, computed
 from eyeline.kernels.primitives import PrimitiveRoom
 from eyeline.kernels.run import Forms, ForwardPlan
-from eyeline.kernels.run_decode import FEWEST_KEYS, MOST_QUERIES, Keys
+from eyeline.kernels.run_decode import FEWEST_KEYS, MOST_QUERIES, Keys, keys_of
 from eyeline.kernels.threads import get_threads
 from eyeline.masks import AttentionShape, Frozen, LoweredMask, Mask, Shard
 
@@ -70,9 +70,12 @@ class CallPlan:
     def run(self, q: int, k: int, v: int, output: int, held: object, keys: Keys | None = None) -> None:
         """Fill the output at this address from q, k and v at theirs; `held` keeps their memory alive, and `keys` are
         given where they are other than those of the forms."""
+        plan = self.forward()
+        if plan.run_small(q, k, v, output, keys):
+            return
         totals = np.empty(2 * self._rows, computed(self.forms[0].dtype))
         m = address_of(totals)
-        self.forward().run(Memory(q, k, v, m, m + totals.nbytes // 2), output, (held, totals), keys=keys)
+        plan.run(Memory(q, k, v, m, m + totals.nbytes // 2), output, (held, totals), keys=keys)
 
     def with_keys(self, sizes: KeySizes) -> Keys | None:
         """Other keys for `run`; None if the mask of so many isn't intervals alone. The last ones are kept, since all
@@ -89,7 +92,7 @@ class CallPlan:
         k_strides, v_strides = (
             (*first, *(size * stride for stride in strides)) for strides in (sizes.k_strides, sizes.v_strides)
         )
-        found = Keys(sizes.M, k_strides, v_strides, lowered)
+        found = keys_of(sizes.M, k_strides, v_strides, lowered)
         self._last_keys = sizes, found
         return found
 

@@ -118,15 +118,15 @@ def measured(task: Task, here: Surroundings, turns: int | None = None) -> Measur
 
 
 def _ours(task: Task, arrays: tuple[Array, Array, Array], here: Surroundings) -> Callable[[], Any]:
-    q, k, v = arrays
+    given: tuple[Any, ...] = arrays
     if here.torch:
         import torch
 
-        q, k, v = (torch.from_numpy(x) for x in arrays)
+        given = tuple(torch.from_numpy(x) for x in arrays)
     if task.read:
         read: list[Readout] = [TopK(8), Entropy(), Received(), MeanDistance()]
-        return lambda: observe(q, k, v, mask=task.mask, read=read).output
-    return lambda: attention(q, k, v, mask=task.mask)
+        return lambda: observe(*given, mask=task.mask, read=read).output
+    return lambda: attention(*given, mask=task.mask)
 
 
 def _torch(task: Task, arrays: tuple[Array, Array, Array], threads: int) -> Callable[[], Array]:

@@ -60,11 +60,21 @@ def set_on_eyeline(model: nn.Module) -> list[PreTrainedModel]:
         The models of transformers that it is or contains.
     """
     register_on_import()
+    found = check_attachable(model)
+    for root in found:
+        set_implementation(root)
+    return found
+
+
+def check_attachable(model: nn.Module) -> list[PreTrainedModel]:
+    """Check that a model's attention can run on Eyeline; returns the models of transformers that it is or contains.
+
+    Raises:
+        TypeError, HuggingFaceError: as `attach`.
+    """
     found = models_in(model)
     for root in found:
         _check(root)
-    for root in found:
-        set_implementation(root)
     return found
 
 

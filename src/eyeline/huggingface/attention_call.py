@@ -67,9 +67,9 @@ class AttentionCall(NamedTuple):
             tokens_first=True,
         )
 
-    def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> Observation:
-        """Compute the output and the readouts; these take queries where `counted`, (B, N), is False as if they might
-        look at no key."""
+    def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> tuple[Tensor, Observation]:
+        """Compute the output, and an observation in tensors or arrays; its readouts take queries where `counted`, (B,
+        N), is False as if they might look at no key."""
         return observe_counted(
             self.q,
             self.k,

@@ -161,4 +161,5 @@ def _weights(call: AttentionCall) -> Tensor:
             f"output_attentions must be left out where the weights of one layer take {size / 1e9:.1f} GB, got True for "
             f"{N} queries and {call.k.shape[2]} keys; read what you want to know of them with eyeline.watch"
         )
-    return call.observe([Weights()]).weights.to(call.q.dtype)  # type: ignore[no-any-return]
+    weights: Any = call.observe([Weights()])[1].weights
+    return torch.as_tensor(weights).to(call.q.dtype)

@@ -32,6 +32,7 @@ class CallObserver:
 
     Attributes:
         watched: the readouts of the calls so far.
+        parts: the model's modules, itself among them.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class CallObserver:
         self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
         # torch.compile wraps a model in a module of its own.
         model = getattr(model, "_orig_mod", model)
-        self._parts = dict(model.named_modules())
-        self._paths = {id(part): path for path, part in self._parts.items()}
+        named = dict(model.named_modules())
+        self.parts = tuple(named.values())
+        self._paths = {id(part): path for path, part in named.items()}
         check_unobserved(self._paths)
-        self._checkpointed = any(_is_checkpointed(part) for part in self._parts.values())
+        # Read from the module itself: torch looks for a missing attribute for a microsecond.
+        self._checkpointed = any(vars(part).get("gradient_checkpointing") for part in self.parts)
         self._passes = ForwardPasses()
         self._cross_by_name: dict[str, bool] = {}
         #: Each readout, with its options if it must be told the positions of a call's queries.
@@ -61,7 +64,7 @@ class CallObserver:
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
         observe_modules(self._paths, self, undo)
-        self._passes.follow(self._parts.values(), undo)
+        self._passes.follow(self.parts, undo)
 
     def finish(self) -> None:
         """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
@@ -138,12 +141,11 @@ class CallObserver:
         first run.
         """
         if self._heads is None and not self._checkpointed:
-            seen = call.observe(read, real)
-            output: Any = seen.output
+            output, seen = call.observe(read, real)
             return output, _without_padding(_as_arrays(seen), call.sinks, real)
         with torch.no_grad():
             part = call if self._heads is None else call.of_heads(heads)
-            seen = _without_padding(_as_arrays(part.observe(read, real)), part.sinks, real)
+            seen = _without_padding(_as_arrays(part.observe(read, real)[1]), part.sinks, real)
         return call.output(), seen
 
     def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
@@ -187,13 +189,6 @@ class CallObserver:
         return found
 
 
-def _is_checkpointed(part: nn.Module) -> bool:
-    """Whether a module's layers are run again in the backward pass."""
-    # Asking torch for a missing attribute takes a microsecond, and a model has hundreds of modules.
-    own: dict[str, Any] = vars(part)
-    return bool(own.get("gradient_checkpointing", getattr(type(part), "gradient_checkpointing", False)))
-
-
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
     """Which queries aren't padding, (B, N); None if none is padding."""
     B, _, N, _ = call.q.shape
@@ -209,8 +204,11 @@ def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tens
 
 def _as_arrays(seen: Any) -> Observation:
     """The observation as NumPy arrays, without the output."""
-    bare: Observation = replace(seen, output=_array(seen.output[:, :, :0]))
-    return bare if isinstance(seen.lse, np.ndarray) else bare.map(_array)
+    arrays = seen if isinstance(seen.lse, np.ndarray) else seen.map(_array)
+    B, H, _, E = arrays.output.shape
+    # Not a slice, which would keep the output's memory.
+    bare: Observation = replace(arrays, output=np.empty((B, H, 0, E), arrays.lse.dtype))
+    return bare
 
 
 def _without_padding(seen: Observation, sinks: Tensor | None, real: Tensor | None) -> Observation:

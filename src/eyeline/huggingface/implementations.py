@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torch import nn
@@ -22,8 +22,6 @@ def set_implementation(root: PreTrainedModel) -> None:
     (`EncoderDecoderModel`) gives them a new configuration, while their modules keep the old one, which transformers
     doesn't set: so this function visits all modules.
     """
-    if all(implementation == NAME for _, implementation in implementations(root)):
-        return
     root.set_attn_implementation(NAME)
     for module, owner in _owned(root, root):
         config = getattr(module, "config", None)
@@ -31,13 +29,13 @@ def set_implementation(root: PreTrainedModel) -> None:
             config._attn_implementation_internal = NAME
 
 
-def implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, Any]]:
-    """Every configuration in a model, and its attention implementation."""
+def implementations(parts: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, Any]]:
+    """Every configuration in a model's modules, and its attention implementation."""
     found: dict[int, PreTrainedConfig] = {}
     # Asking every module would take a millisecond: torch looks for a missing attribute in many places.
     waiting: list[Any] = [
         getattr(module, "config", None)
-        for module in model.modules()
+        for module in parts
         if "config" in vars(module) or hasattr(type(module), "config")
     ]
     while waiting:

@@ -42,7 +42,9 @@ class StructuredMask:
     ) -> None:
         self.mask, self.positions, self.tokens, self.shape, self._dense = mask, positions, tokens, shape, dense
         # Under torch.compile, the mask holds tensors whose values change from run to run.
-        self.computed = mask if dense is None or positions is None else _computed(mask, positions, shape[0])
+        self.computed = mask
+        if dense is not None and positions is not None:
+            self.computed = _computed(mask, positions, shape[0], tokens is not None)
         self._real: tuple[Tensor | None] | None = None
         self._real_keys: NDArray[np.bool_] | None = None
 
@@ -108,10 +110,13 @@ class StructuredMask:
         return self._real_keys
 
 
-def _computed(mask: Mask | None, positions: Positions, batch: int) -> Mask | None:
-    """A mask whose lowered form is kept for the other layers; None if it hides nothing, as in most decoding."""
+def _computed(mask: Mask | None, positions: Positions, batch: int, padded: bool) -> Mask | None:
+    """The mask itself if other passes may have it, too; else one whose lowered form, and plans, are kept for the other
+    layers and go with it; None if it hides nothing, as in most decoding."""
     if mask is None or (isinstance(mask, Causal) and positions.first_query - positions.first_key >= positions.keys - 1):
         return None
+    if not padded and positions.align is None and mask.is_plain:
+        return mask
     kept = Frozen(mask)
     if positions.queries == 1:
         lowered = kept.lower(AttentionShape((batch,), 1, 1, positions.keys))

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from eyeline.huggingface.attaching import models_in, set_on_eyeline
+from eyeline.huggingface.attaching import check_attachable, models_in, set_on_eyeline
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import implementations, restore
+from eyeline.huggingface.import_hook import NAME
 from eyeline.huggingface.watched_calls import Watched
 from eyeline.readouts import Readout, several
 
@@ -79,8 +80,12 @@ def observed(model: nn.Module, observer: CallObserver) -> Iterator[None]:
     with ExitStack() as undo:
         # A compiled model runs uncompiled, so that the observer sees every call.
         undo.enter_context(torch.compiler.set_stance("force_eager"))
-        undo.callback(restore, implementations(model))
-        set_on_eyeline(model)
+        before = implementations(observer.parts)
+        undo.callback(restore, before)
+        if any(implementation != NAME for _, implementation in before):
+            set_on_eyeline(model)
+        else:
+            check_attachable(model)
         observer.install(undo)
         yield
 

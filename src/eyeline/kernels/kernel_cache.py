@@ -118,9 +118,8 @@ def _compile(program: Program, dtype: DType) -> bytes:
     # No Python could be started, as in a program that embeds it, or the child failed: compile here, to see the error.
     from eyeline.kernels.compiled import compile as compiler
 
-    here = target()
     with native_code:
-        return compiler.to_object(compiler.to_llvm(program, dtype, here), here)
+        return compiler.to_object(program, dtype, target())
 
 
 def _link(code: bytes) -> Kernel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ WORTH_A_THREAD = 1 << 21
 BETWEEN_LOOKS = 1 << 34
 _WHOLE_NUMBER = struct.Struct("=q")
 _write, _read = _WHOLE_NUMBER.pack_into, _WHOLE_NUMBER.unpack_from
-_write_strides = struct.Struct("=4q").pack_into
 
 
 def workers_for(cost: int) -> int:
@@ -87,6 +87,16 @@ class Params:
             self._record = np.ndarray((), PARAMS[self.program], self._memory)
         return self._record
 
+    @property
+    def template(self) -> bytes:
+        """The params' bytes."""
+        return bytes(self._memory)
+
+    @property
+    def shifts(self) -> tuple[int, int]:
+        """What is taken off the addresses of k and of v."""
+        return self._shift
+
     def copy(self) -> Params:
         """A copy, which can be filled further."""
         other = object.__new__(Params)
@@ -105,22 +115,11 @@ class Params:
         _write(memory, places.sums, at.sums)
         self.held.append(held)
 
-    def set_keys(
-        self, count: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None
-    ) -> None:
-        """Set another number of keys, with arrays of these strides and this mask, of intervals alone."""
-        self.set("M", count)
-        program, memory = self.program, self._memory
-        _write_strides(memory, offset(program, "k") + 8, *k_strides)
-        _write_strides(memory, offset(program, "v") + 8, *v_strides)
-        place = offset(program, "mask") + _BOUNDS
-        if mask is None:
-            _write(memory, place, 0)
-        else:
-            _write(memory, place, address_of(mask.bounds))
-            _write_strides(memory, place + 8, *_row_strides(mask.bounds))
-            _write(memory, offset(program, "mask"), mask.bounds.shape[3])
-            self.held.append(mask)
+    def change(self, words: Mapping[int, int], held: object) -> None:
+        """Set words at these places, in bytes, and keep `held` alive."""
+        for place, value in words.items():
+            _write(self._memory, place, value)
+        self.held.append(held)
 
     def set(self, name: str, value: int) -> None:
         """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""
@@ -175,6 +174,20 @@ def _row_strides(bounds: Array) -> tuple[int, int, int, int]:
         stride if count > 1 else 0 for count, stride in zip(bounds.shape[:3], bounds.strides[:3], strict=True)
     )
     return batch, head, row, 0
+
+
+def key_words(
+    program: Program, count: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None
+) -> dict[int, int]:
+    """The words of a program's params, by their places in bytes, that say how many keys there are, with arrays of these
+    strides and this mask, of intervals alone."""
+    k, v, mask_at = (offset(program, name) for name in ("k", "v", "mask"))
+    words = {offset(program, "M"): count}
+    for place, strides in ((k, k_strides), (v, v_strides)):
+        words |= {place + 8 + 8 * axis: stride for axis, stride in enumerate(strides)}
+    bounds = (0,) if mask is None else (address_of(mask.bounds), *_row_strides(mask.bounds))
+    words |= {mask_at + _BOUNDS + 8 * number: word for number, word in enumerate(bounds)}
+    return words if mask is None else words | {mask_at: mask.bounds.shape[3]}
 
 
 def tasks_at_a_time(cost: int) -> int:

@@ -23,7 +23,7 @@ class Target:
         bits: the width of a vector.
         vectors: the number of vectors in a panel of queries.
         rows: the number of keys in a tile of scores.
-        value_rows: the numbers of value columns in the tiles of the weighted sum.
+        added_rows: the numbers of rows in the tiles of products that are added up, backward and in decoding.
     """
 
     cpu: str
@@ -32,7 +32,7 @@ class Target:
     bits: int
     vectors: int
     rows: int
-    value_rows: tuple[int, int, int]
+    added_rows: tuple[int, int, int]
 
     def lanes(self, dtype: DType) -> int:
         return self.bits // (32 if dtype == "float32" else 64)
@@ -42,7 +42,7 @@ class Target:
         return self.lanes(dtype) * self.vectors
 
 
-#: (vectors, rows, value_rows) by vector width. Each row of a tile has two sums per vector: 16 of 32 registers, or 12 of
+#: (vectors, rows, added_rows) by vector width. Each row of a tile has two sums per vector: 16 of 32 registers, or 12 of
 #: 16, which also hides the latency of a multiply-add.
 TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 

@@ -215,3 +215,88 @@ define i32 @look(i64* %info, i64 %size, i64* %counts) {
   store i64 %subs, i64* %subs_place
   ret i32 1
 }
+
+; A small call, on this thread (small_plan.py). A plan's fields: 0 kernel, 1 the params to copy, 2 their number of words,
+; 3 to 8 the places of q, k, v, m, l and the output among these words, 9 and 10 what is taken off k and v, 11 to 13 where m,
+; l and the kernel's workspace begin after %memory, where the params go, 14 the most tasks, 15 the place of the result.
+; Changes: their number, then for each a place and a word.
+define i64 @small(i64* %plan, i64* %changes, i64 %q, i64 %k, i64 %v, i64 %output, i64 %memory) {
+begin:
+  %params = inttoptr i64 %memory to i64*
+  %field_0 = getelementptr i64, i64* %plan, i64 0
+  %kernel_address = load i64, i64* %field_0
+  %field_1 = getelementptr i64, i64* %plan, i64 1
+  %source_address = load i64, i64* %field_1
+  %source = inttoptr i64 %source_address to i64*
+  %field_2 = getelementptr i64, i64* %plan, i64 2
+  %words = load i64, i64* %field_2
+  br label %copy
+copy:
+  %i = phi i64 [ 0, %begin ], [ %i_next, %copy ]
+  %from = getelementptr i64, i64* %source, i64 %i
+  %to = getelementptr i64, i64* %params, i64 %i
+  %word = load i64, i64* %from
+  store i64 %word, i64* %to
+  %i_next = add i64 %i, 1
+  %copied = icmp eq i64 %i_next, %words
+  br i1 %copied, label %look, label %copy
+look:
+  %count = load i64, i64* %changes
+  br label %next
+next:
+  %j = phi i64 [ 0, %look ], [ %j_next, %change ]
+  %changed = icmp eq i64 %j, %count
+  br i1 %changed, label %fill, label %change
+change:
+  %twice = shl i64 %j, 1
+  %place_at = add i64 %twice, 1
+  %value_at = add i64 %twice, 2
+  %place_field = getelementptr i64, i64* %changes, i64 %place_at
+  %value_field = getelementptr i64, i64* %changes, i64 %value_at
+  %place = load i64, i64* %place_field
+  %value = load i64, i64* %value_field
+  %changed_field = getelementptr i64, i64* %params, i64 %place
+  store i64 %value, i64* %changed_field
+  %j_next = add i64 %j, 1
+  br label %next
+fill:
+  %field_9 = getelementptr i64, i64* %plan, i64 9
+  %k_shift = load i64, i64* %field_9
+  %k_first = sub i64 %k, %k_shift
+  %field_10 = getelementptr i64, i64* %plan, i64 10
+  %v_shift = load i64, i64* %field_10
+  %v_first = sub i64 %v, %v_shift
+  %field_11 = getelementptr i64, i64* %plan, i64 11
+  %m_offset = load i64, i64* %field_11
+  %m = add i64 %memory, %m_offset
+  %field_12 = getelementptr i64, i64* %plan, i64 12
+  %l_offset = load i64, i64* %field_12
+  %l = add i64 %memory, %l_offset
+  call void @fill(i64* %plan, i64 3, i64* %params, i64 %q)
+  call void @fill(i64* %plan, i64 4, i64* %params, i64 %k_first)
+  call void @fill(i64* %plan, i64 5, i64* %params, i64 %v_first)
+  call void @fill(i64* %plan, i64 6, i64* %params, i64 %m)
+  call void @fill(i64* %plan, i64 7, i64* %params, i64 %l)
+  call void @fill(i64* %plan, i64 8, i64* %params, i64 %output)
+  %field_13 = getelementptr i64, i64* %plan, i64 13
+  %workspace_offset = load i64, i64* %field_13
+  %workspace = add i64 %memory, %workspace_offset
+  %field_14 = getelementptr i64, i64* %plan, i64 14
+  %most = load i64, i64* %field_14
+  %kernel = inttoptr i64 %kernel_address to KERNEL
+  %left = call i64 %kernel(i64 %memory, i64 %workspace, i64 %most)
+  %field_15 = getelementptr i64, i64* %plan, i64 15
+  %result_place = load i64, i64* %field_15
+  %result_field = getelementptr i64, i64* %params, i64 %result_place
+  %result = load i64, i64* %result_field
+  ret i64 %result
+}
+
+; Sets the word at the place that a plan's field says.
+define void @fill(i64* %plan, i64 %field, i64* %params, i64 %value) {
+  %at = getelementptr i64, i64* %plan, i64 %field
+  %place = load i64, i64* %at
+  %to = getelementptr i64, i64* %params, i64 %place
+  store i64 %value, i64* %to
+  ret void
+}

@@ -64,6 +64,7 @@ class Code(NamedTuple):
     look: int
     lead: Callable[[int, int, int], int]
     serve: Callable[[int, int, int, int], None]
+    small: Callable[[int, int, int, int, int, int, int], int]
     owner: object
 
 
@@ -96,7 +97,8 @@ def _make() -> Code:
     address, word = engine.get_function_address, ctypes.c_ssize_t
     lead = ctypes.CFUNCTYPE(ctypes.c_int64, word, word, word)(address("lead"))
     serve = ctypes.CFUNCTYPE(None, word, word, word, word)(address("serve"))
-    return Code(address("member"), address("look"), lead, serve, engine)
+    small = ctypes.CFUNCTYPE(ctypes.c_int64, *[word] * 7)(address("small"))
+    return Code(address("member"), address("look"), lead, serve, small, engine)
 
 
 def _words(triple: str, llvm_version: int) -> dict[str, str]:

@@ -17,6 +17,7 @@ from eyeline.kernels.launch import Params, tasks_at_a_time, tell_rectangle, work
 from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
+from eyeline.kernels.small_plan import MOST_WORK, SmallPlan
 
 Array = NDArray[Any]
 #: The forms of q, k, v and the output.
@@ -62,11 +63,26 @@ class ForwardPlan:
         self._forms, self._spec, self._room = forms, spec, room
         self._decode = run_decode.DecodePlan(forms, spec) if room is None and run_decode.eligible(forms, spec) else None
         self._sweep = None if self._decode is not None else self._sweep_plan()
+        self._small: SmallPlan | None = None
 
     def _sweep_plan(self) -> SweepPlan:
         params = Params("forward", self._forms[:3], self._spec)
         params.record["output"] = (0, *self._forms[3].strides)
         return SweepPlan(params, self._forms[1].shape[2], self._room)
+
+    def run_small(self, q: int, k: int, v: int, output: int, keys: run_decode.Keys | None = None) -> bool:
+        """Fill the output at this address from q, k and v at theirs, in one native call, if that is little work. False
+        if it isn't, or if a row of a decoding isn't finite: then `run` does it."""
+        if self._decode is not None:
+            return self._decode.run_small(q, k, v, output, keys)
+        sweep = self._sweep
+        if sweep is None or not sweep.is_small:
+            return False
+        if self._small is None:
+            B, H, N, _ = sweep.params.shape
+            self._small = SmallPlan(sweep.params, B * H * N, "work")
+        self._small.run(q, k, v, output)
+        return True
 
     @property
     def takes_any_keys(self) -> bool:
@@ -109,6 +125,9 @@ class SweepPlan:
         params: all but addresses; kept.
         keys_here: the number of keys in the arrays.
         room: the room for primitives.
+
+    Attributes:
+        is_small: whether it is little work, for one thread.
     """
 
     def __init__(self, params: Params, keys_here: int, room: PrimitiveRoom | None) -> None:
@@ -131,6 +150,7 @@ class SweepPlan:
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
         params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
+        self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
 
     def run_at(self, at: Memory, output: int, held: object, found: PrimitiveResults | None = None) -> int:
         """Run the kernel on arrays at these addresses; arguments as for `ForwardPlan.run`."""

@@ -12,20 +12,29 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.params import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
 from eyeline.kernels.forms import ArrayForm, Memory, address_of
-from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
+from eyeline.kernels.launch import Params, key_words, tasks_at_a_time, workers_for
 from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
+from eyeline.kernels.small_plan import MOST_WORK, Changes, SmallPlan
 from eyeline.masks import LoweredMask
 
 
 class Keys(NamedTuple):
-    """The keys and values of a call where they are other than its plan's: their number M, their strides in bytes, and
-    the lowered mask."""
+    """The keys and values of a call where they are other than its plan's: their number M, their strides in bytes, the
+    lowered mask; and the params' words that say so."""
 
     M: int
     k_strides: tuple[int, ...]
     v_strides: tuple[int, ...]
     mask: LoweredMask | None
+    words: dict[int, int]
+    changes: Changes
+
+
+def keys_of(M: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None) -> Keys:
+    """M keys and values in arrays (B, G, M, ·) of these strides in bytes, with a mask of intervals alone."""
+    words = key_words("decode", M, k_strides, v_strides, mask)
+    return Keys(M, k_strides, v_strides, mask, words, Changes(words))
 
 
 #: The most queries, and the fewest keys, for which this kernel is faster.
@@ -71,6 +80,19 @@ class DecodePlan:
         self._rows, self._key_heads, self._keys = H // G * N, B * G, M
         self._lanes = target().lanes(params.dtype)
         self._scores_block = _lay_out(params, self._rows)
+        record = params.record
+        record["tasks"], record["stage"], record["parts"] = B * G, Stage.EVERYTHING, 1
+        self._small: SmallPlan | None = None
+
+    def run_small(self, q: int, k: int, v: int, output: int, keys: Keys | None) -> bool:
+        """Fill the output alone, if that is little work; False if it isn't, or if a row isn't finite."""
+        D, E = self._params.widths
+        work = self._key_heads * self._rows * (self._keys if keys is None else keys.M) * (D + E)
+        if work > MOST_WORK or workers_for(work) > 1:
+            return False
+        if self._small is None:
+            self._small = SmallPlan(self._params, self._key_heads * self._rows, "unsound")
+        return not self._small.run(q, k, v, output, None if keys is None else keys.changes)
 
     def run(self, at: Memory, output: int, held: object, keys: Keys | None = None) -> int | None:
         """Fill the output, m and l at these addresses; `keys` are given where they differ from those of the forms.
@@ -83,7 +105,7 @@ class DecodePlan:
         params.set("output", output)
         if keys is not None:
             M = keys.M
-            params.set_keys(M, keys.k_strides, keys.v_strides, keys.mask)
+            params.change(keys.words, keys)
         D, E = params.widths
         cost = self._rows * M * (D + E)
         workers = workers_for(key_heads * cost)

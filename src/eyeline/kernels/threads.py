@@ -89,7 +89,7 @@ def run(
         SettingError: if `EYELINE_TEAM` isn't one of its values, or there is no such team.
     """
     stride = -(-workspace_size // 64) * 64
-    address, _, memory = _workspace(stride * threads)
+    address, _, memory = workspace(stride * threads)
     if threads == 1:
         while kernel(params, address, most):
             pass  # back in Python for a moment, where Ctrl-C is noticed
@@ -103,7 +103,7 @@ def run(
     del memory  # only now
 
 
-def _workspace(size: int) -> tuple[int, int, object]:
+def workspace(size: int) -> tuple[int, int, object]:
     """This thread's workspace, reused from call to call: its address, on a cache line, its size and its memory, which a
     larger one made meanwhile, by a signal's handler, must not free."""
     found = _own.workspace

@@ -100,10 +100,11 @@ def observe(
             "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
             "arrays"
         )
-    seen: Any = observe_counted(
+    output, seen = observe_counted(
         q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
     )
-    return compiled.on_tensors(seen) if isinstance(seen.lse, np.ndarray) else seen
+    found: Any = seen
+    return compiled.on_tensors(output, seen) if isinstance(found.lse, np.ndarray) else seen
 
 
 def observe_counted(
@@ -119,8 +120,9 @@ def observe_counted(
     read: Readout | Sequence[Readout],
     counted: Tensor | None,
     tokens_first: bool = False,
-) -> Observation:
-    """As `observe`, with readouts of some of the queries; without gradients, all but the output are NumPy arrays.
+) -> tuple[Tensor, Observation]:
+    """The output, and the observation by `observe` with readouts of some of the queries; without gradients, this holds
+    NumPy arrays.
 
     Args:
         counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
@@ -130,12 +132,12 @@ def observe_counted(
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
     changes = stacked(scores)
-    shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
-    readouts = _readouts(read, shape)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
         asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": changes, "dropout": dropout, "seed": number}
-        return compiled.observation(q, k, v, readouts, counted, **asked, tokens_first=tokens_first)
+        return compiled.observation(q, k, v, read, counted, **asked, tokens_first=tokens_first)
+    shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
+    readouts = _readouts(read, shape)
     output: Any
     total: Any
     found: list[Any]
@@ -149,7 +151,7 @@ def observe_counted(
     if changes and isinstance(changes[-1], Sinks):
         logits = torch.as_tensor(changes[-1].logits, dtype=total.dtype, device=total.device)
         sink = torch.exp(logits[..., None] - total)
-    return Observation(output, total, sink, readouts, tuple(results))
+    return output, Observation(output, total, sink, readouts, tuple(results))
 
 
 def _attended(

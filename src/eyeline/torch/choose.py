@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.autograd import forward_ad
+from torch.compiler import is_compiling
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from eyeline.scores import Score
@@ -16,6 +17,7 @@ from eyeline.torch import compiled, portable_path
 from eyeline.torch.request import Request
 
 _PLAIN = (Tensor, torch.nn.Parameter)
+_tracing_state = torch._C._get_tracing_state
 _portable: bool | int = False
 
 
@@ -52,16 +54,17 @@ def portable(at_a_time: int | None = None) -> Iterator[None]:
 def is_plain(q: Tensor, k: Tensor, v: Tensor, scores: Sequence[Score]) -> bool:
     """Whether these are CPU tensors without gradients or tracing, so that the NumPy call will do."""
     if (
-        torch.compiler.is_compiling()
+        is_compiling()
         or _portable is not False
         or forward_ad._current_level >= 0
         or is_in_torch_dispatch_mode()
-        or torch._C._get_tracing_state()
+        or _tracing_state()
     ):
         return False
-    wanted = torch.is_grad_enabled()
-    parameters = [x for score in scores for x in score.parameters().values() if isinstance(x, Tensor)]
-    for x in (q, k, v, *parameters):
+    wanted, tensors = torch.is_grad_enabled(), [q, k, v]
+    for score in scores:
+        tensors += [x for x in score.parameters().values() if isinstance(x, Tensor)]
+    for x in tensors:
         if type(x) not in _PLAIN or not x.is_cpu or (wanted and x.requires_grad) or is_functorch_wrapped_tensor(x):
             return False
     return True

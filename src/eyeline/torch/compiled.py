@@ -77,20 +77,21 @@ def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
 
 
 def observation(
-    q: Tensor, k: Tensor, v: Tensor, read: Sequence[Readout], counted: Tensor | None, **asked: Any
-) -> Observation:
-    """The output as a tensor, and NumPy arrays of the readouts of the queries that count; `asked` are the arguments of
-    `Call`."""
+    q: Tensor, k: Tensor, v: Tensor, read: Readout | Sequence[Readout], counted: Tensor | None, **asked: Any
+) -> tuple[Tensor, Observation]:
+    """The output, and an observation in NumPy arrays of the queries that count; `asked` are the arguments of `Call`."""
     call = Call(*(_array(x) for x in (q, k, v)), **asked, checked=True)
     flags = None if counted is None else np.ascontiguousarray(counted.numpy())
     seen = observed(call, read, flags)[0]
-    output: Any = torch.from_numpy(seen.output)
-    return replace(seen, output=output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output)
+    output = torch.from_numpy(seen.output)
+    return output.view(torch.bfloat16) if q.dtype == torch.bfloat16 else output, seen
 
 
-def on_tensors(seen: Observation) -> Observation:
-    """An observation whose arrays are all tensors."""
-    return seen.map(lambda x: x if isinstance(x, Tensor) else torch.from_numpy(np.require(x, requirements=["C", "W"])))
+def on_tensors(output: Tensor, seen: Observation) -> Observation:
+    """An observation in tensors, with this output."""
+    made = seen.map(lambda x: torch.from_numpy(np.require(x, requirements=["C", "W"])))
+    found: Any = output
+    return replace(made, output=found)
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:

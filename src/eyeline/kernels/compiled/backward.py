@@ -29,7 +29,7 @@ from eyeline.kernels.compiled.staging import staging
 from eyeline.kernels.compiled.ticket_lock import release, wait_for
 
 
-def backward(dtype, lanes, vectors, rows, value_rows):
+def backward(dtype, lanes, vectors, rows, added_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
     It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
@@ -39,7 +39,7 @@ def backward(dtype, lanes, vectors, rows, value_rows):
     load_scalar, store_scalar = W.load_scalar, W.store_scalar
     size, _, _, _ = sizes(dtype, lanes, vectors)
     take_queries, take_keys, write_keys = staging(dtype, lanes, vectors)
-    weigh, add_up = block_pair(dtype, lanes, vectors, rows, value_rows)
+    weigh, add_up = block_pair(dtype, lanes, vectors, rows, added_rows)
     _, copy_row, clear, _ = rows_of_numbers(dtype, lanes, vectors)
     params_at, open_workspace = (
         record_at(PARAMS["backward"]),

@@ -22,15 +22,15 @@ class BlockPair(NamedTuple):
     add_up: object
 
 
-def block_pair(dtype, lanes, vectors, rows, value_rows):
-    """Pairs of blocks, with queries in panels of `vectors` · `lanes`, on tiles of `rows` and `value_rows` rows."""
+def block_pair(dtype, lanes, vectors, rows, added_rows):
+    """Pairs of blocks, with queries in panels of `vectors` · `lanes`, on tiles of `rows` and `added_rows` rows."""
     W = width(dtype, lanes)
     store, splat = W.store, W.splat
     size, vector, length, _ = sizes(dtype, lanes, vectors)
     wide_line = wide(size)
     zero, hidden = dtype(0), dtype(-1)
     visible_keys, hide = masking(dtype, lanes, vectors)
-    multiply, add_product, add_product_carefully = matmul(dtype, lanes, vectors, rows, value_rows)
+    multiply, add_product, add_product_carefully = matmul(dtype, lanes, vectors, rows, added_rows)
     differentiate, differentiate_all, add_delta = softmax_gradients(dtype, lanes, vectors)
     apply_and_keep = score_gradients(dtype, lanes, vectors).apply_and_keep
 

@@ -26,6 +26,9 @@ MAY_CALL = {"memset", "memcpy", "memmove", "fma", "fmaf"}
 #: Functions that aren't inlined, by their names: the kernel, so that none of its code moves out of its floating-point
 #: state, and the sweep, which is long and called in several places.
 APART = ("kernel.", "sweep.")
+#: The programs whose loops LLVM may unroll. The tiles of the others are long enough: unrolling makes their code half as
+#: long again, and slower.
+UNROLLED: tuple[Program, ...] = ("decode", "product", "rowwise")
 
 
 def to_llvm(program: Program, dtype: DType, on: Target) -> str:
@@ -36,7 +39,7 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     from eyeline.kernels.compiled.records import compiled
 
     make = getattr(import_module(f"eyeline.kernels.compiled.{program}"), program)
-    kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.value_rows))
+    kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.added_rows))
     begin, end = float_state(on.triple)
 
     @compiled
@@ -50,14 +53,14 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     return str(steady.targetctx.library.module).replace(name, ENTRY)
 
 
-def to_object(source: str, on: Target) -> bytes:
-    """Optimise a module for a processor, keep only `ENTRY`, and compile it to an object file."""
-    return _machine(on).emit_object(_optimised(source, on))
+def to_object(program: Program, dtype: DType, on: Target) -> bytes:
+    """A kernel as an object file, optimised for a processor, with `ENTRY` alone visible."""
+    return _machine(on).emit_object(_optimised(program, dtype, on))
 
 
-def to_assembly(source: str, on: Target) -> str:
+def to_assembly(program: Program, dtype: DType, on: Target) -> str:
     """As `to_object`, but as assembly text."""
-    return _machine(on).emit_assembly(_optimised(source, on))
+    return _machine(on).emit_assembly(_optimised(program, dtype, on))
 
 
 def _machine(on: Target):
@@ -68,8 +71,8 @@ def _machine(on: Target):
     )
 
 
-def _optimised(source: str, on: Target):
-    module = llvm.parse_assembly(source)
+def _optimised(program: Program, dtype: DType, on: Target):
+    module = llvm.parse_assembly(to_llvm(program, dtype, on))
     machine = _machine(on)
     module.triple, module.data_layout = on.triple, str(machine.target_data)
     module.get_function(ENTRY).linkage = "external"
@@ -80,6 +83,7 @@ def _optimised(source: str, on: Target):
     # Level 3 makes code a fifth longer, but no faster.
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = program in UNROLLED
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
@@ -90,8 +94,7 @@ def _optimised(source: str, on: Target):
 
 def main(program: Program, dtype: DType, file: str) -> None:
     """Compile a kernel for this machine to a file."""
-    here = target()
-    Path(file).write_bytes(to_object(to_llvm(program, dtype, here), here))
+    Path(file).write_bytes(to_object(program, dtype, target()))
 
 
 if __name__ == "__main__":

@@ -22,14 +22,14 @@ NOT = int(Half.NOT)
 EVERYTHING, KEEP_SCORES, SUM_VALUES = (int(stage) for stage in Stage)
 
 
-def decode(dtype, lanes, vectors, rows, value_rows):
+def decode(dtype, lanes, vectors, rows, added_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
     It returns the number of tasks not yet taken when it stopped. Any number of threads may run it on the same params,
     each with its own workspace. The param `unsound` counts tasks with results that aren't finite, which are invalid.
     """
     rows_at_hand = half_precision(dtype, lanes).rows_at_hand
-    clear, add_values, finish = decode_values(dtype, lanes, value_rows)
+    clear, add_values, finish = decode_values(dtype, lanes, added_rows)
     params_at, open_workspace = record_at(PARAMS["decode"]), workspace_opener("decode")
 
     @compiled

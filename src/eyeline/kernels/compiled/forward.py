@@ -36,7 +36,7 @@ from eyeline.kernels.compiled.records import (
 VISIT_BYTES = VISIT.itemsize
 
 
-def forward(dtype, lanes, vectors, rows, value_rows):
+def forward(dtype, lanes, vectors, rows, _added_rows):
     """The kernel for one element type and vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
     If the params have a rectangle of weights, it computes only that, from the m and l of an earlier pass; else the
@@ -47,7 +47,7 @@ def forward(dtype, lanes, vectors, rows, value_rows):
     """
     prepare, finish = packing(dtype, lanes, vectors)
     visible_keys = masking(dtype, lanes, vectors).visible_keys
-    take_block, write_weights = panel_pass(dtype, lanes, vectors, rows, value_rows)
+    take_block, write_weights = panel_pass(dtype, lanes, vectors, rows)
     begin_task, read_panel, end_task = primitives(dtype, lanes, vectors)
     rows_at_hand = half_precision(dtype, lanes).rows_at_hand
     _, _, length, line = sizes(dtype, lanes, vectors)

@@ -19,6 +19,10 @@ from eyeline.kernels.compiled.softmax import softmax
 from eyeline.kernels.compiled.tiles import rescaled_tile
 from eyeline.kernels.compiled.transpose import transpose_tile
 
+#: The numbers of value columns in the tiles of the weighted sum. Each tile passes over all of a block's values, whose
+#: rows, in a model, lie so that few of them fit in the cache at once: wide tiles pass over them less often.
+VALUE_COLUMNS = (6, 4, 1)
+
 
 class PanelPass(NamedTuple):
     """`take_block(p, work, panel, S, K, V, keys, care)`: updates the panel's m, l and acc by these keys, whose first
@@ -29,8 +33,8 @@ class PanelPass(NamedTuple):
     write_weights: object
 
 
-def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
-    """Panels of `most_vectors` · `lanes` queries, on tiles of `rows` keys and of `value_rows` value columns."""
+def panel_pass(dtype, lanes, most_vectors, rows):
+    """Panels of `most_vectors` · `lanes` queries, on tiles of `rows` keys."""
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, _, line = sizes(dtype, lanes, most_vectors)
@@ -38,7 +42,7 @@ def panel_pass(dtype, lanes, most_vectors, rows, value_rows):
     hidden, one, scale_down = dtype(-1), dtype(1), dtype(1 / SCALE_UP)
     score, weigh = softmax(dtype, lanes, most_vectors, rows)
     columns_at_once, values_tile = ladder(
-        lambda vectors, count: rescaled_tile(dtype, lanes, most_vectors, vectors, count), value_rows, most_vectors
+        lambda vectors, count: rescaled_tile(dtype, lanes, most_vectors, vectors, count), VALUE_COLUMNS, most_vectors
     )
     transpose = transpose_tile(dtype, lanes)
     drop = dropout(dtype, lanes, most_vectors).drop

@@ -29,21 +29,27 @@ def _row_addresses(builder, a, stride, rows, last_row=None):
     return [builder.add(a, builder.mul(row, stride)) for row in clamped]
 
 
+def _step(builder, llvm, lanes, vectors, row_addresses, offset, b_at, sums):
+    """One column of A, `offset` bytes on, times one line of B: added to the sums, row by row."""
+    vector = ir.VectorType(llvm, lanes)
+    size = 4 if isinstance(llvm, ir.FloatType) else 8
+    bs = [builder.load(pointer(builder, b_at, vector, w * lanes * size), align=size) for w in range(vectors)]
+    spread = [
+        splat_value(builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes)
+        for at in row_addresses
+    ]
+    places = [(factor, b) for factor in spread for b in bs]
+    return [fma_value(builder, factor, b, total) for (factor, b), total in zip(places, sums, strict=True)]
+
+
 def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_stride, n):
     """A[rows][n] · B[n][vectors·lanes], row by row, as vectors: the sum of the even terms plus that of the odd ones."""
     vector = ir.VectorType(llvm, lanes)
-    size = 4 if isinstance(llvm, ir.FloatType) else 8
     zero = ir.Constant(vector, [0.0] * lanes)
-    places = [(r, w) for r in range(len(row_addresses)) for w in range(vectors)]
+    count = len(row_addresses) * vectors
 
     def step_on(offset, b_at, sums):
-        """One column of A times one line of B, added to the sums."""
-        bs = [builder.load(pointer(builder, b_at, vector, w * lanes * size), align=size) for w in range(vectors)]
-        spread = [
-            splat_value(builder, builder.load(pointer(builder, builder.add(at, offset), llvm), align=size), lanes)
-            for at in row_addresses
-        ]
-        return [fma_value(builder, spread[r], bs[w], total) for (r, w), total in zip(places, sums, strict=True)]
+        return _step(builder, llvm, lanes, vectors, row_addresses, offset, b_at, sums)
 
     def phis(values, block):
         """Phi nodes for `values`, which are their values when control comes from `block`."""
@@ -60,21 +66,21 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
     pairs_end = builder.and_(n, I64(-2))
     builder.cbranch(builder.icmp_signed(">", pairs_end, I64(0)), loop, rest)
     builder.position_at_end(loop)
-    i, offset, b_at, *sums = phis([I64(0), I64(0), b, *[zero] * (2 * len(places))], start)
-    even = step_on(offset, b_at, sums[: len(places)])
+    i, offset, b_at, *sums = phis([I64(0), I64(0), b, *[zero] * (2 * count)], start)
+    even = step_on(offset, b_at, sums[:count])
     offset_2, b_2 = builder.add(offset, column_stride), builder.add(b_at, b_stride)
-    odd = step_on(offset_2, b_2, sums[len(places) :])
+    odd = step_on(offset_2, b_2, sums[count:])
     after = builder.add(i, I64(2))
     following = [after, builder.add(offset_2, column_stride), builder.add(b_2, b_stride), *even, *odd]
     for phi, value in zip((i, offset, b_at, *sums), following, strict=True):
         phi.add_incoming(value, loop)
     builder.cbranch(builder.icmp_signed("<", after, pairs_end), loop, rest)
     builder.position_at_end(rest)
-    merged = phis([I64(0), b, *[zero] * (2 * len(places))], start)
+    merged = phis([I64(0), b, *[zero] * (2 * count)], start)
     for phi, value in zip(merged, following[1:], strict=True):
         phi.add_incoming(value, loop)
     offset, b_at, *sums = merged
-    even, odd = sums[: len(places)], sums[len(places) :]
+    even, odd = sums[:count], sums[count:]
     builder.cbranch(builder.icmp_signed("==", pairs_end, n), done, last)
     builder.position_at_end(last)
     one_more = step_on(offset, b_at, even)
@@ -84,6 +90,40 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
     for phi, value in zip(ends, one_more, strict=True):
         phi.add_incoming(value, last)
     return [builder.fadd(x, y) for x, y in zip(ends, odd, strict=True)]
+
+
+def _products_in_turn(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_stride, n):
+    """As `_products`, to the bit, but first all even terms and then all odd ones, which takes half the registers: so
+    that tiles can have twice as many rows where registers are few."""
+    vector = ir.VectorType(llvm, lanes)
+    zeros = [ir.Constant(vector, [0.0] * lanes)] * (len(row_addresses) * vectors)
+    column_step, b_step = builder.mul(column_stride, I64(2)), builder.mul(b_stride, I64(2))
+
+    def every_second(offset, b_at, terms):
+        start = builder.block
+        loop, done = (builder.append_basic_block(name) for name in ("product", "product.done"))
+        builder.cbranch(builder.icmp_signed(">", terms, I64(0)), loop, done)
+        builder.position_at_end(loop)
+        begin = [terms, offset, b_at, *zeros]
+        phis = [builder.phi(value.type) for value in begin]
+        left, offset, b_at, *sums = phis
+        sums = _step(builder, llvm, lanes, vectors, row_addresses, offset, b_at, sums)
+        left = builder.sub(left, I64(1))
+        following = [left, builder.add(offset, column_step), builder.add(b_at, b_step), *sums]
+        for phi, first, value in zip(phis, begin, following, strict=True):
+            phi.add_incoming(first, start)
+            phi.add_incoming(value, loop)
+        builder.cbranch(builder.icmp_signed(">", left, I64(0)), loop, done)
+        builder.position_at_end(done)
+        ends = [builder.phi(vector) for _ in sums]
+        for end, zero, value in zip(ends, zeros, sums, strict=True):
+            end.add_incoming(zero, start)
+            end.add_incoming(value, loop)
+        return ends
+
+    even = every_second(I64(0), b, builder.ashr(builder.add(n, I64(1)), I64(1)))
+    odd = every_second(column_stride, builder.add(b, b_stride), builder.ashr(n, I64(1)))
+    return [builder.fadd(x, y) for x, y in zip(even, odd, strict=True)]
 
 
 def plain_tile(dtype: type[np.floating], lanes: int, vectors: int, rows: int, added: bool):
@@ -172,13 +212,15 @@ def rescaled_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int,
     llvm, size = ELEMENTS[element], np.dtype(dtype).itemsize
     vector = ir.VectorType(llvm, lanes)
     stride = lanes * size
+    # AVX-512 has 32 registers, AVX2 16.
+    products_of = _products if stride == 64 else _products_in_turn
 
     @intrinsic
     def tile(typingctx, a, row_stride, column_stride, b, n, c, alpha):
         def codegen(context, builder, signature, args):
             a, row_stride, column_stride, b, n, c, alpha = args
             addresses = _row_addresses(builder, a, row_stride, rows)
-            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+            products = products_of(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
             factors = [builder.load(pointer(builder, alpha, vector, w * stride), align=size) for w in range(vectors)]
             for number, product in enumerate(products):
                 r, w = divmod(number, vectors)
