@@ -33,24 +33,24 @@ class LayerNorm:
     bias: Array
     epsilon: float
 
-    def __call__(self, x: Array) -> Array:
-        """The norm of x, (..., width), in x's own memory."""
-        return layer_norm(x, self.weight, self.bias, self.epsilon, out=x)
+    def __call__(self, x: Array, residual: Array | None = None) -> Array:
+        """The norm of x + residual, (..., width), in x's own memory."""
+        return layer_norm(x, self.weight, self.bias, self.epsilon, residual=residual, out=x)
 
 
 @dataclass(frozen=True)
 class Embeddings:
-    """The tokens' embeddings: word, plus position, plus token type (always the first)."""
+    """The tokens' embeddings: word, plus position, to which the first token type is added already."""
 
     words: StoredMatrix
     positions: Array
-    kind: Array
     norm: LayerNorm
     project: Linear | None
 
     def __call__(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None) -> Array:
         placed = self.positions[: ids.shape[-1]] if positions is None else self.positions[positions]
-        x = self.norm(self.words[ids] + (placed + self.kind))
+        words = self.words[ids]
+        x = self.norm(words, residual=np.broadcast_to(placed, words.shape))
         return x if self.project is None else self.project(x)
 
 
@@ -138,13 +138,13 @@ def read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     # ELECTRA's smaller models have narrower embeddings, and widen them before the first layer.
     _, narrow = tensors.shape("embeddings_project.weight", (width, width))
     first, last = config.first_position, config.first_position + config.positions
-    kind = np.zeros(narrow, np.float32)  # DistilBERT has none
-    if config.token_types:
-        kind = tensors.matrix("embeddings.token_type_embeddings.weight", config.token_types, narrow).whole[0]
+    positions = tensors.matrix("embeddings.position_embeddings.weight", last, narrow).whole[first:]
+    if config.token_types:  # DistilBERT has none
+        kinds = tensors.matrix("embeddings.token_type_embeddings.weight", config.token_types, narrow)
+        positions = positions + kinds.whole[0]
     embeddings = Embeddings(
         tensors.matrix("embeddings.word_embeddings.weight", config.vocabulary_size, narrow),
-        tensors.matrix("embeddings.position_embeddings.weight", last, narrow).whole[first:],
-        kind,
+        positions,
         norm("embeddings.LayerNorm", narrow),
         linear("embeddings_project", width, narrow) if narrow != width else None,
     )
