@@ -65,7 +65,7 @@ def attention(
            [0.27, 0.73]])
     """
     if _are_tensors(q, k, v):
-        from eyeline.torch.attending import attention as on_tensors
+        from eyeline.torch import attention as on_tensors
 
         tensors: Any = (q, k, v)
         result: Any = on_tensors(*tensors, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)
