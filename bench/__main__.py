@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> None:
         "processor": here.cpu,
         "vector_bits": here.bits,
         "threads": THREADS,
-        "team": kernels.report()["team of threads"],
+        "team": kernels.report()["team of threads"].rsplit("/", 1)[-1],  # the library's name, not its folder
         "peak_gigaflops": round(peak, 1),
         "versions": {"python": platform.python_version(), **versions()},
     }
