@@ -96,10 +96,15 @@ def test_tensors_of_a_kind_share_a_plan(made):
 def test_negated_views_go_the_long_way():
     x = torch.randn(1, 2, 9, 4, dtype=torch.complex64)
     q = x.conj().imag  # a view that says "negated" of memory that isn't
-    want = el.attention(q.clone().resolve_neg(), q, q)
     assert q.is_neg()
+    want = el.attention(*[q.clone().resolve_neg()] * 3)
     for _ in range(2):
         assert torch.equal(el.attention(q, q, q), want)
+    # Another view with these strides mustn't get the plan of the copy.
+    p = x.imag
+    assert p.stride() == q.stride()
+    for _ in range(2):
+        assert torch.equal(el.attention(p, p, p), el.attention(*[p.clone()] * 3))
 
 
 @pytest.mark.parametrize("queries", [1, 3])

@@ -28,7 +28,7 @@ def kept(
 ) -> Tensor | None:
     """The output of a call without score modifiers and dropout, if its plan is kept: then only the tensors' addresses
     have to be looked up. Arguments as for `output`."""
-    if not 2 <= q.ndim <= 4 or not q.ndim == k.ndim == v.ndim or q.is_neg() or k.is_neg() or v.is_neg():
+    if not _are_read_in_place(q, k, v):
         return None
     plan, keys = plans.find(_kind(q, k, v, mask, scale, (), tokens_first))
     if plan is None:
@@ -65,10 +65,15 @@ def output(
         tokens_first=tokens_first,
         **dropout,
     )
-    if call.is_kept:
+    if call.is_kept and _are_read_in_place(q, k, v):
         plans.keep(_kind(q, k, v, mask, scale, scores, tokens_first), call.plan)
     result = torch.from_numpy(call.output())
     return result.view(torch.bfloat16) if q.dtype == torch.bfloat16 else result
+
+
+def _are_read_in_place(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Whether the kernels read the memory of these tensors, not of copies with other strides."""
+    return 2 <= q.ndim <= 4 and q.ndim == k.ndim == v.ndim and not (q.is_neg() or k.is_neg() or v.is_neg())
 
 
 def _kind(q: Tensor, k: Tensor, v: Tensor, *options: Any) -> plans.Kind:
