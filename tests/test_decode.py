@@ -52,7 +52,7 @@ def decoded(q, k, v, setting: AttentionSpec) -> Pass | None:
     output = np.ones((*q.shape[:3], v.shape[3]), q.dtype)
     maxima, sums = (np.full(q.shape[:3], np.nan, run.computed(q.dtype)) for _ in range(2))
     plan = run_decode.DecodePlan((*map(form_of, (q, k, v, output)),), setting)
-    pairs = plan.run(memory_of(q, k, v, maxima, sums), address_of(output), None)
+    pairs = plan.run(memory_of(q, k, v, maxima, sums), address_of(output))
     return None if pairs is None else Pass(output, maxima, sums, pairs)
 
 

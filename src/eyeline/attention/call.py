@@ -42,7 +42,7 @@ def attend(
         plan, keys = find(_kind(q, k, v, mask, scale, scores, None, False, False))
         if plan is not None:
             output = np.empty(plan.result, q.dtype)
-            plan.run(address_of(q), address_of(k), address_of(v), address_of(output), (q, k, v, output), keys)
+            plan.run(address_of(q), address_of(k), address_of(v), address_of(output), keys)
             return output
     return Call(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed).output()
 
@@ -161,18 +161,17 @@ class Call:
 
     def forward(self, primitives: Primitives | None = None) -> Pass:
         """Run the kernels' forward pass. A given lse includes the sinks already, so they are then left out."""
-        spec, plan, (B, H, N, E) = self.spec, self.plan, self.plan.forms[3].shape
-        room = None if primitives is None else PrimitiveRoom.of(primitives, self.shape.keys)
-        strides = plan.forms[3].strides
-        output = np.empty((B, H, N, E), self.q.dtype)
-        if strides != output.strides:
-            output = output.reshape(B, N, H, E).transpose(0, 2, 1, 3)
-        without_sinks = self.lse is not None and spec.scores.sinks is not None
-        if without_sinks or self.v.shape[3] != E:
-            if without_sinks:
-                spec = replace(spec, scores=replace(spec.scores, sinks=None))
+        spec, planned = self.spec, self.plan.forms[3]
+        if self.lse is not None and spec.scores.sinks is not None:
+            spec = replace(spec, scores=replace(spec.scores, sinks=None))
+        B, H, N, E = planned.shape
+        if spec is not self.spec or self.v.shape[3] != E:  # another call than planned
             return forward(self.q, self.k, self.v, spec, primitives)
-        return run(plan.forward(room), (self.q, self.k, self.v), output, spec, primitives)
+        output = np.empty((B, H, N, E), self.q.dtype)
+        if planned.strides != output.strides:
+            output = output.reshape(B, N, H, E).transpose(0, 2, 1, 3)
+        room = None if primitives is None else PrimitiveRoom.of(primitives, self.shape.keys)
+        return run(self.plan.forward(room), (self.q, self.k, self.v), output, spec, primitives)
 
     def output(self) -> Array:
         """The result of `attention`."""

@@ -67,15 +67,15 @@ class CallPlan:
             found = self._passes[room] = ForwardPlan(self.forms, self.spec, room)
         return found
 
-    def run(self, q: int, k: int, v: int, output: int, held: object, keys: Keys | None = None) -> None:
-        """Fill the output at this address from q, k and v at theirs; `held` keeps their memory alive, and `keys` are
-        given where they are other than those of the forms."""
+    def run(self, q: int, k: int, v: int, output: int, keys: Keys | None = None) -> None:
+        """Fill the output at this address from q, k and v at theirs, which the caller keeps alive; `keys` are given
+        where they are other than those of the forms."""
         plan = self.forward()
         if plan.run_small(q, k, v, output, keys):
             return
         totals = np.empty(2 * self._rows, computed(self.forms[0].dtype))
         m = address_of(totals)
-        plan.run(Memory(q, k, v, m, m + totals.nbytes // 2), output, (held, totals), keys=keys)
+        plan.run(Memory(q, k, v, m, m + totals.nbytes // 2), output, keys=keys)
 
     def with_keys(self, sizes: KeySizes) -> Keys | None:
         """Other keys for `run`; None if the mask of so many isn't intervals alone. The last ones are kept, since all

@@ -105,21 +105,19 @@ class Params:
         other.held, other.workspace_size = self.held[:], self.workspace_size
         return other
 
-    def point(self, at: Memory, held: object) -> None:
-        """Set the addresses of the arrays, and keep `held` alive."""
+    def point(self, at: Memory) -> None:
+        """Set the addresses of the arrays, which the caller keeps alive."""
         memory, shift, places = self._memory, self._shift, _PLACES[self.program]
         _write(memory, places.q, at.q)
         _write(memory, places.k, at.k - shift[0])
         _write(memory, places.v, at.v - shift[1])
         _write(memory, places.maxima, at.maxima)
         _write(memory, places.sums, at.sums)
-        self.held.append(held)
 
-    def change(self, words: Mapping[int, int], held: object) -> None:
-        """Set words at these places, in bytes, and keep `held` alive."""
-        for place, value in words.items():
-            _write(self._memory, place, value)
-        self.held.append(held)
+    def change(self, words: Mapping[int, int]) -> None:
+        """Set words at these places, in bytes."""
+        for place, word in words.items():
+            _write(self._memory, place, word)
 
     def set(self, name: str, value: int) -> None:
         """Set a field that is a whole number, or the address of a `STRIDED` one: six times as fast as by the record."""

@@ -50,10 +50,10 @@ def laid_out(
 def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
     """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
     places = np.zeros((), kind)
-    begin = _whole_lines(begin)
+    begin = whole_lines(begin)
     for name, size in sizes.items():
         places[name] = begin
-        begin += _whole_lines(size)
+        begin += whole_lines(size)
     return places, begin
 
 
@@ -62,8 +62,8 @@ def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
     return offset(program, name), value.tobytes()
 
 
-def _whole_lines(size: int) -> int:
-    """`size` bytes rounded up to whole cache lines."""
+def whole_lines(size: int) -> int:
+    """`size` bytes, or an address, rounded up to whole cache lines."""
     return -(-size // 64) * 64
 
 

@@ -17,6 +17,8 @@ from eyeline.kernels.compiled.product_params import (
     PRODUCT_TILES,
     Activation,
 )
+from eyeline.kernels.forms import address_of
+from eyeline.kernels.layouts import whole_lines
 from eyeline.kernels.machine import target
 from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
@@ -159,7 +161,7 @@ class PackedMatrix:
         if (D > 1 and x.strides[3] != 4) or not x.flags.aligned:
             x = np.ascontiguousarray(x)
         batch, head, token, _ = x.strides
-        rows = PlacedRows(x.__array_interface__["data"][0], batch, token, x)
+        rows = PlacedRows(address_of(x), batch, token, x)
         return self._times(rows, (max(D, 1), head - 4 * D), (B, N, self.outputs), activation, residual, out)
 
     def _times(
@@ -227,8 +229,7 @@ class PackedMatrix:
         record["panels"], record["panel_block"] = panels, panel_block
         record["weights"], record["bias"] = self._weights.ctypes.data, self._bias.ctypes.data
         record["stored"] = _STORED[self._weights.dtype]
-        table = (8 * (row_block + height) + 63) // 64 * 64
-        workspace = table + 4 * line * (row_block + height)
+        workspace = whole_lines(8 * (row_block + height)) + 4 * line * (row_block + height)
         return _Plan(record.tobytes(), workspace, row_block * panel_block * line * self.inputs, min(workers, tasks))
 
 

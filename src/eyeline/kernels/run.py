@@ -93,21 +93,20 @@ class ForwardPlan:
         self,
         at: Memory,
         output: int,
-        held: object,
         found: PrimitiveResults | None = None,
         keys: run_decode.Keys | None = None,
     ) -> int:
         """Fill the output, m and l at these addresses, and the primitives; returns the number of query-key pairs
-        computed. `held` keeps the arrays alive; `keys` are given where they are other than those of the forms."""
+        computed. `keys` are given where they are other than those of the forms."""
         if self._decode is not None:
-            pairs = self._decode.run(at, output, held, keys)
+            pairs = self._decode.run(at, output, keys)
             if pairs is not None:
                 return pairs
             if keys is not None:  # some row isn't finite
-                return self._with(keys)._sweep_plan().run_at(at, output, held)
+                return self._with(keys)._sweep_plan().run_at(at, output)
         if self._sweep is None:
             self._sweep = self._sweep_plan()
-        return self._sweep.run_at(at, output, held, found)
+        return self._sweep.run_at(at, output, found)
 
     def _with(self, keys: run_decode.Keys) -> ForwardPlan:
         q, k, v, output = self._forms
@@ -152,10 +151,10 @@ class SweepPlan:
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
 
-    def run_at(self, at: Memory, output: int, held: object, found: PrimitiveResults | None = None) -> int:
+    def run_at(self, at: Memory, output: int, found: PrimitiveResults | None = None) -> int:
         """Run the kernel on arrays at these addresses; arguments as for `ForwardPlan.run`."""
         params = self.params.copy()
-        params.point(at, held)
+        params.point(at)
         params.set("output", output)
         if found is not None:
             found.tell(params)
@@ -197,9 +196,7 @@ def run(
     if primitives is not None:
         found = PrimitiveResults(primitives, (*q.shape[:3], spec.keys or k.shape[2]), inside)
     at = memory_of(q, k, v, maxima, sums)
-    return Pass(
-        output, maxima, sums, plan.run(at, address_of(output), (arrays, output, maxima, sums, found), found), found
-    )
+    return Pass(output, maxima, sums, plan.run(at, address_of(output), found), found)
 
 
 def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array, rows: Array, columns: Array) -> Array:
@@ -210,7 +207,7 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
     if rectangle.size:
         maxima, sums, v = np.ascontiguousarray(maxima), np.ascontiguousarray(sums), k[..., :0]
         params = Params("forward", (form_of(q), form_of(k), form_of(v)), spec)
-        params.point(memory_of(q, k, v, maxima, sums), (q, k, maxima, sums))
+        params.point(memory_of(q, k, v, maxima, sums))
         tell_rectangle(params, params.record["rectangle"], rectangle, rows, columns)
         SweepPlan(params, k.shape[2], None).run(params)
     return rectangle

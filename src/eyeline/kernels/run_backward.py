@@ -101,7 +101,8 @@ class _Call:
             return
         maxima, sums = np.ascontiguousarray(maxima), np.ascontiguousarray(sums)
         params = self.params = Params("backward", (form_of(q), form_of(arrays[1]), form_of(v)), spec)
-        params.point(memory_of(*arrays, maxima, sums), (arrays, maxima, sums))
+        params.point(memory_of(*arrays, maxima, sums))
+        params.held += [arrays, maxima, sums]
         record, blocks = params.record, -(-N // QUERY_BLOCK)
         reach = self.reach = np.broadcast_to(_reach(spec.mask, N, M), (B, H, blocks, 2))
         params.held.append(reach)

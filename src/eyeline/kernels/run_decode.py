@@ -21,20 +21,18 @@ from eyeline.masks import LoweredMask
 
 class Keys(NamedTuple):
     """The keys and values of a call where they are other than its plan's: their number M, their strides in bytes, the
-    lowered mask; and the params' words that say so."""
+    lowered mask; and what that changes of the params."""
 
     M: int
     k_strides: tuple[int, ...]
     v_strides: tuple[int, ...]
     mask: LoweredMask | None
-    words: dict[int, int]
     changes: Changes
 
 
 def keys_of(M: int, k_strides: tuple[int, ...], v_strides: tuple[int, ...], mask: LoweredMask | None) -> Keys:
     """M keys and values in arrays (B, G, M, ·) of these strides in bytes, with a mask of intervals alone."""
-    words = key_words("decode", M, k_strides, v_strides, mask)
-    return Keys(M, k_strides, v_strides, mask, words, Changes(words))
+    return Keys(M, k_strides, v_strides, mask, Changes(key_words("decode", M, k_strides, v_strides, mask)))
 
 
 #: The most queries, and the fewest keys, for which this kernel is faster.
@@ -94,18 +92,18 @@ class DecodePlan:
             self._small = SmallPlan(self._params, self._key_heads * self._rows, "unsound")
         return not self._small.run(q, k, v, output, None if keys is None else keys.changes)
 
-    def run(self, at: Memory, output: int, held: object, keys: Keys | None = None) -> int | None:
+    def run(self, at: Memory, output: int, keys: Keys | None = None) -> int | None:
         """Fill the output, m and l at these addresses; `keys` are given where they differ from those of the forms.
 
         Returns the number of query-key pairs computed; None where a row isn't finite, in which case the results are
         invalid and the usual pass must be run.
         """
         params, M, key_heads = self._params.copy(), self._keys, self._key_heads
-        params.point(at, held)
+        params.point(at)
         params.set("output", output)
         if keys is not None:
             M = keys.M
-            params.change(keys.words, keys)
+            params.change(keys.changes.words)
         D, E = params.widths
         cost = self._rows * M * (D + E)
         workers = workers_for(key_heads * cost)

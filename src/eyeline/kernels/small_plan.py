@@ -10,7 +10,7 @@ import ctypes
 
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.launch import Params
-from eyeline.kernels.layouts import offset
+from eyeline.kernels.layouts import offset, whole_lines
 from eyeline.kernels.region import code
 
 #: The most multiply-adds of a small call: some milliseconds, during which Ctrl-C has to wait.
@@ -32,8 +32,8 @@ class SmallPlan:
         program = params.program
         self._held = params  # and with it, what its addresses point to
         self._template = ctypes.create_string_buffer(params.template, len(params.template))
-        totals = _lines(rows * 8)
-        m = _lines(len(params.template))
+        totals = whole_lines(rows * 8)
+        m = whole_lines(len(params.template))
         places = (offset(program, name) // 8 for name in ("q", "k", "v", "m", "l", "output"))
         self._fields = (ctypes.c_int64 * 16)(
             ctypes.c_int64.from_buffer(kernel_cache.kernel(program, params.dtype)).value,  # type: ignore[arg-type]
@@ -58,17 +58,18 @@ class SmallPlan:
 
 
 class Changes:
-    """Words of the params that are others than the plan's: their places, in bytes, and values."""
+    """Words of the params that are others than the plan's.
 
-    def __init__(self, changes: dict[int, int]) -> None:
-        words = [word for place, value in changes.items() for word in (place // 8, value)]
-        self._words = (ctypes.c_int64 * (1 + len(words)))(len(changes), *words)
-        self.address = ctypes.addressof(self._words)
+    Attributes:
+        words: by their places, in bytes.
+        address: of the same as `region.ll` reads it.
+    """
+
+    def __init__(self, words: dict[int, int]) -> None:
+        self.words = words
+        flat = [number for place, word in words.items() for number in (place // 8, word)]
+        self._memory = (ctypes.c_int64 * (1 + len(flat)))(len(words), *flat)
+        self.address = ctypes.addressof(self._memory)
 
 
 _NOTHING = Changes({})
-
-
-def _lines(size: int) -> int:
-    """`size` bytes rounded up to whole cache lines."""
-    return -(-size // 64) * 64

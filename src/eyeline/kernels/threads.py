@@ -10,6 +10,7 @@ import numpy as np
 
 from eyeline.kernels import openmp, pool
 from eyeline.kernels.kernel_cache import Kernel
+from eyeline.kernels.layouts import whole_lines
 from eyeline.kernels.machine import SettingError
 from eyeline.kernels.region import Region
 
@@ -88,7 +89,7 @@ def run(
     Raises:
         SettingError: if `EYELINE_TEAM` isn't one of its values, or there is no such team.
     """
-    stride = -(-workspace_size // 64) * 64
+    stride = whole_lines(workspace_size)
     address, _, memory = workspace(stride * threads)
     if threads == 1:
         while kernel(params, address, most):
@@ -110,7 +111,7 @@ def workspace(size: int) -> tuple[int, int, object]:
     if found[1] < size:
         memory = np.empty(size + 64, np.uint8)
         # All three at once: Ctrl-C may come between any two lines.
-        found = _own.workspace = -(-memory.ctypes.data // 64) * 64, size, memory
+        found = _own.workspace = whole_lines(memory.ctypes.data), size, memory
     return found
 
 

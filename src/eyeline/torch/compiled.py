@@ -39,7 +39,7 @@ def kept(
         result = made.transpose(-2, -3)
     else:
         result = made = torch.empty(plan.result, dtype=q.dtype)
-    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), (q, k, v, made), keys)
+    plan.run(q.data_ptr(), k.data_ptr(), v.data_ptr(), made.data_ptr(), keys)
     return result
 
 
