@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
-from eyeline.kernels.compiled.simd import ELEMENTS, I8, I32, I64, fma_value, pointer, splat_value
+from eyeline.kernels.compiled.memory import prefetch
+from eyeline.kernels.compiled.phi_nodes import come_from, phis
+from eyeline.kernels.compiled.simd import ELEMENTS, I32, I64, fma_value, pointer, splat_value
 
 #: Bytes of a cache line.
 LINE = 64
@@ -190,22 +192,6 @@ def values_tile(dtype: type[np.floating], lanes: int, rows: int, vectors: int):
     return tile
 
 
-def phis(builder, values, block):
-    """Phi nodes for `values`, which are their values when control comes from `block`."""
-    found = []
-    for value in values:
-        phi = builder.phi(value.type)
-        phi.add_incoming(value, block)
-        found.append(phi)
-    return found
-
-
-def come_from(block, found, values):
-    """Set the phi nodes' values for control that comes from `block`."""
-    for phi, value in zip(found, values, strict=True):
-        phi.add_incoming(value, block)
-
-
 def prefetching(builder, line, row, width, apart, count):
     """Prefetch `count` cache lines from the address `line` on, in a row of `width` bytes at `row`; rows are `apart`
     bytes apart. Returns the next `line` and `row`."""
@@ -214,12 +200,3 @@ def prefetching(builder, line, row, width, apart, count):
     line, following = builder.add(line, I64(count * LINE)), builder.add(row, apart)
     ended = builder.icmp_signed(">=", builder.sub(line, row), width)
     return builder.select(ended, following, line), builder.select(ended, following, row)
-
-
-def prefetch(builder, address, offset=0):
-    """Prefetch a cache line into the L2 cache; an invalid address does no harm."""
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32]), "llvm.prefetch.p0i8"
-    )
-    for_reading, second_cache, data = I32(0), I32(2), I32(1)
-    builder.call(function, [pointer(builder, address, I8, offset), for_reading, second_cache, data])

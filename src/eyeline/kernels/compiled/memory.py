@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.simd import ELEMENTS, I8, I32, I64, Vec, pointer, splat_value
@@ -168,3 +168,12 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
         splat_int=filling(ints),
         load_flags=load_flags,
     )
+
+
+def prefetch(builder, address, offset=0):
+    """Prefetch a cache line into the L2 cache; an invalid address does no harm."""
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32]), "llvm.prefetch.p0i8"
+    )
+    for_reading, second_cache, data = I32(0), I32(2), I32(1)
+    builder.call(function, [pointer(builder, address, I8, offset), for_reading, second_cache, data])

@@ -36,6 +36,24 @@ class Segment(NamedTuple):
     run: int
 
 
+def _tiles(lanes, stored):
+    """`tile(left, lower, *arguments)`: the tile for so many rows left, the `lower` one or the highest, with weights of
+    this stored type."""
+    vectors, *heights = PRODUCT_TILES[lanes]
+    many, some, one = (product_tile(lanes, vectors, rows, stored) for rows in (*heights, 1))
+
+    @compiled
+    def tile(left, lower, *arguments):
+        if left == 1:
+            one(*arguments)
+        elif lower:
+            some(*arguments)
+        else:
+            many(*arguments)
+
+    return tile
+
+
 def product(dtype, lanes, *_sizes_of_attention):
     """The kernel for one vector width: `kernel(params, workspace, most)` does up to `most` tasks.
 
@@ -49,9 +67,7 @@ def product(dtype, lanes, *_sizes_of_attention):
     size, vector = 4, 4 * lanes
     line = vectors * vector
     relu, gelu, gelu_tanh, silu = (activation(kind, lanes) for kind in list(Activation)[1:])
-    many, many_float16, many_bfloat16 = (product_tile(lanes, vectors, most_rows, half) for half in Half)
-    some, some_float16, some_bfloat16 = (product_tile(lanes, vectors, some_rows, half) for half in Half)
-    one, one_float16, one_bfloat16 = (product_tile(lanes, vectors, 1, half) for half in Half)
+    plain, float16, bfloat16 = (_tiles(lanes, half) for half in Half)
     params_at = record_at(PRODUCT)
 
     @compiled
@@ -94,25 +110,11 @@ def product(dtype, lanes, *_sizes_of_attention):
             # Two of the lower tiles where a higher one would leave little.
             lower = left <= some_rows or most_rows < left <= 2 * some_rows
             if stored == NOT:
-                if left == 1:
-                    one(at, offset, run, segment, jump, weights, n, to, first)
-                elif lower:
-                    some(at, offset, run, segment, jump, weights, n, to, first)
-                else:
-                    many(at, offset, run, segment, jump, weights, n, to, first)
+                plain(left, lower, at, offset, run, segment, jump, weights, n, to, first)
             elif stored == FLOAT16:
-                if left == 1:
-                    one_float16(at, offset, run, segment, jump, weights, n, to, first)
-                elif lower:
-                    some_float16(at, offset, run, segment, jump, weights, n, to, first)
-                else:
-                    many_float16(at, offset, run, segment, jump, weights, n, to, first)
-            elif left == 1:
-                one_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
-            elif lower:
-                some_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
+                float16(left, lower, at, offset, run, segment, jump, weights, n, to, first)
             else:
-                many_bfloat16(at, offset, run, segment, jump, weights, n, to, first)
+                bfloat16(left, lower, at, offset, run, segment, jump, weights, n, to, first)
             done += some_rows if lower else most_rows
 
     @compiled

@@ -12,12 +12,14 @@ neither on the tile nor on the vector width.
 from __future__ import annotations
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.half_precision import widen_bfloat16, widen_float16
+from eyeline.kernels.compiled.memory import prefetch
 from eyeline.kernels.compiled.params import Half
-from eyeline.kernels.compiled.simd import I8, I16, I32, I64, fma_value, pointer, splat_value
+from eyeline.kernels.compiled.phi_nodes import come_from, phis
+from eyeline.kernels.compiled.simd import I16, I64, fma_value, pointer, splat_value
 
 FLOAT = ir.FloatType()
 #: How far ahead weights are fetched, in bytes: about a block of inputs of one panel.
@@ -30,30 +32,6 @@ def _load_weights(builder, address, lanes, stored):
         return builder.load(pointer(builder, address, ir.VectorType(FLOAT, lanes)), align=4)
     bits = builder.load(pointer(builder, address, ir.VectorType(I16, lanes)), align=2)
     return widen_float16(builder, bits) if stored == Half.FLOAT16 else widen_bfloat16(builder, bits)
-
-
-def _prefetch(builder, address):
-    """Fetch the cache line of an address into the second cache."""
-    at = builder.inttoptr(address, I8.as_pointer())
-    kind = ir.FunctionType(ir.VoidType(), [at.type, I32, I32, I32])
-    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-    read, second, data = I32(0), I32(2), I32(1)
-    builder.call(fetch, [at, read, second, data])
-
-
-def _phis(builder, values, block):
-    """Phi nodes for `values`, which are their values when control comes from `block`."""
-    found = []
-    for value in values:
-        phi = builder.phi(value.type)
-        phi.add_incoming(value, block)
-        found.append(phi)
-    return found
-
-
-def _follow(phis, values, block):
-    for phi, value in zip(phis, values, strict=True):
-        phi.add_incoming(value, block)
 
 
 def product_tile(lanes: int, vectors: int, rows: int, stored: Half):
@@ -78,7 +56,7 @@ def product_tile(lanes: int, vectors: int, rows: int, stored: Half):
                 for w in range(vectors)
             ]
             for b in range(0, line * size, 64):
-                _prefetch(builder, builder.add(weights, I64(b + AHEAD)))
+                prefetch(builder, weights, b + AHEAD)
             xs = [builder.load(pointer(builder, builder.add(a, offset), FLOAT), align=4) for a in at]
             spread = [splat_value(builder, x, lanes) for x in xs]
             return [fma_value(builder, spread[r], ws[w], s) for (r, w), s in zip(places, sums, strict=True)]
@@ -89,28 +67,28 @@ def product_tile(lanes: int, vectors: int, rows: int, stored: Half):
         builder.cbranch(builder.icmp_signed(">", n, I64(0)), segments, done)
 
         builder.position_at_end(segments)
-        state = _phis(builder, [n, run, offset, weights, *[zero] * len(places)], start)
+        state = phis(builder, [n, run, offset, weights, *[zero] * len(places)], start)
         left, run, offset, weights, *sums = state
         steps = builder.select(builder.icmp_signed("<", run, left), run, left)
         builder.branch(loop)
 
         builder.position_at_end(loop)
-        inner = _phis(builder, [steps, offset, weights, *sums], segments)
+        inner = phis(builder, [steps, offset, weights, *sums], segments)
         to_go, offset, weights, *sums = inner
         sums = step(offset, weights, sums)
         to_go = builder.sub(to_go, I64(1))
         offset, weights = builder.add(offset, I64(4)), builder.add(weights, I64(line * size))
-        _follow(inner, [to_go, offset, weights, *sums], loop)
+        come_from(loop, inner, [to_go, offset, weights, *sums])
         builder.cbranch(builder.icmp_signed(">", to_go, I64(0)), loop, ended)
 
         builder.position_at_end(ended)
         left = builder.sub(left, steps)
-        _follow(state, [left, segment, builder.add(offset, jump), weights, *sums], ended)
+        come_from(ended, state, [left, segment, builder.add(offset, jump), weights, *sums])
         builder.cbranch(builder.icmp_signed(">", left, I64(0)), segments, done)
 
         builder.position_at_end(done)
-        ends = _phis(builder, [zero] * len(places), start)
-        _follow(ends, sums, ended)
+        ends = phis(builder, [zero] * len(places), start)
+        come_from(ended, ends, sums)
         return ends
 
     @intrinsic

@@ -18,6 +18,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled.phi_nodes import come_from, phis
 from eyeline.kernels.compiled.simd import ELEMENTS, I64, fma_value, maximum_value, pointer, splat_value
 
 
@@ -51,34 +52,23 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
     def step_on(offset, b_at, sums):
         return _step(builder, llvm, lanes, vectors, row_addresses, offset, b_at, sums)
 
-    def phis(values, block):
-        """Phi nodes for `values`, which are their values when control comes from `block`."""
-        found = []
-        for value in values:
-            phi = builder.phi(value.type)
-            phi.add_incoming(value, block)
-            found.append(phi)
-        return found
-
     start = builder.block
     names = ("product", "product.rest", "product.last", "product.done")
     loop, rest, last, done = (builder.append_basic_block(name) for name in names)
     pairs_end = builder.and_(n, I64(-2))
     builder.cbranch(builder.icmp_signed(">", pairs_end, I64(0)), loop, rest)
     builder.position_at_end(loop)
-    i, offset, b_at, *sums = phis([I64(0), I64(0), b, *[zero] * (2 * count)], start)
+    i, offset, b_at, *sums = phis(builder, [I64(0), I64(0), b, *[zero] * (2 * count)], start)
     even = step_on(offset, b_at, sums[:count])
     offset_2, b_2 = builder.add(offset, column_stride), builder.add(b_at, b_stride)
     odd = step_on(offset_2, b_2, sums[count:])
     after = builder.add(i, I64(2))
     following = [after, builder.add(offset_2, column_stride), builder.add(b_2, b_stride), *even, *odd]
-    for phi, value in zip((i, offset, b_at, *sums), following, strict=True):
-        phi.add_incoming(value, loop)
+    come_from(loop, [i, offset, b_at, *sums], following)
     builder.cbranch(builder.icmp_signed("<", after, pairs_end), loop, rest)
     builder.position_at_end(rest)
-    merged = phis([I64(0), b, *[zero] * (2 * count)], start)
-    for phi, value in zip(merged, following[1:], strict=True):
-        phi.add_incoming(value, loop)
+    merged = phis(builder, [I64(0), b, *[zero] * (2 * count)], start)
+    come_from(loop, merged, following[1:])
     offset, b_at, *sums = merged
     even, odd = sums[:count], sums[count:]
     builder.cbranch(builder.icmp_signed("==", pairs_end, n), done, last)
@@ -86,9 +76,8 @@ def _products(builder, llvm, lanes, vectors, row_addresses, column_stride, b, b_
     one_more = step_on(offset, b_at, even)
     builder.branch(done)
     builder.position_at_end(done)
-    ends = phis(even, rest)
-    for phi, value in zip(ends, one_more, strict=True):
-        phi.add_incoming(value, last)
+    ends = phis(builder, even, rest)
+    come_from(last, ends, one_more)
     return [builder.fadd(x, y) for x, y in zip(ends, odd, strict=True)]
 
 
@@ -104,21 +93,15 @@ def _products_in_turn(builder, llvm, lanes, vectors, row_addresses, column_strid
         loop, done = (builder.append_basic_block(name) for name in ("product", "product.done"))
         builder.cbranch(builder.icmp_signed(">", terms, I64(0)), loop, done)
         builder.position_at_end(loop)
-        begin = [terms, offset, b_at, *zeros]
-        phis = [builder.phi(value.type) for value in begin]
-        left, offset, b_at, *sums = phis
+        state = phis(builder, [terms, offset, b_at, *zeros], start)
+        left, offset, b_at, *sums = state
         sums = _step(builder, llvm, lanes, vectors, row_addresses, offset, b_at, sums)
         left = builder.sub(left, I64(1))
-        following = [left, builder.add(offset, column_step), builder.add(b_at, b_step), *sums]
-        for phi, first, value in zip(phis, begin, following, strict=True):
-            phi.add_incoming(first, start)
-            phi.add_incoming(value, loop)
+        come_from(loop, state, [left, builder.add(offset, column_step), builder.add(b_at, b_step), *sums])
         builder.cbranch(builder.icmp_signed(">", left, I64(0)), loop, done)
         builder.position_at_end(done)
-        ends = [builder.phi(vector) for _ in sums]
-        for end, zero, value in zip(ends, zeros, sums, strict=True):
-            end.add_incoming(zero, start)
-            end.add_incoming(value, loop)
+        ends = phis(builder, zeros, start)
+        come_from(loop, ends, sums)
         return ends
 
     even = every_second(I64(0), b, builder.ashr(builder.add(n, I64(1)), I64(1)))
