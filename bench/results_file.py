@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from eyeline.caches import write_whole
 
 RESULTS = Path(__file__).with_name("results")
 #: The parts of a run, in order, and of the file: each an object of rows by label.
@@ -40,7 +41,4 @@ class ResultsFile:
         rows = self._results[part] | {label: row}
         self._results[part] = {name: rows[name] for name in order if name in rows}
         if self._path is not None:
-            self._path.parent.mkdir(exist_ok=True)
-            whole = self._path.with_suffix(".part")
-            whole.write_text(json.dumps(self._results, indent=2) + "\n")
-            os.replace(whole, self._path)
+            write_whole(self._path, (json.dumps(self._results, indent=2) + "\n").encode())

@@ -31,8 +31,8 @@ def texts_shown(count: int) -> Iterator[Callable[[int], None]]:
 
     Yields a function to call with the number of finished texts.
     """
-    with _bar("texts") as move:
-        yield lambda done: move(done, count, f"{done} of {count} texts")
+    with _bar(worded("texts")) as move:
+        yield lambda done: move(done, count, worded("{done} of {count} texts", done=done, count=count))
 
 
 @contextmanager

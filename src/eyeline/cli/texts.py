@@ -18,12 +18,7 @@ def text_or_stdin(given: str) -> str:
     """
     if given != "-":
         return given
-    from eyeline.answers import QuestionError
-
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig").strip("\r\n")
-    except UnicodeDecodeError as error:
-        raise QuestionError(f"text must be UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from None
+    return _decoded(sys.stdin.buffer.read(), "text must be UTF-8").strip("\r\n")
 
 
 def text_or_file(given: str) -> str:
@@ -36,11 +31,7 @@ def text_or_file(given: str) -> str:
     from eyeline.answers import QuestionError
 
     if os.path.isfile(given):
-        try:
-            return Path(given).read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            byte = f"{error.object[error.start]:#04x} at {error.start}"
-            raise QuestionError(f"{given} must be UTF-8 text, got byte {byte}") from None
+        return _decoded(Path(given).read_bytes(), f"{given} must be UTF-8 text")
     if os.path.isdir(given):
         raise QuestionError(f"text must be a sentence or a file, got the folder {given}")
     if _LOOKS_LIKE_A_FILE.fullmatch(given):
@@ -58,13 +49,16 @@ def lines_of(given: str) -> list[str]:
         QuestionError: if the file isn't UTF-8 text.
         OSError: if it can't be read.
     """
+    data, name = (sys.stdin.buffer.read(), "stdin") if given == "-" else (Path(given).read_bytes(), given)
+    lines = _decoded(data, f"{name} must be UTF-8 text").split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+def _decoded(data: bytes, must: str) -> str:
+    """UTF-8 as text, without a byte order mark; `must` is the rule that an error names."""
     from eyeline.answers import QuestionError
 
-    data = sys.stdin.buffer.read() if given == "-" else Path(given).read_bytes()
     try:
-        lines = data.decode("utf-8-sig").split("\n")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        name = "stdin" if given == "-" else given
-        byte = f"{error.object[error.start]:#04x} at {error.start}"
-        raise QuestionError(f"{name} must be UTF-8 text, got byte {byte}") from None
-    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+        raise QuestionError(f"{must}, got byte {error.object[error.start]:#04x} at {error.start}") from None
