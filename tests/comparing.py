@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 
 import eyeline as el
+from eyeline.kernels.machine import target
 
 
 def same_bits(got: np.ndarray, want: np.ndarray) -> None:
@@ -27,3 +32,19 @@ def same_sight(got: el.Observation, want: el.Observation) -> None:
     assert (el.Weights in got) == (el.Weights in want)
     if el.Weights in want:
         same_bits(got.weights, want.weights)
+
+
+def same_at_any_vector_width(code: str) -> None:
+    """Fails unless a program, which prints a digest of its results, prints the same with vectors of every width."""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "EYELINE_VECTOR_BITS": str(bits)},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for bits in (512, 256, 128)
+        if bits <= target().bits
+    }
+    assert len(digests) == 1

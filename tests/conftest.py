@@ -46,6 +46,17 @@ def no_plans_of_other_tests():
     plans.forget()
 
 
+@pytest.fixture
+def two_threads(monkeypatch):
+    """Two threads at every call, however small."""
+    from eyeline.kernels import launch, threads
+
+    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
+    threads.set_threads(2)
+    yield
+    threads.set_threads(None)
+
+
 def pytest_sessionstart(session):
     """Kernels are compiled before any test, and before pytest-xdist starts its workers, which all find them."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:

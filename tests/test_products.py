@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
 import pytest
+from comparing import same_at_any_vector_width
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eyeline.kernels import launch, products, threads
 from eyeline.kernels.compiled.product_params import INPUT_BLOCK
 from eyeline.kernels.launch import BETWEEN_LOOKS
-from eyeline.kernels.machine import target
 from eyeline.kernels.products import PackedMatrix
 
 TYPES = ("float32", "float16", "bfloat16")
@@ -247,18 +244,7 @@ print(digest.hexdigest())
 
 
 def test_any_vector_width_gives_the_same_bits():
-    widths = [bits for bits in (512, 256, 128) if bits <= target().bits]
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", DIGEST],
-            env={**os.environ, "EYELINE_VECTOR_BITS": str(bits)},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for bits in widths
-    }
-    assert len(digests) == 1
+    same_at_any_vector_width(DIGEST)
 
 
 def test_memory_is_the_matrix_and_the_result():

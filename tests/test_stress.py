@@ -28,15 +28,6 @@ READ = [
 ]
 
 
-@pytest.fixture
-def two_threads(monkeypatch):
-    """Two threads at every call, however small."""
-    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
-    threads.set_threads(2)
-    yield
-    threads.set_threads(None)
-
-
 def tensors(rng, *shape, dtype=np.float32):
     return [torch.from_numpy(rng.standard_normal(shape).astype(dtype)).requires_grad_() for _ in range(3)]
 

@@ -13,7 +13,7 @@ import pytest
 from comparing import same_bits
 
 import eyeline as el
-from eyeline.kernels import launch, openmp, report, threads
+from eyeline.kernels import openmp, report, threads
 from eyeline.kernels.machine import SettingError
 
 torch = pytest.importorskip("torch")
@@ -58,14 +58,6 @@ def write(folder, code):
     file = folder / "script.py"
     file.write_text(BEGIN + code)
     return file
-
-
-@pytest.fixture
-def two_threads(monkeypatch):
-    monkeypatch.setattr(launch, "WORTH_A_THREAD", 0)
-    threads.set_threads(2)
-    yield
-    threads.set_threads(None)
 
 
 def test_torch_is_found_when_it_is_loaded_and_nothing_is_loaded_before():
