@@ -16,12 +16,15 @@ from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
+from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
 from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import is_whole
+from eyeline.traces.projections import Projections, projections
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_inputs import stored_inputs
 from eyeline.traces.stored_layers import stored_layers
 from eyeline.traces.tokenized_text import TokenizedText, of_words
 from eyeline.words import worded
@@ -47,6 +50,7 @@ class Trace:
             width), if they were requested.
         vector_tokens: the positions of those tokens.
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
+        inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Trace:
     vectors: Array | None = None
     vector_tokens: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
+    inputs: KeptInputs | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -204,6 +209,9 @@ class Trace:
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
         }
+        if self.inputs is not None:
+            kept, about["inputs"] = stored_inputs(self.inputs)
+            arrays |= kept
         write_trace(Path(path), arrays, about)
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
@@ -257,6 +265,23 @@ class Trace:
         part = self.layer(layer)
         self.key_head(head)
         return regions.pooled(part, head, queries, keys, rows, columns)
+
+    def projections(self, layer: int, head: int) -> Projections:
+        """Where a head's q, k and v come from, and what becomes of its output: the vectors, and the model's matrices.
+
+        Args:
+            layer, head: counted from 0.
+
+        Raises:
+            TraceError: if there is no such layer or head, the run wasn't recorded with `keep=["input"]`, or the trace
+                is a file's and doesn't have this head's matrices.
+
+        >>> from eyeline.traces import record
+        >>> found = record("time flies like an arrow", keep=["input"]).projections(5, 2)
+        >>> found.W_q.shape, found.x.shape, found.norm_after
+        ((32, 384), (7, 384), 'LayerNorm')
+        """
+        return projections(self, layer, head)
 
     def layer(self, layer: int) -> LayerTrace:
         """A layer, counted from 0.
