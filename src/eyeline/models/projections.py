@@ -1,7 +1,7 @@
 """A layer's projections, head by head: the matrices that make q, k and v of its input, and the one after the heads.
 
-`AttentionParts` finds them in a layer; `HeadMatrices` holds one head's, and computes q, k and v by the textbook. Source:
-Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2.
+`AttentionParts` finds them in a layer; `HeadMatrices` holds one head's, and computes q, k and v by the textbook.
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ class HeadMatrices:
         """The values, (n, E), of inputs x, (n, width): in float64."""
         return _product(x, self.W_v, self.b_v)
 
-    def _placed(
-        self, x: NDArray[np.float64], norm: Array | None, positions: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _placed(self, x: NDArray[np.float64], norm: Array | None, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Normed, then turned, as far as the model does either."""
         if norm is not None:
             x = x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + self.epsilon) * norm
@@ -120,14 +118,15 @@ class AttentionParts:
             (_rows(matrix.whole, *cut), None if bias is None else _rows(bias, *cut))
             for matrix, bias, cut in zip(self.query_key_value.parts, self.query_key_value.biases, cuts, strict=True)
         )
-        norms = (None, None) if self.head_norms is None else tuple(norm.weight for norm in self.head_norms)
+        q_norm, k_norm = self.head_norms or (None, None)
         return HeadMatrices(
             W_q, b_q, W_k, b_k, W_v, b_v,
             np.ascontiguousarray(np.split(self.attended.parts[0].whole, self.heads, axis=1)[head]),
             self.attended.biases[0],
             None if self.rotary is None else self.rotary.speeds,
-            *norms,
-            0.0 if self.head_norms is None else self.head_norms[0].epsilon,
+            None if q_norm is None else q_norm.weight,
+            None if k_norm is None else k_norm.weight,
+            0.0 if q_norm is None else q_norm.epsilon,
         )  # fmt: skip
 
 
@@ -135,9 +134,7 @@ def attention_parts(network: Network, layer: int) -> AttentionParts | None:
     """The parts of a layer's self-attention, counted from 0; None for a network of another kind."""
     if isinstance(network, Encoder):
         block = network.blocks[layer]
-        return AttentionParts(
-            block.query_key_value, block.attended, block.heads, block.heads, norm_after="LayerNorm"
-        )
+        return AttentionParts(block.query_key_value, block.attended, block.heads, block.heads, norm_after="LayerNorm")
     if isinstance(network, Decoder):
         of = network.blocks[layer]
         norms = None if of.query_norm is None or of.key_norm is None else (of.query_norm, of.key_norm)

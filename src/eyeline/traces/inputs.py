@@ -62,6 +62,12 @@ class KeptInputs:
         """The heads whose matrices can be had."""
         return "all" if self.find is not None else tuple(self.stored)
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the vectors in bytes; the matrices are the model's."""
+        arrays = {id(array): array for layer in self.layers for array in vars(layer).values() if array is not None}
+        return sum(array.nbytes for array in arrays.values())
+
     def matrices(self, layer: int, head: int) -> HeadMatrices | None:
         """A head's matrices; None if they can't be had."""
         kept = self.stored.get((layer, head))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.models.projections import HeadMatrices
 from eyeline.traces.errors import TraceError
+from eyeline.traces.inputs import KeptInputs
 from eyeline.words import worded
-
-if TYPE_CHECKING:
-    from eyeline.traces.trace import Trace
 
 Array = NDArray[Any]
 
@@ -22,8 +20,8 @@ Array = NDArray[Any]
 class Projections(HeadMatrices):
     """One head's projections, and the vectors around its layer's attention; all float32.
 
-    q = W_q·x + b_q, k = W_k·x + b_k and v = W_v·x + b_v; q and k are normed and turned by their positions afterwards where
-    the model does so (`query` and `key` compute them as the trace has them). The heads' outputs, joined, go through
+    q = W_q·x + b_q, k = W_k·x + b_k and v = W_v·x + b_v; where the model does so, q and k are normed and turned by
+    their positions afterwards (`query` and `key` compute them as the trace has them). The heads' outputs, joined, go through
     W_o; the sum of all heads' parts and b_o is `added`, and residual + added is the state after attention, which
     `norm_after` norms if there is one.
 
@@ -52,11 +50,8 @@ class Projections(HeadMatrices):
     positions: Array | None
 
 
-def projections(trace: Trace, layer: int, head: int) -> Projections:
-    """The projections of a head of a trace; see `Trace.projections`."""
-    trace.layer(layer)
-    trace.key_head(head)
-    kept = trace.inputs
+def projections(kept: KeptInputs | None, layer: int, head: int) -> Projections:
+    """The projections of a head, of what its trace kept; see `Trace.projections`."""
     if kept is None:
         raise TraceError(
             worded(
@@ -66,7 +61,7 @@ def projections(trace: Trace, layer: int, head: int) -> Projections:
         )
     found = kept.matrices(layer, head)
     if found is None:
-        names = ", ".join(f"L{one}H{other}" for one, other in kept.heads) or worded("none")
+        names = ", ".join(f"L{one}H{other}" for one, other in kept.stored) or worded("none")
         raise TraceError(
             worded(
                 "head must be one whose matrices the trace has ({heads}), got L{layer}H{head}; record it with "

@@ -45,7 +45,11 @@ def stored_inputs(kept: KeptInputs) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 def opened_inputs(
-    tensors: StoredArrays, entry: StoredSettings, heads: tuple[int, int], tokens: tuple[int, int], widths: tuple[int, int]
+    tensors: StoredArrays,
+    entry: StoredSettings,
+    heads: tuple[int, int],
+    tokens: tuple[int, int],
+    widths: tuple[int, int],
 ) -> KeptInputs:
     """Load the inputs from a file, and check them.
 
@@ -103,5 +107,3 @@ def _is_place(value: object, layers: int, heads: int) -> bool:
         return False
     whole = all(isinstance(part, int) and not isinstance(part, bool) for part in value)
     return bool(whole and 0 <= value[0] < layers and 0 <= value[1] < heads)
-
-

@@ -281,7 +281,9 @@ class Trace:
         >>> found.W_q.shape, found.x.shape, found.norm_after
         ((32, 384), (7, 384), 'LayerNorm')
         """
-        return projections(self, layer, head)
+        self.layer(layer)
+        self.key_head(head)
+        return projections(self.inputs, layer, head)
 
     def layer(self, layer: int) -> LayerTrace:
         """A layer, counted from 0.

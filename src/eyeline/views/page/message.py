@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eyeline.traces import Trace
 from eyeline.version import VERSION
-from eyeline.views.page.requests import KINDS
+from eyeline.views.page.requests import KINDS, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
 #: The version of the header's format.
@@ -107,6 +107,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "distance": None if found.distance is None else _rounded(found.distance),
         "aside": _rounded(found.aside),
         "picture": list(found.pictures.shape[2:]),
+        "projections": projections.entry(trace),
     }
 
 
