@@ -76,8 +76,9 @@ def kept_heads(names: Sequence[str], layers: int, heads: int) -> tuple[tuple[int
 
 
 def keep_of(names: Sequence[str], keep: Keep, layers: int = 10_000, heads: int = 10_000) -> Keep:
-    """`keep`, with what `record(keep=…)` names: "input", or heads such as "L0H3", which imply it."""
+    """`keep`, with what `record(keep=…)` names: "input", "vectors", or heads such as "L0H3", which imply "input"."""
     if isinstance(names, str):
         raise TraceError(f"keep must be a list of names, got {names!r:.40}; write [{names!r:.40}]")
-    named = kept_heads([name for name in names if name != "input"], layers, heads)
-    return replace(keep, input=keep.input or bool(names), heads=named)
+    named = kept_heads([name for name in names if name not in ("input", "vectors")], layers, heads)
+    vectors = "all" if "vectors" in names else keep.vectors
+    return replace(keep, vectors=vectors, input=keep.input or "input" in names or bool(named), heads=named)

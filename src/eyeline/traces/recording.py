@@ -70,8 +70,9 @@ def record(
         mask: "causal" (no looking ahead) or any mask, in addition to the model's own mask.
         scale: the factor of the scores; as trained if not given.
         values: whether to keep values, which are needed to show a token's new vector.
-        keep: what else to keep: "input" for what goes into each layer's projections and what attention adds, which
-            `Trace.projections` needs; and heads, such as "L0H3", whose matrices the trace's file is to have.
+        keep: what else to keep: "vectors" for `Trace.vectors` of all tokens; "input" for what goes into each layer's
+            projections and what attention adds, which `Trace.projections` needs; and heads, such as "L0H3", whose
+            matrices the trace's file is to have.
         cancelled: called before each layer; returns whether to stop.
         progress: called with a line of text at each step of fetching a model, and of running it.
 

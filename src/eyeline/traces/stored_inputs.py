@@ -18,8 +18,10 @@ Array = NDArray[Any]
 _OPTIONAL = ("b_q", "b_k", "b_v", "b_o", "rotary", "q_norm", "k_norm")
 
 
-def stored_inputs(kept: KeptInputs) -> tuple[dict[str, Array], dict[str, Any]]:
-    """The arrays of the inputs, and their metadata entry."""
+def stored_inputs(kept: KeptInputs | None) -> tuple[dict[str, Array], dict[str, Any] | None]:
+    """The arrays of the inputs, and their metadata entry; nothing and None if they weren't kept."""
+    if kept is None:
+        return {}, None
     arrays: dict[str, Array] = {}
     for number, layer in enumerate(kept.layers):
         named = {name: array for name, array in vars(layer).items() if array is not None}

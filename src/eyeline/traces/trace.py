@@ -169,14 +169,13 @@ class Trace:
                 seen.append(found)
             if keep.read:
                 read.append(layer.observe(keep.read) if measured or found is None else found)
-        (H, _, D), (G, _, _) = layers[0].q.shape, layers[0].k.shape
-        E = 0 if layers[0].v is None else layers[0].v.shape[2]
+        (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
         if kind is None:
             causal = all(arrays.allowed.kind == "causal" for arrays in layers)
             kind = "cross" if keys is not None else "decoder" if causal else "encoder"
         return Trace(
             name,
-            Sizes(model, len(layers), H, G, D, E, positions),
+            Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions),
             kind,
             queries,
             keys,
@@ -199,7 +198,10 @@ class Trace:
         """
         check_plain(self.layers, self.model.name, worded("saved"))
         arrays, layers = stored_layers(self.layers)
-        arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
+        inputs, kept = stored_inputs(self.inputs)
+        arrays |= inputs | {
+            f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None
+        }
         about = {
             "schema": SCHEMA,
             "name": self.name,
@@ -208,10 +210,8 @@ class Trace:
             "queries": self.queries.stored(),
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
+            "inputs": kept,
         }
-        if self.inputs is not None:
-            kept, about["inputs"] = stored_inputs(self.inputs)
-            arrays |= kept
         write_trace(Path(path), arrays, about)
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
@@ -267,14 +267,10 @@ class Trace:
         return regions.pooled(part, head, queries, keys, rows, columns)
 
     def projections(self, layer: int, head: int) -> Projections:
-        """Where a head's q, k and v come from, and what becomes of its output: the vectors, and the model's matrices.
-
-        Args:
-            layer, head: counted from 0.
+        """Where the q, k and v of a head, counted from 0, come from, and what becomes of its output.
 
         Raises:
-            TraceError: if there is no such layer or head, the run wasn't recorded with `keep=["input"]`, or the trace
-                is a file's and doesn't have this head's matrices.
+            TraceError: if there is no such layer or head, or its matrices and inputs weren't kept.
 
         >>> from eyeline.traces import record
         >>> found = record("time flies like an arrow", keep=["input"]).projections(5, 2)
@@ -286,11 +282,7 @@ class Trace:
         return projections(self.inputs, layer, head)
 
     def layer(self, layer: int) -> LayerTrace:
-        """A layer, counted from 0.
-
-        Raises:
-            TraceError: if there is no such layer.
-        """
+        """A layer, counted from 0; raises `TraceError` if there is no such layer."""
         if not is_whole(layer) or not 0 <= layer < len(self.layers):
             raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
         return self.layers[layer]
