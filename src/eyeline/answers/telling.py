@@ -31,7 +31,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Telling:
+class TellingHead:
     """A weight of one word on another, and its head.
 
     Attributes:
@@ -53,7 +53,7 @@ class Telling:
     why: Why
 
 
-def telling(trace: Trace, token: int | None = None, *, layer: int | None = None) -> Telling | None:
+def telling(trace: Trace, token: int | None = None, *, layer: int | None = None) -> TellingHead | None:
     """Find the sharpest weight of one word on another among the heads of the last layers.
 
     The last third of the layers is searched, at least two. Heads that look at the previous, the next or the same token
@@ -83,8 +83,9 @@ def telling(trace: Trace, token: int | None = None, *, layer: int | None = None)
     rows = _looking(trace.queries, token)
     looked_at = _is_word(trace.across)
     best: dict[Why, tuple[float, int, int, int, int]] = {}
-    for place, labels in zip(layers, kinds_of(trace, layers), strict=True):
-        telling_heads = np.array([PLAIN.isdisjoint(names) for names in labels])
+    kinds = kinds_of(trace)
+    for place in layers:
+        telling_heads = np.array([PLAIN.isdisjoint(names) for names in kinds[place]])
         for block, weights in _blocks(trace, trace.layers[place], rows):
             weights[..., ~looked_at] = 0
             for why, heads, candidates in _candidates(weights, block, telling_heads, trace.keys is None):
@@ -96,7 +97,7 @@ def telling(trace: Trace, token: int | None = None, *, layer: int | None = None)
     for why in _chosen(best):
         weight, place, head, query, key = best[why]
         token, key = (text.words[-index].tokens[0] for text, index in ((trace.queries, query), (trace.across, key)))
-        return Telling(-place, -head, token, key, weight, why)
+        return TellingHead(-place, -head, token, key, weight, why)
     return None
 
 
@@ -142,9 +143,7 @@ def _is_word(text: TokenizedText) -> NDArray[np.bool_]:
     return np.array([span is not None and not is_punctuation(text.text[slice(*span)]) for span in spans], np.bool_)
 
 
-def _blocks(
-    trace: Trace, layer: LayerTrace, rows: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], Array]]:
+def _blocks(trace: Trace, layer: LayerTrace, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Array]]:
     """The weights of some words on all words, a few rows at a time: their indices, and (H, rows, words)."""
     keys = np.array([word.tokens[0] for word in trace.across.words])
     for start in range(0, len(rows), _BLOCK):

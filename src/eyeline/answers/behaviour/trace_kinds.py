@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
 
 import numpy as np
 
 from eyeline.answers.behaviour.head_labels import LABELS, MIXED, apply, labels_for
-from eyeline.answers.behaviour.head_measures import FIRST, Array, measures, readouts, sink
-from eyeline.answers.behaviour.token_groups import PUNCTUATION, SPECIAL, TokenGroups, is_punctuation
+from eyeline.answers.behaviour.head_measures import Array, measures, readouts, sink
+from eyeline.answers.behaviour.token_groups import FIRST, PUNCTUATION, SPECIAL, TokenGroups, is_punctuation
 from eyeline.readouts import Entropy
 from eyeline.traces import LayerTrace, Trace
+from eyeline.traces.measures import Measures
 from eyeline.traces.tokenized_text import TokenizedText
 
-Kinds = list[tuple[str, ...]]
 _KEYS = {label.label: label.key for label in LABELS} | {MIXED: MIXED}
+#: By the trace's measures, which a server keeps when it drops the arrays of an old trace.
+_found: weakref.WeakKeyDictionary[Measures, list[list[list[str]]]] = weakref.WeakKeyDictionary()
 
 
-def kinds_of(trace: Trace, layers: Sequence[int] | None = None) -> list[Kinds]:
-    """The short names of the labels that apply to each head, by precedence.
+def kinds_of(trace: Trace) -> list[list[list[str]]]:
+    """The short names of the labels that apply to each head, by precedence. They are computed once for a trace.
 
-    They are those of `heads` but for "induction", whose test needs runs of its own. Where queries and keys are different
-    texts, no key is the previous, the next or the same token.
-
-    Args:
-        trace: the trace.
-        layers: the layers, counted from 0; all if not given.
+    They are those of `heads` but for "induction", whose test needs runs of its own. Where queries and keys are
+    different texts, no key is the previous, the next or the same token.
 
     Returns:
-        For each of these layers, for each head, one name or more; "mixed" if no label applies.
+        For each layer, for each head, one name or more; "mixed" if no label applies.
 
     >>> from eyeline.traces import record
     >>> kinds_of(record("time flies like an arrow"))[0][2]
-    ('previous',)
+    ['previous']
     """
-    across, causal = trace.across, trace.kind == "decoder"
-    groups = groups_of_keys(across)
-    labels = labels_for(len(across), causal)
-    chosen = range(len(trace.layers)) if layers is None else layers
-    result: list[Kinds] = []
-    for place in chosen:
-        table = _measures(trace.layer(place), trace, groups)
-        heads = range(trace.model.heads)
-        names = [apply(labels, {name: float(numbers[head]) for name, numbers in table.items()}) for head in heads]
-        result.append([tuple(_KEYS[name] for name in found) for found in names])
+    known = _found.get(trace.measures)
+    if known is None:
+        known = _found[trace.measures] = _kinds_of(trace)
+    return known
+
+
+def _kinds_of(trace: Trace) -> list[list[list[str]]]:
+    groups = groups_of_keys(trace.across)
+    labels = labels_for(len(trace.across), trace.kind == "decoder")
+    result = []
+    for layer in trace.layers:
+        table = _measures(layer, trace.keys is None, groups)
+        numbers = [{name: float(values[head]) for name, values in table.items()} for head in range(trace.model.heads)]
+        result.append([[_KEYS[name] for name in apply(labels, each)] for each in numbers])
     return result
 
 
@@ -54,8 +56,9 @@ def groups_of_keys(text: TokenizedText) -> TokenGroups:
     return TokenGroups(special, np.array([is_punctuation(piece) for piece in texts], np.bool_))
 
 
-def _measures(layer: LayerTrace, trace: Trace, groups: TokenGroups) -> dict[str, Array]:
-    if trace.keys is None:
+def _measures(layer: LayerTrace, same_text: bool, groups: TokenGroups) -> dict[str, Array]:
+    """The measures that decide the labels, (H,) each."""
+    if same_text:
         return measures(layer, layer.observe(readouts(groups)), groups)
     seen = layer.observe([Entropy(), groups.readout])
     mass = seen.group_mass.reshape(*layer.lse.shape, -1)
