@@ -79,9 +79,17 @@ interface HeadArrays extends HeadShape {
   q: Float32Array;
   k: Float32Array;
   v: Float32Array | null;
-  lse: Float32Array;
+  lse: Float32Array | Float64Array;
   scale: number;
   mask: HeadMask;
+}
+
+/** What is changed in attention: whether tokens may look ahead, how many last tokens are padding, which keys are out. */
+interface Changes {
+  ahead: boolean;
+  padded: number;
+  scaled: boolean;
+  removed: number[];
 }
 
 /** The thumbnails of all heads of a trace. */
