@@ -32,6 +32,7 @@ interface TraceEntry {
   aside: number[][];
   kinds: string[][][] | null;
   picture: [rows: number, columns: number] | null;
+  projections: "all" | [layer: number, head: number][] | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -106,6 +107,15 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+}
+
+/** The further keys of a reply to "projections". */
+interface ProjectionsReply {
+  shapes: Record<string, [rows: number, columns: number]>;
+  bias_length: number;
+  norm_before: string | null;
+  norm_after: string | null;
+  epsilon: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

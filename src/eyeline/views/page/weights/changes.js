@@ -7,14 +7,14 @@ const LONGEST = 1024; // tokens of a text whose whole map may be computed anew
 /**
  * What the state changes in a trace's attention; null if nothing. The future and padding are those of self-attention: a
  * token is ahead of another, and the last tokens are padding, in one text.
- * @type {(state: State, trace: Trace) => Changes | null}
+ * @type {(state: State, trace: Trace) => HeadChanges | null}
  */
 export const changesOf = (state, trace) => {
   const N = trace.keys.length;
   if (Math.max(N, trace.queries.length) > LONGEST) return null;
   const causal = trace.layers.every((layer) => layer.mask.kind === "causal");
   const whole = trace.layers.every((layer) => layer.scale === 1);
-  /** @type {Changes} */
+  /** @type {HeadChanges} */
   const changes = {
     ahead: state.ahead || trace.crossing || causal,
     padded: trace.crossing ? 0 : Math.min(state.padded, N),
@@ -32,7 +32,7 @@ export const changeable = (trace) => Math.max(trace.keys.length, trace.queries.l
 export class ChangedHead extends Head {
   /**
    * @param {Head} head
-   * @param {Changes} changes
+   * @param {HeadChanges} changes
    * @param {Uint8Array} seen where queries may look, (N, M), with the changes
    */
   constructor(head, { scaled }, seen) {
@@ -55,7 +55,7 @@ export class ChangedHead extends Head {
 
 /**
  * Where queries may look with the changes, (N, M).
- * @type {(head: Head, changes: Changes) => Uint8Array}
+ * @type {(head: Head, changes: HeadChanges) => Uint8Array}
  */
 const seenBy = (head, { ahead, padded, removed }) => {
   const { N, M } = head;
@@ -72,7 +72,7 @@ const kept = new WeakMap();
 
 /**
  * Heads of one layer with changes. Heads whose mask is one word share the changed mask.
- * @type {(heads: Head[], changes: Changes) => ChangedHead[]}
+ * @type {(heads: Head[], changes: HeadChanges) => ChangedHead[]}
  */
 export const changed = (heads, changes) => {
   const key = JSON.stringify(changes);
