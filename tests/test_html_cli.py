@@ -38,7 +38,7 @@ def test_it_opens_with_the_token_layer_and_head_that_were_asked_for(say, page):
         "head": 6,
         "token": 2,  # [CLS] time flies
         "unit": "words",
-        "special": False,
+        "special": "grey",
     }
     assert [trace["name"] for trace in blocks.header["traces"]] == ["as trained"]
     found = el.explain(FLIES, "flies", layer=2, head=6)
@@ -50,7 +50,7 @@ def test_without_a_token_none_is_pinned(page):
     _, blocks = page("explain", FLIES, "--pieces", "--special")
     state = blocks.header["state"]
     assert (state["token"], state["layer"], state["head"]) == (None, 5, "mean")
-    assert (state["unit"], state["special"]) == ("pieces", True)
+    assert (state["unit"], state["special"]) == ("pieces", "shown")
 
 
 def test_steps_open_at_the_head_that_is_printed(page):

@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 STATES = [
     "view=matrix",
     "view=overview layer=0 head=1 order=entropy language=vi theme=dark",
-    "view=matrix head=max unit=pieces special=yes token=2 toward=to scale=log clipped=1,2 box=1.5,0,4.25,3",
+    "view=matrix head=max unit=pieces special=shown token=2 toward=to scale=log clipped=1,2 box=1.5,0,4.25,3",
     "view=steps layer=0 token=3 ahead=no scaled=no removed=1,4 threshold=0.25",
     "view=compare trace=1 other=0,1,mean",
     "view=compare other=1,0,2 scale=rank theme=light language=en",
@@ -55,7 +55,7 @@ def words_of(page):
 
 def test_numbers_as_csv_are_the_librarys(shown):
     trace = pages.trace("time flies like an arrow", pieces=1, mask=Causal(), special=False)
-    page = shown(trace, "view=matrix head=1 special=yes layer=0")
+    page = shown(trace, "view=matrix head=1 special=shown layer=0")
     data, name = taken(page, "csv")
     assert name == "eyeline-matrix-L0H1-time-flies-like-an-arrow.csv"
     assert data.count(b"\r\n") == data.count(b"\n") == 6
@@ -69,7 +69,7 @@ def test_numbers_as_csv_are_the_librarys(shown):
 
 def test_numbers_as_json_say_what_they_are_of(shown):
     trace = pages.trace("time flies")
-    page = shown(trace, "view=matrix special=yes clipped=1")
+    page = shown(trace, "view=matrix special=shown clipped=1")
     data, name = taken(page, "json")
     assert name.endswith("-L1-mean-time-flies.json")
     found = json.loads(data)
@@ -152,7 +152,7 @@ def test_pictures_are_sound_and_the_png_has_twice_the_svgs_pixels(shown):
 @pytest.mark.parametrize("text", pages.HOSTILE.values(), ids=pages.HOSTILE)
 def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
     page = shown(
-        pages.trace(text, pieces=1, heads=1, name="</svg><script>window.ran=1</script>"), "view=matrix special=yes"
+        pages.trace(text, pieces=1, heads=1, name="</svg><script>window.ran=1</script>"), "view=matrix special=shown"
     )
     svg, _ = taken(page, "svg")
     names = {part.tag.removeprefix(SVG) for part in ElementTree.fromstring(svg).iter()}

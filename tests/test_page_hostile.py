@@ -41,7 +41,7 @@ def test_every_view_of_a_hostile_text_is_inert(page_of, kind):
 
 def test_pieces_of_hostile_words_are_inert_too(page_of):
     text = " ".join(text for kind, text in pages.HOSTILE.items() if kind != "long")
-    shown = page_of(pages.trace(text, pieces=3), words="unit=pieces special=yes token=2")
+    shown = page_of(pages.trace(text, pieces=3), words="unit=pieces special=shown token=2")
     for _ in each_view(shown):
         inert(shown)
 

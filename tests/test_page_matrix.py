@@ -122,7 +122,7 @@ def matrix_of(page_of):
 )
 def test_weights_under_the_cursor_are_the_librarys(matrix_of, head, unit):
     trace = pages.trace(TEXT)
-    matrix = matrix_of(trace, f"head={head} unit={unit} special=yes")
+    matrix = matrix_of(trace, f"head={head} unit={unit} special=shown")
     expected = given(trace, head, unit)
     for row, column in [(0, 0), (1, 3), (len(expected) - 1, len(expected) - 1), (2, 1)]:
         said = matrix.at(row, column)
@@ -163,7 +163,7 @@ def test_what_may_not_be_looked_at_is_hatched_and_is_no_zero(matrix_of):
     q, k = np.zeros((1, 1, 6, 2), np.float32), np.zeros((1, 1, 6, 2), np.float32)
     q[..., 0], k[..., 0, 0] = 8, -8
     trace = Trace.of(q, k, mask=Causal(), scale=1.0, queries=list("abcdef"))
-    matrix = matrix_of(trace, "special=yes")
+    matrix = matrix_of(trace, "special=shown")
     assert "may not look there" in matrix.at(1, 3)["weight"]
     assert float(matrix.at(4, 0)["weight"].replace("−", "-")) == pytest.approx(0, abs=1e-9)
     assert matrix.page.locator(".veil").is_visible()
@@ -182,7 +182,7 @@ def test_what_may_not_be_looked_at_is_hatched_and_is_no_zero(matrix_of):
 @pytest.mark.parametrize("mask", [Causal(), Window(1, 1)])
 def test_cells_that_are_hidden_are_those_of_the_mask(matrix_of, mask):
     trace = pages.trace(TEXT, pieces=1, mask=mask)
-    matrix = matrix_of(trace, "special=yes")
+    matrix = matrix_of(trace, "special=shown")
     allowed = np.asarray(mask.dense(7, 7))
     for row, column in [(0, 0), (0, 1), (2, 1), (3, 0), (4, 6), (6, 6)]:
         assert ("may not" in matrix.at(row, column)["weight"]) == (not allowed[row, column])
@@ -371,7 +371,7 @@ def test_many_cells_in_a_pixel_are_their_mean_and_this_is_said(matrix_of):
 
 @pytest.mark.parametrize("text", pages.HOSTILE.values(), ids=pages.HOSTILE)
 def test_hostile_texts_stay_texts(matrix_of, text):
-    matrix = matrix_of(pages.trace(text, pieces=1, heads=1), "special=yes")
+    matrix = matrix_of(pages.trace(text, pieces=1, heads=1), "special=shown")
     matrix.at(1, 1)
     assert matrix.page.evaluate("window.ran") is None
     assert "\u202e" not in matrix.page.locator(".readout").inner_text()

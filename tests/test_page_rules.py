@@ -96,7 +96,7 @@ def test_a_vietnamese_page_says_nothing_in_english(page_of, words, which, reques
     english = [
         texts[0] for texts in words.values() if texts[0] != texts[1] and "{" not in texts[0] and len(texts[0]) > 6
     ]
-    shown = page_of(request.getfixturevalue(which), language="vi-VN", words="token=2 special=yes")
+    shown = page_of(request.getfixturevalue(which), language="vi-VN", words="token=2 special=shown")
     for view in each_view(shown):
         assert shown.locator(".eyeline").get_attribute("lang") == "vi"
         text = shown.inner_text(".eyeline") + " ".join(
@@ -153,7 +153,7 @@ FAINT = """() => {
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("which", ["two", "crossing"])
 def test_every_text_has_contrast_enough(page_of, which, dark, request):
-    shown = page_of(request.getfixturevalue(which), dark=dark, words="token=2 special=yes")
+    shown = page_of(request.getfixturevalue(which), dark=dark, words="token=2 special=shown")
     for view in each_view(shown):
         assert shown.evaluate(FAINT) == [], view
     shown.get_by_role("button", name="Take it away").click()

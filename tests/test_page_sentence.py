@@ -351,7 +351,7 @@ def test_text_from_right_to_left(page_of):
 
 def test_scripts_mixed_in_a_line_stand_as_their_own_text_does(page_of):
     text = "הזמן flies (in 2024), والوقت יטוס"
-    page = page_of(trace(text), words="special=yes")
+    page = page_of(trace(text), words="special=shown")
     expect(page.locator(".token")).to_have_count(8)
     drawn = page.locator(".token:not(.label)").evaluate_all("all => all.map((one) => one.getBoundingClientRect().left)")
     page.evaluate(
@@ -425,7 +425,7 @@ def test_hostile_texts_are_text(page_of):
     page = page_of([trace(HOSTILE[name]) for name in names])
     for place, name in enumerate(names):
         for pinned in ("", " token=1"):
-            go(page, f"trace={place} special=yes{pinned}")
+            go(page, f"trace={place} special=shown{pinned}")
             expect(page.locator("[data-kind~=pinned]")).to_have_count(1 if pinned else 0)
         drawn = "".join(page.locator(".token:not(.label, .part), .glyph").all_text_contents())
         typed = "".join(printable(word) for word in HOSTILE[name].split(" "))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from eyeline.serving import Session, listen
-from eyeline.serving.framing import framed
 from eyeline.serving.guard import LARGEST
 from eyeline.views.page import Page
+from eyeline.views.page.framing import framed
 from tests.served import Served, session_of, unframed
 
 TEXT = "the cat ran"

@@ -12,11 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from eyeline.serving.framing import framed
 from eyeline.serving.guard import Guard
 from eyeline.serving.refusal import RefusalError, as_json
 from eyeline.serving.requests import read_json, run_request
 from eyeline.views.page import joining
+from eyeline.views.page.framing import framed
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -16,7 +16,8 @@ from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
-from eyeline.views.page.message import RequestError, trace_entry
+from eyeline.views.page.message import trace_entry
+from eyeline.views.page.requests.request import RequestError
 
 if TYPE_CHECKING:
     from eyeline.traces.text_model import AnyModel

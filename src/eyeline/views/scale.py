@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+#: The possible ends of a scale.
+ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 SWAMPS = 4  # times the next longest: a bar beyond this would flatten the others
+
+
+def scale_end(numbers: Iterable[float]) -> float:
+    """The end of a scale from zero: the smallest of 1, 2, 5, 10, 20, 50 and 100% that isn't below any of the numbers.
+
+    A bar's length and a shade are number / end.
+
+    >>> scale_end([0.32, 0.17]), scale_end([0.004]), scale_end([])
+    (0.5, 0.01, 0.01)
+    """
+    most = max(numbers, default=0.0)
+    return next((end for end in ENDS if most <= end * (1 + 1e-9)), most)
 
 
 def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:

@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
+from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
+    for request in page.stored:
+        data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     module = _module()
     first = [
         _block("header", deflated(_json([header, contents]))),
@@ -126,6 +129,16 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         data="\n".join(_block(name, data[name]) for name in order),
     )
     return text.encode()
+
+
+def stored_name(request: Mapping[str, Any]) -> str:
+    """The name of the block that holds the reply to a request.
+
+    >>> stored_name({"kind": "projections", "trace": 0, "layer": 5, "head": 2})
+    'projections-0-5-2'
+    """
+    named = (request.get(key) for key in ("kind", "trace", "layer", "head", "token"))
+    return "-".join(str(part) for part in named if part is not None)
 
 
 @cache

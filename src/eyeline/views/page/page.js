@@ -138,11 +138,11 @@ export class Page {
   }
 
   /**
-   * The indices of a line's shown units: those that aren't set aside, unless the state shows all.
+   * The indices of a line's shown units: those that aren't set aside, unless the state shows them one by one.
    * @param {Unit[]} units
    */
   shown(units) {
-    const kept = units.filter((unit) => this.state.special || !unit.aside);
+    const kept = units.filter((unit) => this.state.special === "shown" || !unit.aside);
     return (kept.length ? kept : units).map((unit) => unit.index);
   }
 }

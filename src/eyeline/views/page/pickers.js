@@ -108,7 +108,13 @@ export const createPickers = (page) => {
       page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
     const places = state.view === "compare" ? [] : placePickers(page, [state.trace, state.layer, state.head], chosen);
     const aside = [...trace.queries.words, ...trace.keys.words].some((unit) => unit.aside);
-    const special = tick(page.say("special"), state.special, (on) => page.set({ special: on, box: null }));
+    /** @type {[SpecialTokens, string][]} */
+    const ways = [
+      ["grey", page.say("special.grey")], ["shown", page.say("special.shown")], ["out", page.say("special.out")],
+    ];
+    const special = choice(page.say("special"), ways, state.special, (value) =>
+      page.set({ special: value === "shown" || value === "out" ? value : "grey", box: null }),
+    );
     relabelled(row, [
       ...places.filter((part) => part !== null),
       tick(page.say("unit.pieces"), state.unit === "pieces", (on) =>

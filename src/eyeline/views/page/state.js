@@ -7,7 +7,7 @@ const DEFAULTS = Object.freeze({
   layer: 0,
   head: "mean", // a number, "mean" or "max"
   unit: "words", // or "pieces"
-  special: false, // whether special tokens and others set aside are shown
+  special: "grey", // special tokens and others set aside: "grey" in one part, "shown" one by one, or left "out"
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   threshold: 0, // the smallest share whose link is drawn
@@ -15,7 +15,8 @@ const DEFAULTS = Object.freeze({
   scale: "linear", // of the matrix: "linear", "log", "rank"
   clipped: [], // keys whose columns don't count for the matrix's scale
   box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
-  ahead: true, // steps: whether tokens may look ahead
+  ahead: true, // whether tokens may look ahead
+  padded: 0, // the number of last tokens that are treated as padding
   scaled: true, // steps: whether scores are divided by √d
   removed: [], // steps: the removed keys
   key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
@@ -23,6 +24,8 @@ const DEFAULTS = Object.freeze({
   passed: null, // steps: the coordinate of values that is read; null for the largest
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
+  stop: null, // the stop of the lesson, from 0; null while it is closed
+  done: [], // the stops of the lesson whose questions were answered
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
@@ -47,6 +50,9 @@ const oneOf = (...values) => (text) => values.find((value) => value === text);
 
 /** @type {(text: string) => HeadChoice | undefined} */
 const headed = (text) => (text === "mean" || text === "max" ? text : index(text));
+
+/** Older addresses have yes and no. @type {(text: string) => SpecialTokens | undefined} */
+const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : oneOf("grey", "shown", "out")(text));
 
 /** @type {(text: string) => boolean | undefined} */
 const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
@@ -74,7 +80,7 @@ const READ = {
   layer: index,
   head: headed,
   unit: oneOf("words", "pieces"),
-  special: yesNo,
+  special: aside,
   token: index,
   toward: oneOf("from", "to"),
   threshold: share,
@@ -83,12 +89,15 @@ const READ = {
   clipped: numbers,
   box: boxed,
   ahead: yesNo,
+  padded: index,
   scaled: yesNo,
   removed: numbers,
   key: index,
   coordinate: index,
   passed: index,
   partner: index,
+  stop: index,
+  done: numbers,
   other: placed,
   language: oneOf("en", "vi"),
   theme: oneOf("light", "dark"),

@@ -8,7 +8,8 @@ import anywidget
 import traitlets
 
 from eyeline.views.page.joining import joined, style
-from eyeline.views.page.message import PageMessages, RequestError
+from eyeline.views.page.message import PageMessages
+from eyeline.views.page.requests.request import RequestError
 
 
 class Widget(anywidget.AnyWidget):

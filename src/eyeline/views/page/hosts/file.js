@@ -1,5 +1,6 @@
 // The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
 
+import { unframed } from "./framing.js";
 import { messageOf } from "../weights/host_client.js";
 
 const KEPT = 4; // the number of decoded layers cached
@@ -61,7 +62,7 @@ const ofPlanes = (planes, size) => {
 
 /** The bytes, or the counts of numbers, of each array of a layer. @typedef {"q" | "k" | "v" | "lse"} Name */
 
-/** @typedef {[reply: object, buffers: ArrayBuffer[]]} Answer */
+/** @typedef {[reply: object, buffers: Bytes[]]} Answer */
 
 /** The model object over the blocks of this file. */
 class FileModel {
@@ -72,7 +73,7 @@ class FileModel {
   constructor(header, contents) {
     this.header = header;
     this.contents = contents;
-    /** @type {((reply: any, buffers: ArrayBuffer[]) => void)[]} */
+    /** @type {((reply: any, buffers: Bytes[]) => void)[]} */
     this.listeners = [];
     /** @type {Map<string, Promise<Record<Name, Uint8Array<ArrayBuffer>>>>} Decoded layers, the latest used last. */
     this.layers = new Map();
@@ -92,7 +93,7 @@ class FileModel {
 
   /**
    * @param {string} event
-   * @param {(reply: any, buffers: ArrayBuffer[]) => void} listener
+   * @param {(reply: any, buffers: Bytes[]) => void} listener
    */
   on(event, listener) {
     if (event === "msg:custom") this.listeners.push(listener);
@@ -116,7 +117,21 @@ class FileModel {
   async _answer(request) {
     if (request.kind === "head") return this._head(request);
     if (request.kind === "overview") return this._overview(request);
-    return [{ error: { argument: "kind", message: `kind must be head or overview, got ${request.kind}` } }, []];
+    if (request.kind === "picture") return [{ error: { argument: "kind", message: "a file makes no pictures" } }, []];
+    return this._stored(request);
+  }
+
+  /**
+   * A reply that the file holds as it is.
+   * @param {PlacedRequest} request
+   * @returns {Promise<Answer>}
+   */
+  async _stored({ kind, trace, layer, head, token }) {
+    const name = [kind, trace, layer, head, token].filter((part) => part !== undefined).join("-");
+    if (!block(name) && document.readyState === "loading") await textOf(name);
+    if (!block(name)) return [{ error: { argument: "file", message: `this file doesn't hold ${name}` } }, []];
+    const { reply, buffers } = unframed((await unpacked(name)).buffer);
+    return [reply, buffers];
   }
 
   /**

@@ -1,31 +1,10 @@
 // The host of a page on the local server: the model object over fetch, running texts and opening files.
 
+import { unframed } from "./framing.js";
 import { createPrompt } from "./prompt.js";
 import { HostError, messageOf } from "../weights/host_client.js";
 
-const STEP = 8; // bytes: the alignment of the parts of a reply
 const SLOWEST = 500; // the longest time between two progress requests, in milliseconds
-
-/** @type {(length: number) => number} */
-const whole = (length) => Math.ceil(length / STEP) * STEP;
-
-/**
- * A reply and its buffers, from a message framed by `serving/framing.py`.
- * @type {(bytes: ArrayBuffer) => { reply: Reply, buffers: Bytes[] }}
- */
-const unframed = (bytes) => {
-  const length = new DataView(bytes).getUint32(0, true);
-  const reply = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
-  let at = whole(4 + length);
-  /** @type {number[]} */
-  const lengths = reply.lengths;
-  const buffers = lengths.map((size) => {
-    const buffer = new DataView(bytes, at, size);
-    at += whole(size);
-    return buffer;
-  });
-  return { reply, buffers };
-};
 
 /** A request to the server. @type {(path: string, method?: string, sent?: object) => Promise<Response>} */
 const asked = async (path, method = "GET", sent = undefined) => {

@@ -13,7 +13,7 @@ const same = (one, other) =>
 
 /**
  * The shown units of a list, as a list and as a set.
- * @typedef {{ special: boolean, list: number[], set: Set<number> }} Counted
+ * @typedef {{ special: SpecialTokens, list: number[], set: Set<number> }} Counted
  */
 
 /** The selection: a pinned unit has precedence over a hovered one, and that over a focused one. */
@@ -29,7 +29,8 @@ export class TokenSelection {
     this.focused = null;
     /** @type {WeakMap<Unit[], Counted>} */
     this.lists = new WeakMap();
-    this.special = false;
+    /** @type {SpecialTokens} */
+    this.special = "grey";
     /** @type {[layer: number, head: HeadChoice]} */
     this.place = [0, "mean"];
     /** @type {Float64Array | null} The average share that each unit receives, once known. */

@@ -58,10 +58,20 @@ interface PictureRequest {
   columns: number;
 }
 
+/** A request that a file answers from a block, if it holds the reply. */
+interface PlacedRequest {
+  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  trace?: number;
+  layer?: number;
+  head?: number;
+  token?: number;
+}
+
 type HostRequest =
   | { kind: "head"; trace: number; layer: number; head: number }
   | { kind: "overview"; trace: number }
-  | ({ kind: "picture" } & PictureRequest);
+  | ({ kind: "picture" } & PictureRequest)
+  | PlacedRequest;
 
 /** An error as a host reports it. */
 interface Refusal {

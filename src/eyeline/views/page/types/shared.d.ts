@@ -3,6 +3,7 @@
 // The state.
 
 type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare";
+type SpecialTokens = "grey" | "shown" | "out";
 type UnitKind = "words" | "pieces";
 type Side = "queries" | "keys";
 type Language = "en" | "vi";
@@ -19,7 +20,7 @@ interface State {
   layer: number;
   head: HeadChoice;
   unit: UnitKind;
-  special: boolean;
+  special: SpecialTokens;
   token: number | null;
   toward: "from" | "to";
   threshold: number;
@@ -28,6 +29,7 @@ interface State {
   clipped: number[];
   box: Box | null;
   ahead: boolean;
+  padded: number;
   scaled: boolean;
   removed: number[];
   key: number | null;
@@ -35,6 +37,8 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  stop: number | null;
+  done: number[];
   language: Language | null;
   theme: Theme | null;
 }
@@ -100,17 +104,28 @@ type Datum = string | number | boolean | null | undefined;
 
 interface Table {
   name: string;
+  /** The place that the numbers are of, if it isn't the state's. */
+  place?: Place;
   columns: string[];
   rows: Datum[][];
 }
 
 interface View {
   element: HTMLElement;
+  /** Its own controls, for the frame's bar. */
+  controls?: HTMLElement;
+  /** The frame's controls that change what it shows. */
+  uses?: Control[];
+  /** One sentence that says what one sees, for the title line. */
+  sentence?(): string;
   update(): void | Promise<void>;
   numbers(): Table;
   picture(): string;
   destroy(): void;
 }
+
+/** A control of the frame: a setting that several views share. */
+type Control = "trace" | "layer" | "head" | "unit" | "special" | "ahead" | "padded";
 
 /** The content of an element: nodes, texts, numbers, nothing, and lists of these. */
 type Child = Node | string | number | boolean | null | undefined | Child[];

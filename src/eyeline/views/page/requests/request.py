@@ -1,0 +1,86 @@
+"""What every kind of request is answered with: the page that is asked, checks of a request's keys, the error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from eyeline.traces import Trace
+
+Request = Mapping[str, Any]
+#: A reply, and its arrays in order; they are sent little-endian and in C order.
+Reply = tuple[dict[str, Any], Sequence[NDArray[Any]]]
+
+
+class AskedPage(Protocol):
+    """The page that is asked.
+
+    Attributes:
+        traces: its traces.
+    """
+
+    traces: list[Trace]
+
+
+Answering = Callable[[AskedPage, Request], Reply]
+
+
+class RequestError(ValueError):
+    """Raised for a request that can't be answered.
+
+    Attributes:
+        argument: the invalid key of the request.
+        message: the rule for its value, and the value.
+    """
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.message = message
+
+    def reply(self, request: object) -> dict[str, Any]:
+        """The reply that reports the error."""
+        number = request.get("id") if isinstance(request, Mapping) else None
+        known = is_number(number)
+        return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def whole(request: Request, name: str, least: int, most: int) -> int:
+    """An integer of a request, checked; JSON may write it 3.0."""
+    value: Any = request.get(name)
+    if not is_number(value) or value != int(value) or not least <= value <= most:
+        raise RequestError(name, f"{name} must be a whole number from {least} to {most}, got {value!r:.40}")
+    return int(value)
+
+
+def span(request: Request, name: str, count: int) -> tuple[int, int]:
+    """The indices [first, last) of a request, checked: within 0 to `count`, and not empty."""
+    value = request.get(name)
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+        first, last = value
+        if all(is_number(place) and place == int(place) for place in value) and 0 <= first < last <= count:
+            return int(first), int(last)
+    raise RequestError(name, f"{name} must be [first, last) within 0 to {count}, got {value!r:.60}")
+
+
+def trace_of(page: AskedPage, request: Request) -> Trace:
+    """The trace that a request names."""
+    return page.traces[whole(request, "trace", 0, len(page.traces) - 1)]
+
+
+def layer_of(trace: Trace, request: Request) -> int:
+    """The layer that a request names."""
+    return whole(request, "layer", 0, trace.model.layers - 1)
+
+
+def head_of(trace: Trace, request: Request) -> int:
+    """The head that a request names."""
+    return whole(request, "head", 0, trace.model.heads - 1)
