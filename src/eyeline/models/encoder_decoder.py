@@ -26,7 +26,7 @@ from eyeline.readouts import Readout
 
 
 @dataclass(frozen=True)
-class DecoderLayer:
+class CrossDecoderLayer:
     """A decoder layer: causal self-attention, cross-attention and feed-forward."""
 
     heads: int
@@ -69,7 +69,7 @@ class EncoderDecoder:
     words: StoredMatrix
     positions: Array
     encoder: tuple[EncoderLayer, ...]
-    decoder: tuple[DecoderLayer, ...]
+    decoder: tuple[CrossDecoderLayer, ...]
     unembedding: Linear
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
@@ -156,8 +156,8 @@ def read_encoder_decoder(path: Path, config: EncoderDecoderConfig) -> EncoderDec
     def encoder_layer(layer: str) -> EncoderLayer:
         return EncoderLayer(*self_attention(layer), *feed_forward(layer))
 
-    def decoder_layer(layer: str) -> DecoderLayer:
-        return DecoderLayer(
+    def decoder_layer(layer: str) -> CrossDecoderLayer:
+        return CrossDecoderLayer(
             *self_attention(layer),
             linear(f"{layer}.cross.query"),
             together(f"{layer}.cross", "key", "value"),
