@@ -58,6 +58,8 @@ interface Header {
   state: Partial<State>;
   opening: Opening | null;
   traces: TraceEntry[];
+  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
+  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
