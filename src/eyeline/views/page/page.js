@@ -31,6 +31,8 @@ export class Page {
     /** @type {Readonly<State>} */
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
+    /** Have the view's sentence read anew: for a view whose sentence changes while the state stays. */
+    this.retell = () => {};
   }
 
   /** Change settings; every part then shows the new state. @param {Partial<State>} settings */

@@ -1,7 +1,6 @@
 // The pickers of all views: text, layer, head, words or pieces, and special tokens.
 
-import { button, choice, element, tick } from "./drawing/dom.js";
-import { parts } from "./sentence/bar_list.js";
+import { button, choice, element, phrase, tick } from "./drawing/dom.js";
 
 /** @type {(page: Page, name: string, ...content: Child[]) => HTMLElement} */
 const captioned = (page, name, ...content) =>
@@ -91,7 +90,7 @@ const unknown = (page) => {
   return [...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
     const named = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
     const more = texts.length > NAMED ? ", …" : "";
-    return element("p", { class: "unknown" }, ...parts(page, "unknown", { piece: [piece], texts: [...named, more] }));
+    return element("p", { class: "unknown" }, ...phrase(page.say("unknown"), { piece, texts: [...named, more] }));
   });
 };
 

@@ -17,6 +17,13 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
+
 interface TraceEntry {
   name: string;
   model: {
@@ -31,6 +38,7 @@ interface TraceEntry {
   distance: number[][] | null;
   aside: number[][];
   picture: [rows: number, columns: number] | null;
+  image?: ImageEntry | null;
 }
 
 interface Header {
@@ -94,6 +102,10 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
