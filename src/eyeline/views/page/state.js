@@ -10,7 +10,7 @@ const DEFAULTS = Object.freeze({
   special: "grey", // special tokens and others set aside: "grey" in one part, "shown" one by one, or left "out"
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
-  threshold: 0, // the smallest share whose link is drawn
+  links: 5, // the number of links drawn, the strongest; or "all"
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
   scale: "linear", // of the matrix: "linear", "log", "rank"
   clipped: [], // keys whose columns don't count for the matrix's scale
@@ -57,9 +57,6 @@ const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : one
 /** @type {(text: string) => boolean | undefined} */
 const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
 
-/** @type {(text: string) => number | undefined} */
-const share = (text) => (Number(text) >= 0 && Number(text) <= 1 ? Number(text) : undefined);
-
 /** @type {(text: string) => Box | undefined} */
 const boxed = (text) => {
   const [top, left, bottom, right, ...more] = numbers(text) ?? [];
@@ -83,7 +80,7 @@ const READ = {
   special: aside,
   token: index,
   toward: oneOf("from", "to"),
-  threshold: share,
+  links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
   order: oneOf("place", "entropy", "distance", "aside"),
   scale: oneOf("linear", "log", "rank"),
   clipped: numbers,

@@ -17,6 +17,13 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
+
 interface TraceEntry {
   name: string;
   model: {
@@ -32,6 +39,7 @@ interface TraceEntry {
   aside: number[][];
   kinds: string[][][] | null;
   picture: [rows: number, columns: number] | null;
+  image?: ImageEntry | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -108,6 +116,10 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

@@ -25,7 +25,7 @@ interface State {
   special: SpecialTokens;
   token: number | null;
   toward: "from" | "to";
-  threshold: number;
+  links: 5 | "all";
   order: Order;
   scale: ScaleKind;
   clipped: number[];

@@ -100,7 +100,13 @@ interface Selected {
   pinned?: boolean;
 }
 
-/** The weights that one unit gives to, or receives from, each unit of a side. */
+/** What units receive on average, NaN for those that aren't shown, which take `aside`. */
+interface Averages {
+  numbers: Float64Array;
+  aside: number;
+}
+
+/** The numbers that one unit gives to, or receives from, each unit of a side; see TokenSelection.read. */
 interface Reading {
   kind: "from" | "to" | "none";
   one: Selected | null;
@@ -110,20 +116,32 @@ interface Reading {
   asked: Unit | null;
   own: number | null;
   kept: Set<number>;
-  shares: Float64Array | null;
+  numbers: Float64Array | null;
   weights: Float64Array | null;
   aside: number;
+  end: number;
+  sums: boolean;
   whole: boolean;
 }
 
-/** The drawn part of a reading. */
-interface DrawnReading extends Reading {
-  pointed: number | null;
-  hidden: boolean;
-  generated: boolean;
-  long: boolean;
-  joined: boolean;
+/** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
+interface BarEntry {
+  at: number;
+  name: Child;
+  title: string;
+  number: number;
+  place?: string;
 }
+
+/** A part of the bar of a whole row: its number, as a share of the scale's end its depth; null for what is set aside. */
+interface RowPart {
+  name: string;
+  number: number;
+  depth: number | null;
+}
+
+/** What is drawn of a text: in one line, as large as fits; in several lines; or in a column that scrolls. */
+type TextLayout = { kind: "line" | "lines" | "column"; size: number };
 
 /**
  * A drawn part of a text: the gap between units; a unit with its text; a unit with a label, which has no text, such as
