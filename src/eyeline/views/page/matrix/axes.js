@@ -117,12 +117,13 @@ export const labels = (viewport, gutter, lines, ruler) => {
       const shown = extra.number ? text : ruler.fit(text, Math.max(size - 6, 40));
       const half = Math.min(ruler.width(shown), end) / 2;
       const x = Math.max(Math.min(middle, end - half), half);
-      found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
+      found.push({ text: shown, x, y: -GAP - gutter.letters / 2 + 1, turned: false, align: "center", ...extra });
     }
   };
   /** @type {(text: string, y: number) => Label} */
   const title = (text, y) => ({ text, x: -GAP, y, turned: false, align: "right", colour: "quiet", strong: false });
-  found.push(title(`${lines.columns.title} →`, -GAP - 18), title(`${lines.rows.title} ↓`, -GAP - 2));
+  const apart = gutter.letters + 4;
+  found.push(title(`${lines.columns.title} →`, -GAP - 2 - apart), title(`${lines.rows.title} ↓`, -GAP - 2));
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];

@@ -17,6 +17,12 @@ interface LineEntry {
   prompt: number | null;
 }
 
+type KindName =
+  | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
+
+/** A label of a head, and the number of its measure; none for "mixed". */
+type HeadKind = [name: KindName, value: number | null];
+
 interface TraceEntry {
   name: string;
   model: {
@@ -31,6 +37,8 @@ interface TraceEntry {
   distance: number[][] | null;
   aside: number[][];
   picture: [rows: number, columns: number] | null;
+  /** For each layer, for each head, its labels. */
+  kinds?: HeadKind[][][] | null;
 }
 
 interface Header {

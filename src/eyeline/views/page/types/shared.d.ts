@@ -9,6 +9,7 @@ type Side = "queries" | "keys";
 type Language = "en" | "vi";
 type Theme = "light" | "dark";
 type ScaleKind = "linear" | "log" | "rank";
+type ScaleChoice = "auto" | ScaleKind;
 type Order = "place" | "entropy" | "distance" | "aside";
 type HeadChoice = number | "mean" | "max";
 type Place = [trace: number, layer: number, head: HeadChoice];
@@ -25,8 +26,8 @@ interface State {
   toward: "from" | "to";
   threshold: number;
   order: Order;
-  scale: ScaleKind;
-  clipped: number[];
+  scale: ScaleChoice;
+  clipped: number[] | null;
   box: Box | null;
   ahead: boolean;
   padded: number;
