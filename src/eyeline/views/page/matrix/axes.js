@@ -4,7 +4,8 @@ import { contextOf } from "../drawing/dom.js";
 
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
-const ROOM = 12; // the height of a label, in pixels
+/** The pixels of a cell from which each has a label. */
+export const LABELLED = 12;
 
 /**
  * Whether a label begins with a letter of a script that is written from right to left.
@@ -133,7 +134,7 @@ export const labels = (viewport, gutter, lines, ruler) => {
       colour: place === line.at || line.pinned.has(place) || line.marked.has(place) ? own : "text",
       strong: place === line.at || line.pinned.has(place),
     });
-    if (size >= ROOM) {
+    if (size >= LABELLED) {
       for (let place = first; place < last; place++) put(row, place, line.labels[place], look(place));
       continue;
     }

@@ -1,6 +1,7 @@
 // The colours of a matrix on a scale, linear, logarithmic or by rank; with the marks of its legend.
 
 import { ramp } from "../drawing/colour.js";
+import { beyond } from "./scale_choice.js";
 
 // A number's sign, exponent and 9 bits of its fraction: finer than a step of colour, and few enough to look up.
 const SHIFT = 14;
@@ -28,7 +29,7 @@ export class ColourMap {
   /** Whether weights may lie beyond the scale. */
   get exceeded() {
     const { kind, most, end } = this.scale;
-    return kind !== "rank" && (this.clips || most > end * (1 + 1e-6));
+    return kind !== "rank" && (this.clips || beyond(most, end));
   }
 
   /** The place of a weight on the scale, 0 to 1. @param {number} weight */

@@ -5,17 +5,20 @@ import { percent } from "../drawing/labels.js";
 const WRITTEN = 14; // pixels of a row from which its number is written
 const GAP = 8; // pixels between the cells and the column
 const WIDEST = 64; // pixels of the column
-const NARROWEST = 40;
+const NARROWEST = 52;
 
 /** The grey column beside cells of a size, in pixels. @type {(size: number, title: string) => Grey} */
 export const greyBeside = (size, title) => ({
   gap: GAP, width: Math.round(Math.min(Math.max(size, NARROWEST), WIDEST)), title,
 });
 
-/** A bar of the column; y and height in pixels from the cells' corner. */
-/** @typedef {{ y: number, height: number, number: number, text: string }} GreyBar */
+/**
+ * A bar of the column; y and height in pixels from the cells' corner.
+ * @typedef {{ y: number, height: number, number: number, text: string }} GreyBar
+ */
 
-/** The bars of the visible rows; if rows are finer than a pixel, one for each pixel, the mean of its rows.
+/**
+ * The bars of the visible rows; if rows are finer than a pixel, one for each pixel, the mean of its rows.
  * @type {(viewport: Viewport, numbers: Float64Array) => GreyBar[]}
  */
 export const greyBars = (viewport, numbers) => {
@@ -33,20 +36,22 @@ export const greyBars = (viewport, numbers) => {
   return found;
 };
 
-/** The lines of the column's title above it: one, turned as the labels are, or two. @type {(title: string, turned: boolean) => string[]} */
-export const titleLines = (title, turned) => {
+/** The lines of the column's title above it. @type {(title: string) => string[]} */
+export const titleLines = (title) => {
   const cut = title.indexOf(" ");
-  return turned || cut < 0 ? [title] : [title.slice(0, cut), title.slice(cut + 1)];
+  return cut < 0 ? [title] : [title.slice(0, cut), title.slice(cut + 1)];
 };
+
+/** The middle of a line of the title, in pixels above the cells. @type {(line: number, lines: string[]) => number} */
+export const titleHeight = (line, { length }) => 13 + 15 * (length - 1 - line);
 
 /**
  * Draw the column on a context whose corner is the cells' corner.
  * @type {(
- *   context: CanvasRenderingContext2D, viewport: Viewport, gutter: Gutter, aside: NonNullable<Scene["aside"]>, ink: Ink,
- *   font: string,
+ *   context: CanvasRenderingContext2D, viewport: Viewport, aside: NonNullable<Scene["aside"]>, ink: Ink, font: string,
  * ) => void}
  */
-export const drawGrey = (context, viewport, gutter, { gap, width, title, numbers }, ink, font) => {
+export const drawGrey = (context, viewport, { gap, width, title, numbers }, ink, font) => {
   const left = viewport.width + gap;
   context.save();
   context.save();
@@ -66,15 +71,7 @@ export const drawGrey = (context, viewport, gutter, { gap, width, title, numbers
   context.restore();
   context.fillStyle = ink.quiet;
   context.font = font;
-  const lines = titleLines(title, gutter.turned);
-  if (gutter.turned) {
-    context.translate(left + width / 2, -8);
-    context.rotate(-Math.PI / 2);
-    Object.assign(context, { textAlign: "left", textBaseline: "middle" });
-    context.fillText(lines[0], 0, 0.5);
-  } else {
-    Object.assign(context, { textAlign: "center", textBaseline: "middle" });
-    lines.forEach((line, at) => context.fillText(line, left + width / 2, -13 - 15 * (lines.length - 1 - at)));
-  }
+  Object.assign(context, { textAlign: "center", textBaseline: "middle" });
+  titleLines(title).forEach((line, at, all) => context.fillText(line, left + width / 2, -titleHeight(at, all)));
   context.restore();
 };

@@ -1,6 +1,6 @@
 // The layout of a matrix, its labels and its grey column: as large as the window allows.
 
-import { Ruler, widest } from "./axes.js";
+import { LABELLED, Ruler, widest } from "./axes.js";
 import { greyBeside } from "./grey_column.js";
 import { font, inks } from "./plot.js";
 
@@ -85,7 +85,8 @@ const fitted = (matrix, family, { letters, room, height, title }) => {
     matrix.grey = title === null ? null : greyBeside(size, title);
     return size;
   };
-  const turned = wide.columns > sizeUnder(flat) - 8;
+  const first = sizeUnder(flat);
+  const turned = first >= LABELLED && wide.columns > first - 8;
   const tall = Math.ceil(Math.min(Math.max(wide.columns + 18, 40), narrow ? 92 : 132));
   const top = turned ? tall : flat;
   matrix.gutter = { left, top, turned, letters };

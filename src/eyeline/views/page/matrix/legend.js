@@ -47,9 +47,14 @@ export const legendMarks = (colourMap, width, widthOf) => {
 export const stops = (dark, count = 16) =>
   Array.from({ length: count + 1 }, (_, at) => [shade(at / count, dark), at / count]);
 
-/** The title of the legend at a level; null for the preview. @type {(page: Page, level: number | null) => string} */
-export const legendTitle = (page, level) => {
-  const quantity = page.say(page.state.special === "out" ? "matrix.shares" : "matrix.weights");
+/**
+ * The title of the legend at a level; null for the preview.
+ * @type {(page: Page, level: number | null, grey: boolean) => string}
+ */
+export const legendTitle = (page, level, grey) => {
+  const { special, head } = page.state;
+  const kind = head === "max" ? "max" : special === "grey" && grey ? "grey" : "rows";
+  const quantity = page.say(special === "out" ? "matrix.shares" : `matrix.weights.${kind}`);
   if (level === null) return page.say("matrix.legend.coarse", { quantity });
   return level ? page.say("matrix.legend.mean", { quantity, count: 2 ** level }) : quantity;
 };
@@ -59,11 +64,11 @@ export const legendTitle = (page, level) => {
  * @type {(page: Page, colourMap: ColourMap) => string}
  */
 export const scaleText = (page, { scale, clips }) => {
-  const { kind, why, most, beyond } = scale;
+  const { kind, why, most, part } = scale;
   const [from, end] = [marked(scale.from), marked(scale.end)];
   if (kind === "rank") return page.say("matrix.scale.is.rank");
   if (kind === "log") return page.say(`matrix.scale.is.log${page.state.scale === "auto" ? ".auto" : ""}`, { from, end });
-  const values = { end, most: marked(most), part: marked(beyond) };
+  const values = { end, most: marked(most), part: marked(part) };
   if (why === "few") return page.say("matrix.scale.is.few", values);
   return page.say(`matrix.scale.is.linear${clips ? ".others" : ""}`, values);
 };

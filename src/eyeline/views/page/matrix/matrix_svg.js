@@ -2,7 +2,7 @@
 
 import { labels } from "./axes.js";
 import { shape } from "../drawing/dom.js";
-import { greyBars, titleLines } from "./grey_column.js";
+import { greyBars, titleHeight, titleLines } from "./grey_column.js";
 import { legendMarks, legendTitle, scaleText, stops } from "./legend.js";
 import { Plot, clipBars, inks, numberSize, numbersSeen } from "./plot.js";
 
@@ -35,13 +35,8 @@ export const matrixSvg = (matrix, family, scene, level) => {
   /** @type {(grey: NonNullable<Scene["aside"]>) => SVGElement[]} */
   const greyColumn = ({ gap, width: wide, title, numbers: given }) => {
     const [from, middle] = [viewport.width + gap, viewport.width + gap + wide / 2];
-    const above = titleLines(title, gutter.turned).map((line, at, all) =>
-      text(line, 0, 0, {
-        transform: gutter.turned
-          ? `translate(${middle} -8) rotate(-90)`
-          : `translate(${middle} ${-13 - 15 * (all.length - 1 - at)})`,
-        "text-anchor": gutter.turned ? "start" : "middle", fill: ink.quiet,
-      }),
+    const above = titleLines(title).map((line, at, all) =>
+      text(line, middle, -titleHeight(at, all), { "text-anchor": "middle", fill: ink.quiet }),
     );
     const bars = greyBars(viewport, given).flatMap(({ y, height: high, number, text: part }) => [
       shape("rect", { x: from, y, width: wide, height: high, fill: ink.raised }),
@@ -86,7 +81,7 @@ export const matrixSvg = (matrix, family, scene, level) => {
     ...legendMarks(of, BAR, (mark) => scene.ruler.width(mark)).map(({ place: at, text: mark, align }) =>
       text(mark, MARGIN + at * BAR, under + 22, { "text-anchor": align, fill: ink.quiet }),
     ),
-    text(legendTitle(page, level), MARGIN, under + 42, { fill: ink.quiet }),
+    text(legendTitle(page, level, aside !== null), MARGIN, under + 42, { fill: ink.quiet }),
     text(scaleText(page, of), MARGIN, under + 60, { fill: ink.quiet }),
   ];
   const root = shape(

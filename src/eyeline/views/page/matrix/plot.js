@@ -99,7 +99,7 @@ export class Plot {
     if (!lines) return;
     context.setTransform(ratio, 0, 0, ratio, left, top);
     this._clips(viewport, lines);
-    if (scene.aside) drawGrey(context, viewport, gutter, scene.aside, ink, font(this.family, false, gutter.letters));
+    if (scene.aside) drawGrey(context, viewport, scene.aside, ink, font(this.family, false));
     this._labels(viewport, gutter, lines, scene.ruler);
   }
 

@@ -12,7 +12,11 @@ const UNITS = 4; // units set aside that are named
 /** The names of the units that the grey column holds. @type {(page: Page, parts: RowParts) => string} */
 const inGrey = (page, { attention, others }) => {
   const units = (others?.columns ?? []).map((at) => attention.keys[at]);
-  const names = units.map((unit) => (unit.text.trim() ? isolated(labelled(unit)) : page.say("aside.spaces")));
+  const names = units.map((unit) => {
+    if (!unit.text.trim()) return page.say("aside.spaces");
+    const word = isolated(labelled(unit));
+    return unit.special ? word : page.say("aside.first", { word });
+  });
   const each = [...new Set(names)];
   return [...each.slice(0, UNITS), ...(each.length > UNITS ? ["…"] : [])].join(", ");
 };
@@ -47,7 +51,7 @@ export const createSide = (matrix) => {
       : [];
     const veiled = cells && !cells.full ? [swatch("veil", page.say("matrix.hidden", { by: hiddenBy(page).join(", ") }))] : [];
     return [
-      element("p", { class: "caption" }, legendTitle(page, level)),
+      element("p", { class: "caption" }, legendTitle(page, level, grey !== null)),
       ...scale,
       ...(grey && parts ? [swatch("grey", page.say("matrix.grey.is", { names: inGrey(page, parts) }))] : []),
       ...veiled,
