@@ -36,9 +36,20 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
+  kinds: string[][][] | null;
   picture: [rows: number, columns: number] | null;
   /** For each layer, for each head, its labels. */
   kinds?: HeadKind[][][] | null;
+}
+
+/** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
+interface Opening {
+  layer: number;
+  head: number;
+  token: number;
+  key: number;
+  weight: number;
+  why: "far" | "near" | "across" | "plain";
 }
 
 interface Header {
@@ -53,6 +64,7 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  opening: Opening | null;
   traces: TraceEntry[];
 }
 
