@@ -20,8 +20,8 @@ interface LineEntry {
 type KindName =
   | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
 
-/** A label of a head, and the number of its measure; none for "mixed". */
-type HeadKind = [name: KindName, value: number | null];
+/** The labels of a head, the first the most telling, with the value of each one's measure: none for "mixed". */
+type HeadKinds = Partial<Record<KindName, number | null>>;
 
 interface TraceEntry {
   name: string;
@@ -36,10 +36,9 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
-  kinds: string[][][] | null;
-  picture: [rows: number, columns: number] | null;
   /** For each layer, for each head, its labels. */
-  kinds?: HeadKind[][][] | null;
+  kinds: HeadKinds[][] | null;
+  picture: [rows: number, columns: number] | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */

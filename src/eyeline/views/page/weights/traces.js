@@ -74,7 +74,7 @@ export class Trace {
     this.distance = entry.distance;
     this.aside = entry.aside;
     this.picture = entry.picture;
-    this.kinds = entry.kinds ?? null;
+    this.kinds = entry.kinds;
     this.queries = new TokenizedText(entry.queries);
     this.keys = entry.keys ? new TokenizedText(entry.keys) : this.queries;
     this.crossing = entry.keys !== null;
