@@ -29,6 +29,7 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
+from eyeline.traces.keep import SHORT, short
 from eyeline.traces.text_model import AnyModel
 
 
@@ -121,12 +122,13 @@ def explain(
     continued = None
     if wanted is not None:
         check_room(runs_on, prompt.tokens, wanted.count)
-        keep = Keep(vectors=None if token is None else "all", changed_scores=True)
+        everything = token is not None or len(prompt.tokens) + wanted.count <= SHORT
+        keep = Keep(vectors="all" if everything else None, changed_scores=True)
         continued = runs_on.go_on(prompt, wanted.count, wanted.choice, keep, said)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
-    keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
+    keep = Keep(vectors=short(len(tokens), None if found is None else found.tokens(units)), changed_scores=True)
     trace = None if continued is None else continued.trace
     traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
     place = where(traces[0].model, layer, head)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
@@ -47,6 +48,8 @@ class Trace:
             width), if they were requested.
         vector_tokens: the positions of those tokens.
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
+        vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
+            comes from a file, or the model's embeddings have another width.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Trace:
     vectors: Array | None = None
     vector_tokens: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
+    vocabulary: Vocabulary | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -83,6 +87,11 @@ class Trace:
     def has_values(self) -> bool:
         """Whether the trace has values."""
         return all(layer.v is not None for layer in self.layers)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the trace has the vectors of all tokens."""
+        return self.vectors is not None and self.vector_tokens == tuple(range(len(self.queries)))
 
     @staticmethod
     def of(
@@ -195,6 +204,8 @@ class Trace:
         check_plain(self.layers, self.model.name, worded("saved"))
         arrays, layers = stored_layers(self.layers)
         arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
+        if self.vectors is not None:
+            arrays["vectors"] = self.vectors
         about = {
             "schema": SCHEMA,
             "name": self.name,
@@ -203,6 +214,7 @@ class Trace:
             "queries": self.queries.stored(),
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
+            "vector_tokens": list(self.vector_tokens),
         }
         write_trace(Path(path), arrays, about)
 

@@ -107,6 +107,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "distance": None if found.distance is None else _rounded(found.distance),
         "aside": _rounded(found.aside),
         "picture": list(found.pictures.shape[2:]),
+        "vectors": trace.has_vectors,
     }
 
 

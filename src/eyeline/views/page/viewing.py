@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
-from eyeline.traces import Trace, TraceError, record
+from eyeline.traces import Keep, Trace, TraceError, record_text, text_model
+from eyeline.traces.keep import short
 from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page.page import Page
 from eyeline.words import worded
@@ -59,13 +60,34 @@ def view(
         from eyeline.models import load
 
         model = load(model, progress=progress)
+    changed = mask is not None or scale is not None
     traces: list[Trace] = []
     for one in several:
         if isinstance(one, Trace):
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        traces.append(record(one, model=model, values=values, progress=progress))
-        if mask is not None or scale is not None:
-            traces.append(record(one, model=model, mask=mask, scale=scale, values=values, progress=progress))
+        traces.append(_recorded(one, model, None, None, values, progress))
+        if changed:
+            traces.append(_recorded(one, model, mask, scale, values, progress))
     return Page(traces, state)
+
+
+def _recorded(
+    text: str,
+    model: str | os.PathLike[str] | Model,
+    mask: Mask | Literal["causal"] | None,
+    scale: float | None,
+    values: bool,
+    progress: Callable[[str], None] | None,
+) -> Trace:
+    """Record a text with what the page shows of it: also its tokens' vectors, if it is short."""
+    asked = text_model(model)
+    read = asked.read(text)
+
+    def layer_done(done: int, layers: int) -> None:
+        if progress is not None and done:
+            progress(f"{asked.name}: layer {done} of {layers}")
+
+    keep = Keep(values=values, vectors=short(len(read.tokens)), measures=True)
+    return record_text(asked, read, keep=keep, mask=mask, scale=scale, layer_done=layer_done)

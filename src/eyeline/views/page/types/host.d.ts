@@ -31,6 +31,7 @@ interface TraceEntry {
   distance: number[][] | null;
   aside: number[][];
   picture: [rows: number, columns: number] | null;
+  vectors: boolean;
 }
 
 interface Header {
@@ -60,11 +61,13 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
   trace?: number;
+  other?: number;
   layer?: number;
   head?: number;
   token?: number;
+  last?: number;
 }
 
 type HostRequest =
