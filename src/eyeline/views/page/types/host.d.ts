@@ -97,6 +97,8 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** For each layer the nearest words, the nearest first, and their cosines. */
+  words?: [text: string, cosine: number][][];
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
