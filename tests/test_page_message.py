@@ -43,7 +43,7 @@ def test_the_header_is_what_json_can_say(page):
     assert header["schema"] == "eyeline.page/1"
     assert (header["version"], header["title"]) == (el.__version__, TEXT)
     assert header["can"] == {"run": False, "picture": True, "models": []}
-    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": "mean", "token": None}
+    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
     (trace,) = header["traces"]
     assert trace["model"] == {
         "name": "minilm",
@@ -155,7 +155,7 @@ PICTURE = {**HEAD, "kind": "picture", "queries": [0, 7], "keys": [0, 7], "rows":
         ([], "request", "request must be an object, got list"),
         ({**HEAD, "id": "1"}, "id", "id must be a number, got '1'"),
         ({**HEAD, "id": math.nan}, "id", "id must be a number, got nan"),
-        ({**HEAD, "kind": "weights"}, "kind", "kind must be one of head, overview, picture, got 'weights'"),
+        ({**HEAD, "kind": "weights"}, "kind", "kind must be one of head, nearest, overview, picture, products, projections, got 'weights'"),
         ({**HEAD, "kind": ["head"]}, "kind", "kind must be one of"),
         ({**HEAD, "trace": 1}, "trace", "trace must be a whole number from 0 to 0, got 1"),
         ({**HEAD, "trace": -1}, "trace", "trace must be a whole number from 0 to 0, got -1"),

@@ -33,10 +33,10 @@ def view(
     ] = None,
     mask: Mask = None,
     layer: Annotated[
-        int | None, typer.Option(help="Open at this layer, from 0. Default: the last.", show_default=False)
+        int | None, typer.Option(help="Open at this layer, from 0. Default: the head's.", show_default=False)
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="At this head, from 0. Default: the mean of all.", show_default=False)
+        int | None, typer.Option(help="At this head, from 0. Default: the most telling one.", show_default=False)
     ] = None,
     token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
     nth: Nth = None,
@@ -98,6 +98,7 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """Record a text, as trained and with the mask; the model is kept in `ready`."""
     from eyeline.answers.question import asked_model, read_text
+    from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
     from eyeline.traces.keep import short
 
@@ -105,7 +106,8 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
-    keep = Keep(vectors=short(len(read.tokens)), measures=True)
+    count = len(read.tokens)
+    keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
         return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The largest total size in bytes of the traces kept; the oldest are dropped first.
 KEPT = 1 << 30
+#: The most tokens of a text whose layers' inputs are kept for its projections: they double a trace's size.
+PROJECTED = 2048
 
 
 class Session:
@@ -104,7 +106,7 @@ class Session:
         return record_text(
             model,
             read,
-            keep=Keep(vectors=short(len(read.tokens)), measures=True),
+            keep=Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED),
             mask=request.mask,
             scale=request.scale,
             cancelled=job.cancelled,
@@ -131,15 +133,16 @@ class Session:
             if place not in self._forgotten:
                 self._forgotten.add(place)
                 emptied = tuple(map(_emptied, traces[place].layers))
-                traces[place] = replace(traces[place], layers=emptied, vectors=None)
+                traces[place] = replace(traces[place], layers=emptied, vectors=None, inputs=None)
                 sizes[place] = 0
 
 
 def bytes_of(trace: Trace) -> int:
     """The size of a trace's arrays in bytes."""
     arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
-    vectors = 0 if trace.vectors is None else trace.vectors.nbytes
-    return vectors + sum(array.nbytes for layer in arrays for array in layer if array is not None)
+    others = 0 if trace.inputs is None else trace.inputs.nbytes
+    others += 0 if trace.vectors is None else trace.vectors.nbytes
+    return others + sum(array.nbytes for layer in arrays for array in layer if array is not None)
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:

@@ -18,6 +18,7 @@ from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import Cancelled
+from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import asked, measures
@@ -71,6 +72,7 @@ class OwnModel:
         places = keep.positions(len(tokens))
         if places is not None:
             vectors.append(model.embed([tokens.ids])[0, places])
+        inputs = InputRecorder(model, tokens.ids) if keep.input else None
         masks: list[tuple[Mask | None, Allowed]] = []
         measured = asked(line, None) if keep.measures else []
         running = model.layers([tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)])
@@ -84,6 +86,8 @@ class OwnModel:
             seen.append(replace(layer.seen, output=layer.output[:, :, :0].copy()))
             if places is not None:
                 vectors.append(layer.state[0, places])
+            if inputs is not None:
+                inputs.add(layer.output[0], layer.state[0])
             if layer_done is not None:
                 layer_done(number + 1, config.layers)
         read = tuple(seen) if keep.read else ()
@@ -98,6 +102,7 @@ class OwnModel:
             np.stack(vectors) if vectors else None,
             tuple(places or ()),
             tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
+            None if inputs is None else inputs.kept(keep.heads),
             self._vocabulary if vectors else None,
         )
 
@@ -126,6 +131,7 @@ class OwnModel:
     def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
         """Make the trace of a text that went through the model in several passes."""
         config, N = self.model.config, len(tokens)
+        inputs = InputRecorder(self.model, tokens.ids) if keep.input else None
         kept = []
         for number in range(config.layers):
             parts = [one.layers[number] for one in passes]
@@ -138,6 +144,11 @@ class OwnModel:
                 last.state,
             )
             kept.append(_kept(whole, keep, 1 / config.head_dim**0.5, allowed(last.mask, config.heads, N, N)))
+            if inputs is not None:
+                inputs.add(
+                    np.concatenate([part.output[0] for part in parts], axis=1),
+                    np.concatenate([part.state[0] for part in parts]),
+                )
         places = keep.positions(N)
         vectors: NDArray[np.float32] | None = None
         if places is not None:
@@ -156,6 +167,7 @@ class OwnModel:
             tuple(kept),
             vectors=vectors,
             vector_tokens=tuple(places or ()),
+            inputs=None if inputs is None else inputs.kept(keep.heads),
             vocabulary=None if vectors is None else self._vocabulary,
         )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
-from eyeline.traces import Keep, Trace, TraceError, record_text, text_model
-from eyeline.traces.keep import short
+from eyeline.traces import Trace, TraceError, record
 from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page.page import Page
 from eyeline.words import worded
@@ -24,6 +24,7 @@ def view(
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     values: bool = True,
+    keep: Sequence[str] = (),
     state: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Page:
@@ -35,6 +36,7 @@ def view(
             transformers, view the result of `eyeline.record`.)
         mask, scale: as for `eyeline.record`: texts run as trained, and a second time with these.
         values: whether to keep the values of texts.
+        keep: heads, such as "L0H3", whose projections a file of the page is to have too; a notebook has every head's.
         state: the page's initial state, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
             heads and tokens count from 0.
         progress: as for `eyeline.record`.
@@ -60,34 +62,14 @@ def view(
         from eyeline.models import load
 
         model = load(model, progress=progress)
-    changed = mask is not None or scale is not None
     traces: list[Trace] = []
     for one in several:
         if isinstance(one, Trace):
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        traces.append(_recorded(one, model, None, None, values, progress))
-        if changed:
-            traces.append(_recorded(one, model, mask, scale, values, progress))
+        run = partial(record, one, model=model, values=values, keep=["input", "vectors", *keep], progress=progress)
+        traces.append(run())
+        if mask is not None or scale is not None:
+            traces.append(run(mask=mask, scale=scale))
     return Page(traces, state)
-
-
-def _recorded(
-    text: str,
-    model: str | os.PathLike[str] | Model,
-    mask: Mask | Literal["causal"] | None,
-    scale: float | None,
-    values: bool,
-    progress: Callable[[str], None] | None,
-) -> Trace:
-    """Record a text with what the page shows of it: also its tokens' vectors, if it is short."""
-    asked = text_model(model)
-    read = asked.read(text)
-
-    def layer_done(done: int, layers: int) -> None:
-        if progress is not None and done:
-            progress(f"{asked.name}: layer {done} of {layers}")
-
-    keep = Keep(values=values, vectors=short(len(read.tokens)), measures=True)
-    return record_text(asked, read, keep=keep, mask=mask, scale=scale, layer_done=layer_done)

@@ -5,7 +5,7 @@ docs/page-format.md describes each request and reply. A module here imports noth
 
 from __future__ import annotations
 
-from eyeline.views.page.requests import head, nearest, overview, picture, products
+from eyeline.views.page.requests import head, nearest, overview, picture, products, projections
 from eyeline.views.page.requests.request import Answering
 
 #: How each kind of request is answered.
@@ -15,4 +15,5 @@ KINDS: dict[str, Answering] = {
     "overview": overview.answer,
     "picture": picture.answer,
     "products": products.answer,
+    "projections": projections.answer,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eyeline.traces import Trace
+from eyeline.traces.keep import SHORT
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
 
 
@@ -13,8 +14,10 @@ def answer(page: AskedPage, request: Request) -> Reply:
     first = trace_of(page, request)
     second = page.traces[whole(request, "other", 0, len(page.traces) - 1)]
     for name, trace in (("trace", first), ("other", second)):
-        if not trace.has_vectors:
-            raise RequestError(name, f"{name} must be one whose tokens' vectors were kept, got one without")
+        if not has_products(trace):
+            raise RequestError(
+                name, f"{name} must have all tokens' vectors, of at most {SHORT}, got {len(trace.vector_tokens)}"
+            )
     if not comparable(first, second):
         raise RequestError("other", "other must be of the same model and part as trace, got another's")
     assert first.vectors is not None
@@ -23,9 +26,14 @@ def answer(page: AskedPage, request: Request) -> Reply:
     return {"shape": list(products.shape)}, [products]
 
 
+def has_products(trace: Trace) -> bool:
+    """Whether a trace has the vectors of all tokens, and few enough for a page."""
+    return trace.has_vectors and len(trace.queries) <= SHORT
+
+
 def comparable(first: Trace, second: Trace) -> bool:
-    """Whether two traces have all tokens' vectors, in one space: of the same model and part."""
-    if first.vectors is None or second.vectors is None or not (first.has_vectors and second.has_vectors):
+    """Whether the products of two traces can be asked for: their vectors are in one space, of one model and part."""
+    if first.vectors is None or second.vectors is None or not (has_products(first) and has_products(second)):
         return False
     alike = (first.model.name, first.kind) == (second.model.name, second.kind)
     return alike and first.vectors.shape[::2] == second.vectors.shape[::2]

@@ -17,6 +17,18 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
+type KindName =
+  | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
+
+/** The labels of a head, the first the most telling, with the value of each one's measure: none for "mixed". */
+type HeadKinds = Partial<Record<KindName, number | null>>;
+
 interface TraceEntry {
   name: string;
   model: {
@@ -30,8 +42,22 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
+  /** For each layer, for each head, its labels. */
+  kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
+  image?: ImageEntry | null;
+}
+
+/** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
+interface Opening {
+  layer: number;
+  head: number;
+  token: number;
+  key: number;
+  weight: number;
+  why: "far" | "near" | "across" | "plain";
 }
 
 interface Header {
@@ -46,7 +72,10 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  opening: Opening | null;
   traces: TraceEntry[];
+  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
+  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
@@ -99,6 +128,10 @@ interface Reply {
   mask_shape?: number[];
   /** For each layer the nearest words, the nearest first, and their cosines. */
   words?: [text: string, cosine: number][][];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
