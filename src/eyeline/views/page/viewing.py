@@ -68,7 +68,7 @@ def view(
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        run = partial(record, one, model=model, values=values, keep=["input", *keep], progress=progress)
+        run = partial(record, one, model=model, values=values, keep=["input", "vectors", *keep], progress=progress)
         traces.append(run())
         if mask is not None or scale is not None:
             traces.append(run(mask=mask, scale=scale))
