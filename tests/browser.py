@@ -213,7 +213,7 @@ class Opener:
 
 
 #: The page's views.
-VIEWS = ("sentence", "overview", "matrix", "steps", "compare")
+VIEWS = ("sentence", "overview", "matrix", "steps", "compare", "toy")
 
 _SETTLED = """(quiet) => new Promise((done) => {
   const frame = document.querySelector(".eyeline");

@@ -12,6 +12,7 @@ import { createSentence } from "./sentence/sentence.js";
 import { wordsIn } from "./state.js";
 import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
+import { createToy } from "./toy/toy.js";
 import { LANGUAGES } from "./words.js";
 
 /** @type {Record<ViewName, (page: Page) => View>} */
@@ -21,6 +22,7 @@ const VIEWS = {
   matrix: createMatrix,
   steps: createSteps,
   compare: createCompare,
+  toy: createToy,
 };
 
 const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));

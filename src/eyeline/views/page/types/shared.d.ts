@@ -2,7 +2,7 @@
 
 // The state.
 
-type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare";
+type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare" | "toy";
 type SpecialTokens = "grey" | "shown" | "out";
 type UnitKind = "words" | "pieces";
 type Side = "queries" | "keys";
@@ -37,6 +37,7 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  toy: string | null;
   stop: number | null;
   done: number[];
   language: Language | null;
