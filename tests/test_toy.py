@@ -15,7 +15,7 @@ import eyeline as el
 from eyeline import reference
 from eyeline.answers import QuestionError
 from eyeline.masks import Dense
-from eyeline.views.answer_pages import toy_page, toy_text
+from eyeline.views.toy_page import toy_page, toy_text
 from tests.test_cli import DOCS
 
 ROW = {"a": [1.0, 2.0], "b": [3.0, -1.0]}

@@ -53,7 +53,7 @@ def toy(
         mask=None if mask is None else mask.value,
     )
     if html is not None:
-        from eyeline.views.answer_pages import toy_page
+        from eyeline.views.toy_page import toy_page
 
         save_html(toy_page(answer), html, half=False)
     if as_json:
