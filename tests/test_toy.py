@@ -38,7 +38,9 @@ def test_flies_gives_45_10_and_45():
     assert found.words == ("time", "flies", "arrow")
     assert [f"{weight:.2f}" for weight in found.weights[1]] == ["0.45", "0.10", "0.45"]
     assert found.scores[1].tolist() == [2.0, pytest.approx(-0.1), 2.0]
-    assert all(abs(10 * number - round(10 * number)) < 1e-9 for array in (found.q, found.k, found.v) for number in array.flat)
+    assert all(
+        abs(10 * number - round(10 * number)) < 1e-9 for array in (found.q, found.k, found.v) for number in array.flat
+    )
 
 
 @given(numbers())
@@ -82,7 +84,7 @@ def test_the_future_and_padding():
 
 
 def test_a_fourth_word_has_numbers_and_a_fifth_has_none():
-    found = el.toy("time flies arrow fast".split())
+    found = el.toy(["time", "flies", "arrow", "fast"])
     assert found.weights.shape == (4, 4)
     assert el.toy(q=np.eye(2), k=np.eye(2), v=np.eye(2)).words == ("time", "flies")
     assert el.toy(q=np.ones((5, 1)), k=np.ones((5, 1)), v=np.ones((5, 1))).words == ("x0", "x1", "x2", "x3", "x4")
@@ -91,7 +93,12 @@ def test_a_fourth_word_has_numbers_and_a_fifth_has_none():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"q": [[1, 2], [3]], **{}}, "q must have rows of one length, got rows of 1 and of 2 numbers"),
+        (
+            {
+                "q": [[1, 2], [3]],
+            },
+            "q must have rows of one length, got rows of 1 and of 2 numbers",
+        ),
         ({"q": [[1, 2]] * 3, "k": [[1]] * 3}, "k must have rows of 2 numbers, as many as q's, got rows of 1"),
         ({"q": [[1, 2]] * 2, "k": [[1, 2]] * 3, "v": [[1]] * 2}, "k must have 2 rows, one for each token, got 3"),
         ({"v": [[np.nan]] * 3}, "v must have numbers from -1000 to 1000, got NaN"),
@@ -141,14 +148,13 @@ def test_given_numbers(say):
     assert "give --q, a row for each token" in say("toy", "--words", "a b c d e")[2]
 
 
-def test_a_narrow_or_plain_terminal(monkeypatch):
-    from eyeline.views.attach import Drawing  # noqa: F401  # the renderers are set
+def test_a_narrow_or_plain_terminal():
     from eyeline.views.ink import Ink
     from eyeline.views.toy_terminal import toy
 
     eight = el.toy(list("abcdefgh"), q=np.eye(8, 2), k=np.eye(8, 2), v=np.eye(8, 2))
     narrow = "\n".join(line.plain for line in toy(eight, Ink("utf-8", 40)))
-    assert "A wider terminal, --csv or --json show all columns." in narrow
+    assert "A wider terminal, --csv or --json show all columns." in " ".join(narrow.split())
     assert max(map(len, narrow.splitlines())) <= 40
     assert "\n".join(line.plain for line in toy(el.toy(mask="causal"), Ink("ascii", 80))).isascii()
 
@@ -179,7 +185,10 @@ def test_a_notebook_s_drawing_escapes_words():
 def test_its_page_opens_on_it(tmp_path, say):
     page = toy_page(el.toy(mask="causal", scale=False))
     assert page.state["view"] == "toy"
-    assert page.state["toy"] == "time:0.5,-1.5:1.5,0.5:2,0;flies:1,1:0.4,-0.5:-1,1;arrow:0,-1:0.5,1.5:0,2/causal/unscaled/row1"
+    assert (
+        page.state["toy"]
+        == "time:0.5,-1.5:1.5,0.5:2,0;flies:1,1:0.4,-0.5:-1,1;arrow:0,-1:0.5,1.5:0,2/causal/unscaled/row1"
+    )
     assert toy_text(el.toy(["a b&c", "ü:"], q=[[1], [0]], k=[[1], [2]], v=[[0], [0]]), 0) == (
         "a$20b$26c:1:1:0;ü$3a:0:2:0/row0"
     )

@@ -17,7 +17,7 @@ from eyeline.answers.comparison import Comparison, compare
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError
-from eyeline.answers.toy import Toy, toy
+from eyeline.answers.toy_attention import Toy, toy
 
 __all__ = [
     "Answer",

@@ -10,7 +10,7 @@ from eyeline.views.labels import named
 from eyeline.views.toy_tables import example, found, tables
 
 if TYPE_CHECKING:
-    from eyeline.answers.toy import Toy
+    from eyeline.answers.toy_attention import Toy
 
 
 def toy_html(answer: Toy) -> str:
@@ -20,5 +20,7 @@ def toy_html(answer: Toy) -> str:
     for step in tables(answer):
         rows = [row(["", *map(words, step.columns)])]
         rows += [row([label, *numbers]) for label, numbers in zip(labels, step.rows, strict=True)]
-        parts.append(f'<div style="display:inline-block;margin-right:2em">{small(html.escape(step.title))}{table(rows)}</div>')
+        parts.append(
+            f'<div style="display:inline-block;margin-right:2em">{small(html.escape(step.title))}{table(rows)}</div>'
+        )
     return box([*parts, small(html.escape(example(answer))), strong(html.escape(found(answer)))])

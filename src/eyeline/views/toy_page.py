@@ -17,7 +17,9 @@ def toy_text(found: Toy, row: int) -> str:
     """A toy as the page's state holds it: "time:0.5,-1.5:1.5,0.5:2,0;…/causal/unscaled/row1"."""
     vectors = zip(found.q.tolist(), found.k.tolist(), found.v.tolist(), strict=True)
     tokens = [
-        ":".join([_coded(word), *(",".join(f"{number:.3f}".rstrip("0").rstrip(".") for number in one) for one in three)])
+        ":".join(
+            [_coded(word), *(",".join(f"{number:.3f}".rstrip("0").rstrip(".") for number in one) for one in three)]
+        )
         for word, three in zip(found.words, vectors, strict=True)
     ]
     settings = [found.mask, None if found.divided else "unscaled", f"row{row}"]

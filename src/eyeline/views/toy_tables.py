@@ -1,4 +1,4 @@
-"""The tables of a toy: its steps in their order, each with its title, for the terminal and for notebooks; and as CSV."""
+"""The tables of a toy, one for each step in their order, for the terminal and for notebooks; and its CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eyeline.views.labels import named, percent, printable
 from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.answers.toy import Array, Toy
+    from eyeline.answers.toy_attention import Array, Toy
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,7 @@ def tables(answer: Toy) -> list[ToyTable]:
 def example(answer: Toy) -> str:
     """The output of one token as a sum: of the second, if there are several."""
     row = min(1, len(answer.words) - 1)
-    terms = [
-        f"{weight:.2f} · {_vector(value)}" for weight, value in zip(answer.weights[row], answer.v, strict=True)
-    ]
+    terms = [f"{weight:.2f} · {_vector(value)}" for weight, value in zip(answer.weights[row], answer.v, strict=True)]
     word = printable(named(answer.words[row]))
     return worded(
         "The output of {word} is {sum} = {output}.",
@@ -111,7 +109,9 @@ def _plain(array: Array) -> tuple[tuple[str, ...], ...]:
 
 def _numbers(array: Array) -> tuple[tuple[str, ...], ...]:
     """Numbers with two decimals, so that columns line up."""
-    return tuple(tuple(_signed(f"{0.0 if abs(value) < 0.005 else value:.2f}") for value in row) for row in array.tolist())
+    return tuple(
+        tuple(_signed(f"{0.0 if abs(value) < 0.005 else value:.2f}") for value in row) for row in array.tolist()
+    )
 
 
 def _masked(answer: Toy) -> tuple[tuple[str, ...], ...]:

@@ -14,7 +14,7 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from eyeline.answers.toy import Toy
+    from eyeline.answers.toy_attention import Toy
 
 _CELL = 8
 

@@ -119,21 +119,11 @@ def toy(
         raise QuestionError(f'mask must be "causal", "padding" or None, got {mask!r:.40}')
     if not isinstance(scale, (bool, np.bool_)):
         raise QuestionError(f"scale must be True or False, got {scale!r:.40}")
-    arrays = {name: None if given is None else _rows(name, given) for name, given in (("q", q), ("k", k), ("v", v))}
-    given = [array for array in arrays.values() if array is not None]
-    names = _words(words, len(given[0]) if given else COUNT)
-    for (name, array), default in zip(arrays.items(), (Q, K, V), strict=True):
-        if array is None and len(names) > len(default):
-            raise QuestionError(
-                f"{name} must be given for more than {len(default)} tokens, got {len(names)} tokens without {name}",
-                f"give {name}=, a row for each token",
-                f"give --{name}, a row for each token",
-            )
-        arrays[name] = np.array(default[: len(names)]) if array is None else array
-        rows = len(arrays[name])
-        if rows != len(names):
-            raise QuestionError(f"{name} must have {len(names)} rows, one for each token, got {rows}")
-    queries, keys, values = arrays["q"], arrays["k"], arrays["v"]
+    given = {name: _rows(name, array) for name, array in (("q", q), ("k", k), ("v", v)) if array is not None}
+    names = _words(words, len(next(iter(given.values()))) if given else COUNT)
+    queries, keys, values = (
+        _all_rows(name, given.get(name), default, len(names)) for name, default in (("q", Q), ("k", K), ("v", V))
+    )
     if queries.shape[1] != keys.shape[1]:
         raise QuestionError(
             f"k must have rows of {queries.shape[1]} numbers, as many as q's, got rows of {keys.shape[1]}"
@@ -141,9 +131,7 @@ def toy(
     return _computed(names, queries, keys, values, bool(scale), mask)
 
 
-def _computed(
-    words: tuple[str, ...], q: Array, k: Array, v: Array, scaling: bool, mask: MaskName | None
-) -> Toy:
+def _computed(words: tuple[str, ...], q: Array, k: Array, v: Array, scaling: bool, mask: MaskName | None) -> Toy:
     rule, scale = _rule(mask, len(words)), None if scaling else 1.0
     found = steps(q, k, v, mask=rule, scale=scale)
     allowed = found.visible
@@ -189,6 +177,21 @@ def _words(words: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if empty := [place for place, word in enumerate(words) if not word.strip()]:
         raise QuestionError(f"words must have a letter each, got {words[empty[0]]!r} at index {empty[0]}")
     return tuple(words)
+
+
+def _all_rows(name: str, given: Array | None, default: Sequence[Sequence[float]], count: int) -> Array:
+    """A row for each token: the given ones, or the default's."""
+    if given is None:
+        if count > len(default):
+            raise QuestionError(
+                f"{name} must be given for more than {len(default)} tokens, got {count} tokens without {name}",
+                f"give {name}=, a row for each token",
+                f"give --{name}, a row for each token",
+            )
+        return np.array(default[:count])
+    if len(given) != count:
+        raise QuestionError(f"{name} must have {count} rows, one for each token, got {len(given)}")
+    return given
 
 
 def _rows(name: str, given: Any) -> Array:
