@@ -140,7 +140,7 @@ const render = ({ model, el }) => {
     if (view?.name !== page.state.view) {
       view?.part.destroy?.();
       view = { name: page.state.view, part: VIEWS[page.state.view](page) };
-      panel.replaceChildren(view.part.controls ?? "", view.part.element);
+      panel.replaceChildren(view.part.element);
     }
     panel.setAttribute("aria-labelledby", `${page.id}-tab-${view.name}`);
     try {

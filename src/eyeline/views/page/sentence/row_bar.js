@@ -14,14 +14,15 @@ export const createRowBar = (page) => {
 
   /** @type {(part: RowPart, width: number, end: number) => HTMLElement} */
   const drawn = ({ name, number, depth }, width, end) => {
-    const text = `${name} ${onScale(number, end)}`;
+    const share = onScale(number, end);
+    const text = `${name} ${share}`;
     const room = width * number - 10;
-    const written = room > 7.6 * text.length ? text : room > 30 ? onScale(number, end) : "";
+    const written = room > 7.6 * text.length ? [element("bdi", {}, name), ` ${share}`] : room > 30 && share;
     const own = depth === null ? { class: "aside" } : {};
     const light = depth !== null && needsLight(ramp(page.dark)[Math.round(Math.min(depth, 1) * 255)]);
     const colours = depth === null ? {} : { background: shade(depth, page.dark), color: light ? "#fff" : "#000" };
     const style = { "flex-basis": `${number * 100}%`, ...colours };
-    return element("span", { ...own, title: text, style }, written && element("bdi", {}, written));
+    return element("span", { ...own, title: text, style }, written);
   };
 
   /** Show the parts of a row, which sum to 1; null if there is no such row. @type {(parts: RowPart[] | null, end: number) => void} */

@@ -117,7 +117,7 @@ export const notesOf = (page, seen, listedAt, drawn) => {
     const names = asideNames(page, aside);
     const taken = weights && aside.reduce((sum, { index }) => sum + weights[index], 0);
     if (out && taken !== null && seen.sums) said.push(page.say("sentence.left", { names, share: onScale(taken, end) }));
-    else said.push(page.say(out ? "sentence.out" : "sentence.aside", { names }));
+    else said.push(page.say(seen.sums && !out ? "sentence.aside" : "sentence.out", { names }));
   }
   if (drawn.hidden) said.push(page.say(`sentence.hidden.${kind === "to" ? "to" : "from"}`));
   if (drawn.generated) said.push(page.say("sentence.generated"));
