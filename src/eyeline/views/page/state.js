@@ -72,7 +72,7 @@ const placed = (text) => {
 
 /** @type {{ [K in keyof State]: (text: string) => State[K] | undefined }} */
 const READ = {
-  view: oneOf("sentence", "overview", "matrix", "steps", "compare"),
+  view: oneOf("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
   trace: index,
   layer: index,
   head: headed,
@@ -149,8 +149,12 @@ export const settingsOf = (words) => {
   return found;
 };
 
-/** The state with all numbers within the ranges of the traces. @type {(state: State, traces: Trace[]) => State} */
+/**
+ * The state with all numbers within the ranges of the traces; without traces, nothing of one is chosen.
+ * @type {(state: State, traces: Trace[]) => State}
+ */
 export const within = (state, traces) => {
+  if (!traces.length) return { ...state, trace: 0, layer: 0, token: null, key: null, other: null, partner: null };
   /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);

@@ -37,8 +37,19 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
+  kinds: string[][][] | null;
   picture: [rows: number, columns: number] | null;
   image?: ImageEntry | null;
+}
+
+/** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
+interface Opening {
+  layer: number;
+  head: number;
+  token: number;
+  key: number;
+  weight: number;
+  why: "far" | "near" | "across" | "plain";
 }
 
 interface Header {
@@ -53,7 +64,10 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  opening: Opening | null;
   traces: TraceEntry[];
+  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
+  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
