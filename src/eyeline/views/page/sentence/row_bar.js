@@ -4,8 +4,6 @@ import { element } from "../drawing/dom.js";
 import { onScale } from "../drawing/labels.js";
 import { needsLight, ramp, shade } from "../drawing/colour.js";
 
-const LEAST = 0.004; // of the row: less isn't seen
-
 /** The bar. @param {Page} page */
 export const createRowBar = (page) => {
   const caption = element("p", { class: "quiet" });
@@ -25,14 +23,17 @@ export const createRowBar = (page) => {
     return element("span", { ...own, title: text, style }, written);
   };
 
-  /** Show the parts of a row, which sum to 1; null if there is no such row. @type {(parts: RowPart[] | null, end: number) => void} */
+  /**
+   * Show the parts of a row, which sum to 1; null if there is no such row. Numbers are written as on a scale to `end`.
+   * @type {(parts: RowPart[] | null, end: number) => void}
+   */
   const show = (parts, end) => {
     whole.hidden = parts === null;
     if (!parts) return;
     caption.textContent = page.say("sentence.row");
     bar.setAttribute("aria-label", parts.map(({ name, number }) => `${name} ${onScale(number, end)}`).join(", "));
     const width = bar.clientWidth;
-    bar.replaceChildren(...parts.filter(({ number }) => number >= LEAST).map((part) => drawn(part, width, end)));
+    bar.replaceChildren(...parts.map((part) => drawn(part, width, end)));
   };
   return { element: whole, show };
 };
