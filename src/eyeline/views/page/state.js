@@ -12,8 +12,8 @@ const DEFAULTS = Object.freeze({
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   links: 5, // the number of links drawn, the strongest; or "all"
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
-  scale: "linear", // of the matrix: "linear", "log", "rank"
-  clipped: [], // keys whose columns don't count for the matrix's scale
+  scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
+  clipped: null, // keys whose columns don't count for the matrix's scale; null for the heavy ones
   box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
   ahead: true, // whether tokens may look ahead
   padded: 0, // the number of last tokens that are treated as padding
@@ -82,7 +82,7 @@ const READ = {
   toward: oneOf("from", "to"),
   links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
   order: oneOf("place", "entropy", "distance", "aside"),
-  scale: oneOf("linear", "log", "rank"),
+  scale: oneOf("auto", "linear", "log", "rank"),
   clipped: numbers,
   box: boxed,
   ahead: yesNo,
@@ -183,7 +183,7 @@ export const within = (state, traces) => {
     coordinate: place(state.coordinate, model.head_dim),
     passed: place(state.passed, Math.max(model.value_dim, 1)),
     partner,
-    clipped: state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
+    clipped: state.clipped && state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
     removed: state.removed.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
   };
 };

@@ -23,6 +23,11 @@ interface ImageEntry {
   columns: number;
   first: number;
 }
+type KindName =
+  | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
+
+/** The labels of a head, the first the most telling, with the value of each one's measure: none for "mixed". */
+type HeadKinds = Partial<Record<KindName, number | null>>;
 
 interface TraceEntry {
   name: string;
@@ -37,7 +42,8 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
-  kinds: string[][][] | null;
+  /** For each layer, for each head, its labels. */
+  kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
   image?: ImageEntry | null;
 }

@@ -9,6 +9,7 @@ type Side = "queries" | "keys";
 type Language = "en" | "vi";
 type Theme = "light" | "dark";
 type ScaleKind = "linear" | "log" | "rank";
+type ScaleChoice = "auto" | ScaleKind;
 type Order = "place" | "entropy" | "distance" | "aside";
 type HeadChoice = number | "mean" | "max";
 type Place = [trace: number, layer: number, head: HeadChoice];
@@ -27,8 +28,8 @@ interface State {
   toward: "from" | "to";
   links: 5 | "all";
   order: Order;
-  scale: ScaleKind;
-  clipped: number[];
+  scale: ScaleChoice;
+  clipped: number[] | null;
   box: Box | null;
   ahead: boolean;
   padded: number;

@@ -18,10 +18,19 @@ interface Axis {
   pinned: Set<number>;
 }
 
+/** The room for labels beside a matrix, in pixels; the height of their letters. */
 interface Gutter {
   left: number;
   top: number;
   turned: boolean;
+  letters: number;
+}
+
+/** The grey column at the right: its distance from the cells and its width, in pixels, and its title. */
+interface Grey {
+  gap: number;
+  width: number;
+  title: string;
 }
 
 type Cells = import("../matrix/cells.js").Cells;
@@ -29,7 +38,10 @@ type ColourMap = import("../matrix/colour_map.js").ColourMap;
 type Viewport = import("../matrix/viewport.js").Viewport;
 type Ruler = import("../matrix/axes.js").Ruler;
 type Plot = import("../matrix/plot.js").Plot;
-type Sink = import("../matrix/sink.js").Sink;
+type Sink = import("../matrix/heavy_columns.js").Sink;
+type Scale = import("../matrix/scale_choice.js").Scale;
+type Measured = import("../matrix/scale_choice.js").Measured;
+type RowParts = import("../matrix/row_parts.js").RowParts;
 
 /**
  * The parts of a matrix that depend on its weights: cells, lines, gutter and ruler are null until these are available.
@@ -39,6 +51,9 @@ interface Matrix {
   viewport: Viewport;
   canvas: HTMLCanvasElement;
   cells: Cells | null;
+  parts: RowParts | null;
+  grey: Grey | null;
+  sinks: Sink[];
   lines: { rows: Axis; columns: Axis } | null;
   at: Cell | null;
   clipped: number[];
@@ -85,6 +100,7 @@ interface Scene {
   colourMap: ColourMap | null;
   layers: Layer[];
   weight: ((row: number, column: number) => number | undefined) | null;
+  aside: (Grey & { numbers: Float64Array }) | null;
   lines: SceneLines | null;
 }
 
