@@ -5,10 +5,12 @@ import { element } from "./dom.js";
 import { figure } from "./labels.js";
 
 /**
- * A scale from 0 to `end`, or if `signed`, from −end to end; if `open`, numbers beyond have the ends' colours.
- * @type {(room: DrawingRoom, scale: { end: number, signed: boolean, digits?: number, open?: boolean }) => HTMLElement}
+ * A scale from 0 to `end`, or if `signed`, from −end to end; `said` writes a number.
+ * @type {(
+ *   room: DrawingRoom, scale: { end: number, signed: boolean, digits?: number, said?: (value: number) => string },
+ * ) => HTMLElement}
  */
-export const scaleBar = ({ page, canvases }, { end, signed, digits = 3, open = false }) => {
+export const scaleBar = ({ page, canvases }, { end, signed, digits = 3, said = (value) => figure(value, digits) }) => {
   const scale = canvases.add({}, (context, width, height) => {
     const { dark } = page;
     for (let x = 0; x < width; x++) {
@@ -16,7 +18,6 @@ export const scaleBar = ({ page, canvases }, { end, signed, digits = 3, open = f
       context.fillRect(x, 0, 1, height);
     }
   });
-  const least = signed ? `${open ? "≤ " : ""}${figure(-end, digits)}` : "0";
-  const highest = `${open ? "≥ " : ""}${figure(end, digits)}`;
-  return element("span", { class: "scalebar", "aria-hidden": "true" }, least, scale, highest);
+  const least = signed ? said(-end) : "0";
+  return element("span", { class: "scalebar", "aria-hidden": "true" }, least, scale, said(end));
 };

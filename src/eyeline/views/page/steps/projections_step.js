@@ -1,6 +1,7 @@
 // Step 1 of the steps view: q, k and v, each a matrix times x, as pictures and coordinate by coordinate.
 
 import { button, element, phrase } from "../drawing/dom.js";
+import { figure } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 import { bars, climb, most, strip } from "../drawing/vector_strips.js";
 import { running } from "./formula.js";
@@ -37,6 +38,9 @@ const equation = (made, role) => {
 /** What a role's vector is in the trace, after norms and turns. @type {(walk: Walkthrough, role: Role) => Numbers} */
 const usedOf = (walk, role) =>
   role === "query" ? walk.query : role === "key" ? walk.keyOf(walk.key) : walk.valueOf(walk.key);
+
+/** The end of a scale beyond which a few numbers lie. @type {(value: number) => string} */
+const beyond = (value) => `${value < 0 ? "≤" : "≥"} ${figure(value)}`;
 
 /** One projection as a picture. @type {(room: StepsRoom, made: Projections, role: Role) => HTMLElement} */
 const picture = (room, made, role) => {
@@ -81,7 +85,7 @@ const picture = (room, made, role) => {
     element(
       "div",
       { class: "under" },
-      element("span", { class: "named" }, "W", scaleBar(room, { end, signed: true, digits: 3, open: true })),
+      element("span", { class: "named" }, "W", scaleBar(room, { end, signed: true, said: beyond })),
       element("span", { class: "named" }, letter, scaleBar(room, { end: out || 1, signed: true, digits: 2 })),
     ),
   );

@@ -75,6 +75,9 @@ export class Trace {
     this.aside = entry.aside;
     this.picture = entry.picture;
     this.projections = entry.projections;
+    this.vectors = entry.vectors;
+    this.image = entry.image ?? null;
+    this.kinds = entry.kinds;
     this.queries = new TokenizedText(entry.queries);
     this.keys = entry.keys ? new TokenizedText(entry.keys) : this.queries;
     this.crossing = entry.keys !== null;
