@@ -23,6 +23,15 @@ Html = Annotated[
     typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
 ]
 Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
+KeepHeads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="HEAD",
+        help="Put a head's W_q, W_k, W_v and W_o into the page, such as L0H3. Can be repeated.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
 
 

@@ -64,7 +64,7 @@ export const placePickers = (page, [at, layer, head], chosen) => {
 };
 
 /** The settings that are reset when another trace is chosen. @type {Readonly<Partial<State>>} */
-export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: [], removed: [], box: null });
+export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: null, removed: [], box: null });
 
 /**
  * Replace an element's content, keeping the focus on the part with the same label.

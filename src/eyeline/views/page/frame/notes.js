@@ -1,7 +1,6 @@
 // Notes on what is shown: the texts that a model's vocabulary lacks.
 
-import { element } from "../drawing/dom.js";
-import { parts } from "../sentence/bar_list.js";
+import { element, phrase } from "../drawing/dom.js";
 
 /** The largest number of texts named. */
 const NAMED = 12;
@@ -15,7 +14,7 @@ export const createNotes = (page) => {
       ...[...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
         const named = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
         const more = texts.length > NAMED ? ", …" : "";
-        const said = parts(page, "unknown", { piece: [piece], texts: [...named, more] });
+        const said = phrase(page.say("unknown"), { piece, texts: [...named, more] });
         return element("p", { class: "unknown" }, ...said);
       }),
     );
