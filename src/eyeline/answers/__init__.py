@@ -2,7 +2,7 @@
 contribute to a token, and what every head of a model does.
 
 `explain`, `compare`, `rollout` and `heads` record one run of a model and compute their answers from its trace:
-`Explanation`, `Comparison`, `Rollout` and `Heads`, frozen dataclasses that render themselves as JSON. They print
+`Explanation` (of an encoder-decoder, `EncoderDecoderExplanation`), `Comparison`, `Rollout` and `Heads`, frozen dataclasses that render themselves as JSON. They print
 themselves once `eyeline.views.attach` is imported, which `eyeline.explain` and the others do. This room imports the
 rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
 """
@@ -13,6 +13,7 @@ from eyeline.answers.answer import Answer, Renderers
 from eyeline.answers.attention_rollout import Rollout, rollout
 from eyeline.answers.behaviour import Heads, heads
 from eyeline.answers.comparison import Comparison, compare
+from eyeline.answers.encoder_decoder import EncoderDecoderExplanation
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError
@@ -20,6 +21,7 @@ from eyeline.answers.question import QuestionError
 __all__ = [
     "Answer",
     "Comparison",
+    "EncoderDecoderExplanation",
     "Explanation",
     "Heads",
     "QuestionError",

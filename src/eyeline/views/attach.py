@@ -7,8 +7,20 @@ Answers are below views and import none. This module sets their `renderers`. `ey
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
-from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
+from eyeline.answers import (
+    Comparison,
+    EncoderDecoderExplanation,
+    Explanation,
+    Heads,
+    Renderers,
+    Rollout,
+    compare,
+    explain,
+    heads,
+    rollout,
+)
 from eyeline.views.drawing import Drawing
 
 __all__ = ["compare", "explain", "heads", "rollout"]
@@ -43,6 +55,15 @@ def _explanation() -> Renderers:
         return save_heat_map(answer, path)
 
     return Renderers(rich, html, line, csv, png)
+
+
+def _encoder_decoder() -> Renderers:
+    def rich(answer: EncoderDecoderExplanation) -> Drawing:
+        from eyeline.views.encoder_decoder_terminal import encoder_decoder
+
+        return Drawing(lambda ink: encoder_decoder(answer, ink))
+
+    return replace(_explanation(), rich=rich)
 
 
 def _comparison() -> Renderers:
@@ -113,6 +134,7 @@ def _heads() -> Renderers:
 
 
 Explanation.renderers = _explanation()
+EncoderDecoderExplanation.renderers = _encoder_decoder()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()

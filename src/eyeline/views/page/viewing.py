@@ -68,8 +68,10 @@ def view(
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        run = partial(record, one, model=model, values=values, keep=["input", *keep], progress=progress)
-        traces.append(run())
+        options = {"model": model, "values": values, "keep": ["input", *keep], "progress": progress}
+        run: Callable[..., Any] = partial(record, one, **options)
+        recorded: Trace | list[Trace] = run()
+        traces += recorded if isinstance(recorded, list) else [recorded]  # the parts of an encoder-decoder
         if mask is not None or scale is not None:
             traces.append(run(mask=mask, scale=scale))
     return Page(traces, state)
