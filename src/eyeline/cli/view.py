@@ -101,13 +101,15 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     from eyeline.answers.question import asked_model, read_text
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
+    from eyeline.traces.keep import short
     from eyeline.traces.parts import records_parts
 
     if model not in ready:
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
-    keep = Keep(measures=True, input=len(read.tokens) <= PROJECTED)
+    count = len(read.tokens)
+    keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
     if records_parts(runs_on):
         if causal:
             raise QuestionError("--mask must be left out with an encoder-decoder, got causal; its decoder is so anyway")

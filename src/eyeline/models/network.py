@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.models.checkpoints import Array, weights_file
+from eyeline.models.checkpoints import Array, StoredMatrix, weights_file
 from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.decoder import read_decoder
 from eyeline.models.decoder_config import DECODERS, decoder_config
@@ -24,6 +24,10 @@ from eyeline.readouts import Readout
 
 class Network(Protocol):
     """An encoder or a decoder; of an encoder-decoder, its encoder."""
+
+    @property
+    def words(self) -> StoredMatrix:
+        """The embedding matrix, a row for each token id."""
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """The tokens' embeddings, (B, N, width)."""
