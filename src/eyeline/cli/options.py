@@ -35,6 +35,24 @@ KeepHeads = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
 
 
+class PartName(StrEnum):
+    """Parts of an encoder-decoder by name."""
+
+    encoder = "encoder"
+    decoder = "decoder"
+    cross = "cross"
+
+
+Part = Annotated[
+    PartName | None,
+    typer.Option(
+        help="Of an encoder-decoder: encoder (what is read) or decoder (what is written) alone, or cross: a word that "
+        "is written.",
+        show_default=False,
+    ),
+]
+
+
 class MaskName(StrEnum):
     """Masks by name."""
 

@@ -97,10 +97,12 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """Record a text, as trained and with the mask; the model is kept in `ready`."""
+    from eyeline.answers import QuestionError
     from eyeline.answers.question import asked_model, read_text
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
     from eyeline.traces.keep import short
+    from eyeline.traces.parts import records_parts
 
     if model not in ready:
         ready[model] = asked_model(model, progress=progress)
@@ -108,6 +110,10 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     read = read_text(runs_on, text)
     count = len(read.tokens)
     keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
+    if records_parts(runs_on):
+        if causal:
+            raise QuestionError("--mask must be left out with an encoder-decoder, got causal; its decoder is so anyway")
+        return runs_on.record_parts(text, keep).traces
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
         return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]

@@ -95,7 +95,10 @@ class PageMessages:
         usual: dict[str, Any] = {"view": "sentence", "trace": 0, "layer": 0, "head": "mean", "token": None}
         if not self.traces:
             return None, usual
-        trace = self.traces[_below(given.get("trace"), len(self.traces)) or 0]
+        # Of an encoder-decoder, what is read while something is written says most.
+        usual["trace"] = next((place for place, trace in enumerate(self.traces) if trace.kind == "cross"), 0)
+        asked = _below(given.get("trace", usual["trace"]), len(self.traces))
+        trace = self.traces[asked or 0]
         usual["layer"] = trace.model.layers - 1
         N = len(trace.queries)
         if "head" in given or max(N, len(trace.across)) > _LABELLED:
