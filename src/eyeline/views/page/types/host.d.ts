@@ -45,6 +45,7 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  projections: "all" | [layer: number, head: number][] | null;
   /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
   image?: ImageEntry | null;
@@ -132,6 +133,15 @@ interface Reply {
   media?: string;
   width?: number;
   height?: number;
+}
+
+/** The further keys of a reply to "projections". */
+interface ProjectionsReply {
+  shapes: Record<string, [rows: number, columns: number]>;
+  bias_length: number;
+  norm_before: string | null;
+  norm_after: string | null;
+  epsilon: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
