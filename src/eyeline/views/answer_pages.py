@@ -48,4 +48,9 @@ def comparison_page(found: Comparison) -> Page:
 
 def _state(layer: int, head: int | None, token: int | None, special: bool) -> dict[str, Any]:
     """The part of the page's state that every question sets."""
-    return {"layer": layer, "head": "mean" if head is None else head, "token": token, "special": "shown" if special else "grey"}
+    return {
+        "layer": layer,
+        "head": "mean" if head is None else head,
+        "token": token,
+        "special": "shown" if special else "grey",
+    }

@@ -32,11 +32,13 @@ class PageMessages:
         traces: its traces.
         state: its initial state.
         stored: the requests whose replies a file holds as they are, without ids.
+        lesson: the traces of the lesson, by name, if the page has one.
     """
 
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.stored: list[dict[str, Any]] = []
+        self.lesson: dict[str, int] | None = None
         self.state = {**self._usual_state(), **(state or {})}
 
     def __repr__(self) -> str:
@@ -50,6 +52,7 @@ class PageMessages:
             "title": self.title,
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
+            "lesson": self.lesson,
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 

@@ -45,6 +45,7 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  lesson: LessonTraces | null;
   traces: TraceEntry[];
 }
 
