@@ -180,7 +180,7 @@ class Opener:
         """The Playwright page that shows an exported file, opened offline.
 
         Args:
-            traces: a `Trace`, several, or the page (`eyeline.view`) of some.
+            traces: a `Trace` or several, shown in the mean of all heads; or the page (`eyeline.view`) of some.
             half: as for `Page.save`.
             options: as for opening an address.
         """
@@ -188,7 +188,8 @@ class Opener:
         from eyeline.views.page import Page
 
         traces = [traces] if isinstance(traces, Trace) else traces
-        page = traces if isinstance(traces, Page) else Page(traces)
+        # A head is named, so that nothing is pinned: a page of traces alone opens at the telling head.
+        page = traces if isinstance(traces, Page) else Page(traces, {"head": "mean"})
         self._opened += 1
         path = self._folder / f"page-{self._opened}.html"
         page.save(path, half=half)

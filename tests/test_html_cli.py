@@ -46,11 +46,23 @@ def test_it_opens_with_the_token_layer_and_head_that_were_asked_for(say, page):
     assert weights / weights.sum() == pytest.approx(found.shares, abs=1e-5)
 
 
-def test_without_a_token_none_is_pinned(page):
-    _, blocks = page("explain", FLIES, "--pieces", "--special")
-    state = blocks.header["state"]
-    assert (state["token"], state["layer"], state["head"]) == (None, 5, "mean")
+@pytest.mark.parametrize(
+    ("options", "opens"),
+    [
+        ((), (3, 5, 11)),
+        (("--layer", "2"), (3, 2, 8)),
+        (("--token", "flies"), (2, 5, 11)),
+        (("--token", "flies", "--layer", "2"), (2, 2, 8)),
+        (("--layer", "2", "--head", "6"), (None, 2, 6)),
+        (("--head", "6"), (None, 5, 6)),
+    ],
+)
+def test_without_a_head_it_opens_at_the_telling_one(page, options, opens):
+    _, blocks = page("explain", FLIES, "--pieces", "--special", *options)
+    state, opening = blocks.header["state"], blocks.header["opening"]
+    assert (state["token"], state["layer"], state["head"]) == opens
     assert (state["unit"], state["special"]) == ("pieces", "shown")
+    assert opening == (None if "--head" in options else opening | {"layer": opens[1], "head": opens[2]})
 
 
 def test_steps_open_at_the_head_that_is_printed(page):
@@ -65,7 +77,7 @@ def test_what_is_changed_is_a_second_trace(page):
     assert (first["name"], second["name"]) == ("as trained", "causal, without ÷ √d")
     assert {layer["mask"]["kind"] for layer in second["layers"]} == {"causal"}
     assert {layer["scale"] for layer in second["layers"]} == {1.0}
-    assert blocks.header["state"]["other"] == [1, 5, "mean"]
+    assert blocks.header["state"]["other"] == [1, 5, 11]
     found = el.explain(FLIES, "flies", mask="causal", scale=1.0)
     heads = [blocks.weights(1, 5, head)[2] for head in range(12)]
     assert sum(heads)[1:6] / 12 == pytest.approx(found.runs[1].weights[1:6], abs=1e-5)

@@ -43,7 +43,7 @@ def test_the_header_is_what_json_can_say(page):
     assert header["schema"] == "eyeline.page/1"
     assert (header["version"], header["title"]) == (el.__version__, TEXT)
     assert header["can"] == {"run": False, "picture": True, "models": []}
-    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": "mean", "token": None}
+    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
     (trace,) = header["traces"]
     assert trace["model"] == {
         "name": "minilm",

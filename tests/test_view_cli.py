@@ -202,7 +202,7 @@ def test_nothing_is_an_example(shown):
     assert code == 0
     header = session.header()
     assert header["title"] == EXAMPLE
-    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": "mean", "token": None}
+    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
 
 
 def test_a_mask_is_run_beside_what_was_trained(shown):
@@ -247,7 +247,7 @@ def test_a_trace_file(shown, tmp_path):
     trace.save(file)
     _, _, _, session = shown(str(file), "--layer", "1", "--token", "flies")
     assert session.header()["traces"][0]["queries"]["text"] == "time flies"
-    assert session.header()["state"] == {"view": "sentence", "trace": 0, "layer": 1, "head": "mean", "token": 2}
+    assert session.header()["state"] == {"view": "sentence", "trace": 0, "layer": 1, "head": 9, "token": 2}
     code, _, err, _ = shown(str(file), "--mask", "causal")
     assert (code, "a trace and --mask can't go together" in err) == (2, True)
 

@@ -105,7 +105,7 @@ def explain(
     if html is not None:
         from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(answer), html, half)
+        save_html(explanation_page(answer, layer=layer), html, half)
     if as_json:
         print_json(answer)
     elif as_csv:

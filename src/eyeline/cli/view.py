@@ -32,10 +32,10 @@ def view(
     ] = None,
     mask: Mask = None,
     layer: Annotated[
-        int | None, typer.Option(help="Open at this layer, from 0. Default: the last.", show_default=False)
+        int | None, typer.Option(help="Open at this layer, from 0. Default: the head's.", show_default=False)
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="At this head, from 0. Default: the mean of all.", show_default=False)
+        int | None, typer.Option(help="At this head, from 0. Default: the most telling one.", show_default=False)
     ] = None,
     token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
     nth: Nth = None,

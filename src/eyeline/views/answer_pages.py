@@ -10,8 +10,15 @@ from eyeline.views.page import Page
 from eyeline.words import worded
 
 
-def explanation_page(found: Explanation) -> Page:
+def explanation_page(found: Explanation, *, layer: int | None = None) -> Page:
     """Make the page of an explanation; its second trace, if any, is of the run with a changed mask or scale.
+
+    Where the question names no head, the page opens at the telling one: the sharpest look of the question's word, or of
+    any.
+
+    Args:
+        found: the explanation.
+        layer: the layer that was asked for; None to open at any of the last.
 
     Raises:
         TraceError: if the model's scores are more than scaled products (a cap, a bias,
@@ -21,13 +28,20 @@ def explanation_page(found: Explanation) -> Page:
         check_plain(trace.layers, trace.model.name, worded("shown on a page"))
     question = found.question
     token = found.units[question.units[0]].tokens[0] if question.units else None
-    state = _state(question.layer, question.head, token, question.special)
+    state: dict[str, Any] = {"special": _special(question.special)}
     state |= {"unit": "pieces" if question.unit == "piece" else "words"}
+    if token is not None:
+        state |= {"token": token}
     if found.steps is not None:
-        state |= {"view": "steps", "head": found.steps.head}
+        state |= {"view": "steps", "layer": question.layer, "head": found.steps.head}
+    elif question.head is not None:
+        state |= {"layer": question.layer, "head": question.head}
+    elif layer is not None:
+        state |= {"layer": layer}
+    page = Page(found.traces, state)
     if len(found.traces) > 1:
-        state |= {"other": [1, state["layer"], state["head"]]}
-    return Page(found.traces, state)
+        page.state |= {"other": [1, page.state["layer"], page.state["head"]]}
+    return page
 
 
 def comparison_page(found: Comparison) -> Page:
@@ -40,12 +54,14 @@ def comparison_page(found: Comparison) -> Page:
     for side in found.sides:
         check_plain(side.trace.layers, side.trace.model.name, worded("shown on a page"))
     question = found.question
-    state = _state(question.layer, question.head, first.units[first.token_units[0]].tokens[0], question.special)
-    partner = second.units[second.token_units[0]].tokens[0]
-    state |= {"view": "compare", "other": [1, state["layer"], state["head"]], "partner": partner}
+    head = "mean" if question.head is None else question.head
+    token, partner = (side.units[side.token_units[0]].tokens[0] for side in (first, second))
+    state = {"view": "compare", "layer": question.layer, "head": head, "token": token}
+    state |= {"special": _special(question.special), "other": [1, question.layer, head], "partner": partner}
     return Page([side.trace for side in found.sides], state)
 
 
+<<<<<<< HEAD
 def _state(layer: int, head: int | None, token: int | None, special: bool) -> dict[str, Any]:
     """The part of the page's state that every question sets."""
     return {
@@ -54,3 +70,8 @@ def _state(layer: int, head: int | None, token: int | None, special: bool) -> di
         "token": token,
         "special": "shown" if special else "grey",
     }
+=======
+def _special(shown: bool) -> str:
+    """The page's state of special tokens."""
+    return "shown" if shown else "grey"
+>>>>>>> main

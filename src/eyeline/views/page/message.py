@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.answers.behaviour.trace_kinds import kinds_of
+from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
+from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
 from eyeline.views.page.requests import KINDS
 from eyeline.views.page.requests.request import RequestError, is_number
@@ -17,6 +21,8 @@ from eyeline.views.page.requests.request import RequestError, is_number
 SCHEMA = "eyeline.page/1"
 #: The largest number of characters in a title.
 _TITLE = 80
+#: The largest number of tokens of a trace whose heads are labelled: that takes time in the square of it.
+_LABELLED = 8192
 
 Answer = tuple[dict[str, Any], list[memoryview]]
 
@@ -30,7 +36,9 @@ class PageMessages:
 
     Attributes:
         traces: its traces.
-        state: its initial state.
+        state: its initial state. Where no head is given, it is at the telling head, with a word pinned: that of the
+            given layer, or for the given token.
+        opening: the telling head at which the page opens; None if a head was given, or no word looks at another.
         stored: the requests whose replies a file holds as they are, without ids.
         lesson: the traces of the lesson, by name, if the page has one.
     """
@@ -38,8 +46,13 @@ class PageMessages:
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.stored: list[dict[str, Any]] = []
+<<<<<<< HEAD
         self.lesson: dict[str, int] | None = None
         self.state = {**self._usual_state(), **(state or {})}
+=======
+        self.opening, usual = self._opening(state or {})
+        self.state = {**usual, **(state or {})}
+>>>>>>> main
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
@@ -52,7 +65,11 @@ class PageMessages:
             "title": self.title,
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
+<<<<<<< HEAD
             "lesson": self.lesson,
+=======
+            "opening": None if self.opening is None else _opening_entry(self.opening),
+>>>>>>> main
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 
@@ -83,9 +100,25 @@ class PageMessages:
         reply, arrays = KINDS[kind](self, request)
         return {"id": number, "kind": kind, **reply}, [_bytes(array) for array in arrays]
 
-    def _usual_state(self) -> dict[str, Any]:
-        last = self.traces[0].model.layers - 1 if self.traces else 0
-        return {"view": "sentence", "trace": 0, "layer": last, "head": "mean", "token": None}
+    def _opening(self, given: Mapping[str, Any]) -> tuple[TellingHead | None, dict[str, Any]]:
+        """The telling head at which a state opens that leaves the head open, and the usual state."""
+        usual: dict[str, Any] = {"view": "sentence", "trace": 0, "layer": 0, "head": "mean", "token": None}
+        if not self.traces:
+            return None, usual
+        trace = self.traces[_below(given.get("trace"), len(self.traces)) or 0]
+        usual["layer"] = trace.model.layers - 1
+        N = len(trace.queries)
+        if "head" in given or max(N, len(trace.across)) > _LABELLED:
+            return None, usual
+        found = telling(trace, _below(given.get("token"), N), layer=_below(given.get("layer"), trace.model.layers))
+        if found is None:
+            return None, usual
+        return found, usual | {"layer": found.layer, "head": found.head, "token": found.token}
+
+
+def _below(value: Any, count: int) -> int | None:
+    """A valid index of `count`; None for anything else, which the page reports."""
+    return int(value) if is_whole(value) and 0 <= value < count else None
 
 
 def trace_entry(trace: Trace) -> dict[str, Any]:
@@ -109,8 +142,13 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "entropy": _rounded(found.entropy),
         "distance": None if found.distance is None else _rounded(found.distance),
         "aside": _rounded(found.aside),
+        "kinds": kinds_of(trace) if max(len(trace.queries), len(trace.across)) <= _LABELLED else None,
         "picture": list(found.pictures.shape[2:]),
     }
+
+
+def _opening_entry(opening: TellingHead) -> dict[str, Any]:
+    return asdict(opening) | {"weight": float(f"{opening.weight:.5g}")}
 
 
 def _rounded(values: NDArray[Any]) -> list[list[float]]:

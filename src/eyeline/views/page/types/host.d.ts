@@ -30,7 +30,18 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
+  kinds: string[][][] | null;
   picture: [rows: number, columns: number] | null;
+}
+
+/** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
+interface Opening {
+  layer: number;
+  head: number;
+  token: number;
+  key: number;
+  weight: number;
+  why: "far" | "near" | "across" | "plain";
 }
 
 interface Header {
@@ -45,7 +56,11 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+<<<<<<< HEAD
   lesson: LessonTraces | null;
+=======
+  opening: Opening | null;
+>>>>>>> main
   traces: TraceEntry[];
 }
 
