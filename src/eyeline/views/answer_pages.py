@@ -61,17 +61,6 @@ def comparison_page(found: Comparison) -> Page:
     return Page([side.trace for side in found.sides], state)
 
 
-<<<<<<< HEAD
-def _state(layer: int, head: int | None, token: int | None, special: bool) -> dict[str, Any]:
-    """The part of the page's state that every question sets."""
-    return {
-        "layer": layer,
-        "head": "mean" if head is None else head,
-        "token": token,
-        "special": "shown" if special else "grey",
-    }
-=======
 def _special(shown: bool) -> str:
     """The page's state of special tokens."""
     return "shown" if shown else "grey"
->>>>>>> main

@@ -46,13 +46,9 @@ class PageMessages:
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.stored: list[dict[str, Any]] = []
-<<<<<<< HEAD
         self.lesson: dict[str, int] | None = None
-        self.state = {**self._usual_state(), **(state or {})}
-=======
         self.opening, usual = self._opening(state or {})
         self.state = {**usual, **(state or {})}
->>>>>>> main
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
@@ -65,11 +61,8 @@ class PageMessages:
             "title": self.title,
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
-<<<<<<< HEAD
             "lesson": self.lesson,
-=======
             "opening": None if self.opening is None else _opening_entry(self.opening),
->>>>>>> main
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 

@@ -56,11 +56,8 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
-<<<<<<< HEAD
   lesson: LessonTraces | null;
-=======
   opening: Opening | null;
->>>>>>> main
   traces: TraceEntry[];
 }
 
