@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
+from eyeline.traces.keep import keep_of
 from eyeline.traces.text_model import AnyModel
 
 
@@ -49,6 +51,7 @@ def explain(
     top_p: float | None = None,
     seed: int | None = None,
     top: int | None = None,
+    keep: Sequence[str] = (),
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
     kind: Literal["encoder", "decoder"] | None = None,
@@ -79,6 +82,8 @@ def explain(
         seed: the seed of the sampling: the same seed gives the same tokens.
         top: draw at most this number of words, those with the largest weight, and say how many more there are. The
             answer holds all.
+        keep: what else the traces keep, as for `record`: "input", and heads such as "L0H3", for `Trace.projections` and
+            a page's file.
         model: a name from the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder whose
             family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
         tokenizer: the tokenizer of a model of transformers.
@@ -117,23 +122,24 @@ def explain(
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, kind, target, progress)
     where(runs_on, layer, head)
+    kept = keep_of(["input", *keep] if steps else keep, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
     prompt = read = read_text(runs_on, text)
     continued = None
     if wanted is not None:
         check_room(runs_on, prompt.tokens, wanted.count)
-        keep = Keep(vectors=None if token is None else "all", changed_scores=True)
-        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, keep, said)
+        vectors: Literal["all"] | None = None if token is None else "all"
+        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, replace(kept, vectors=vectors), said)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
-    keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
+    kept = replace(kept, vectors=None if found is None else found.tokens(units))
     trace = None if continued is None else continued.trace
-    traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
+    traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
     place = where(traces[0].model, layer, head)
     causal = traces[0].kind == "decoder"
     changed = None if causal and mask_name == "causal" else asked_mask
     if changed is not None or scale is not None:
-        traces.append(record_text(runs_on, read, keep=keep, mask=changed, scale=scale, layer_done=layer_done))
+        traces.append(record_text(runs_on, read, keep=kept, mask=changed, scale=scale, layer_done=layer_done))
     masks = [None, None if changed is None else mask_name]
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 
@@ -213,7 +219,7 @@ def explained_run(
     if steps_of is not None:
         head = hardest[0].head if steps_of == "hardest" else steps_of
         chosen: Literal["asked", "hardest"] = "hardest" if where.head is None else "asked"
-        kept = head_steps(layer, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
+        kept = head_steps(trace, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
     vectors = mean_vectors(trace, queries)
     row = rows[where.heads].mean(axis=0)
     return ExplainedRun(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Special, Text, Top
+from eyeline.cli.options import AsJson, Half, Head, Html, KeepHeads, Layer, Mask, ModelName, Nth, Special, Text, Top
 from eyeline.cli.progress import TextShown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
@@ -50,12 +50,15 @@ def explain(
     ] = None,
     html: Html = None,
     half: Half = False,
+    keep: KeepHeads = None,
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
     from eyeline.views import attach
 
     check_results(as_json, as_csv, png, html, half)
+    if keep and html is None:
+        raise QuestionError("--keep must come with --html, whose page then has that head's projections")
     if rollout:
         others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
         others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
@@ -95,6 +98,7 @@ def explain(
             top_p=top_p,
             seed=seed,
             top=top,
+            keep=() if html is None else ["input", *(keep or ())],
             model=model,
             progress=progress,
             layer_done=layer_done,
@@ -105,7 +109,7 @@ def explain(
     if html is not None:
         from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(answer, layer=layer), html, half)
+        save_html(explanation_page(answer, layer=layer), html, half, keep or ())
     if as_json:
         print_json(answer)
     elif as_csv:

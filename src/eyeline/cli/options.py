@@ -25,6 +25,15 @@ Html = Annotated[
 Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
 Port = Annotated[int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
+KeepHeads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="HEAD",
+        help="Put a head's W_q, W_k, W_v and W_o into the page, such as L0H3. Can be repeated.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,10 +58,10 @@ def chosen_language() -> dict[str, str]:
     return {} if chosen is None else {"language": chosen}
 
 
-def save_html(page: Page, html: Path, half: bool) -> None:
+def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> None:
     """Write a page to one file, and report it."""
     page.state |= chosen_language()
-    page.save(html, half=half)
+    page.save(html, half=half, keep=keep)
     progress(f"wrote {html}")
 
 

@@ -90,18 +90,17 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """Record a text, as trained and with the mask; the model is kept in `ready`."""
     from eyeline.answers.question import asked_model, read_text
+    from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
 
     if model not in ready:
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
+    keep = Keep(measures=True, input=len(read.tokens) <= PROJECTED)
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
-        return [
-            record_text(runs_on, read, keep=Keep(measures=True), mask=mask, layer_done=layer_done)
-            for mask in masks[: 1 + causal]
-        ]
+        return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The largest total size in bytes of the traces kept; the oldest are dropped first.
 KEPT = 1 << 30
+#: The most tokens of a text whose layers' inputs are kept for its projections: they double a trace's size.
+PROJECTED = 2048
 
 
 class Session:
@@ -98,10 +100,11 @@ class Session:
         assert text is not None
         model = self._model(request.model, job)
         job.layer_done(0, model.layers)
+        read = read_text(model, text)
         return record_text(
             model,
-            read_text(model, text),
-            keep=Keep(measures=True),
+            read,
+            keep=Keep(measures=True, input=len(read.tokens) <= PROJECTED),
             mask=request.mask,
             scale=request.scale,
             cancelled=job.cancelled,
@@ -127,14 +130,15 @@ class Session:
                 return
             if place not in self._forgotten:
                 self._forgotten.add(place)
-                traces[place] = replace(traces[place], layers=tuple(map(_emptied, traces[place].layers)))
+                traces[place] = replace(traces[place], layers=tuple(map(_emptied, traces[place].layers)), inputs=None)
                 sizes[place] = 0
 
 
 def bytes_of(trace: Trace) -> int:
     """The size of a trace's arrays in bytes."""
     arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
-    return sum(array.nbytes for layer in arrays for array in layer if array is not None)
+    inputs = 0 if trace.inputs is None else trace.inputs.nbytes
+    return inputs + sum(array.nbytes for layer in arrays for array in layer if array is not None)
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:

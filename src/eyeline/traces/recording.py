@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from eyeline.masks import Causal, Mask
 from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
-from eyeline.traces.keep import Keep
+from eyeline.traces.keep import Keep, keep_of
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
@@ -25,6 +25,7 @@ def record(
     mask: Mask | Literal["causal"] | None = ...,
     scale: float | None = ...,
     values: bool = ...,
+    keep: Sequence[str] = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
 ) -> Trace: ...
@@ -38,6 +39,7 @@ def record(
     tokenizer: Any = ...,
     target: str | None = ...,
     values: bool = ...,
+    keep: Sequence[str] = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
 ) -> list[Trace]: ...
@@ -52,6 +54,7 @@ def record(
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     values: bool = True,
+    keep: Sequence[str] = (),
     cancelled: Callable[[], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Trace | list[Trace]:
@@ -67,6 +70,9 @@ def record(
         mask: "causal" (no looking ahead) or any mask, in addition to the model's own mask.
         scale: the factor of the scores; as trained if not given.
         values: whether to keep values, which are needed to show a token's new vector.
+        keep: what else to keep: "vectors" for `Trace.vectors` of all tokens; "input" for what goes into each layer's
+            projections and what attention adds, which `Trace.projections` needs; and heads, such as "L0H3", whose
+            matrices the trace's file is to have.
         cancelled: called before each layer; returns whether to stop.
         progress: called with a line of text at each step of fetching a model, and of running it.
 
@@ -84,13 +90,13 @@ def record(
     >>> record("time flies like an arrow")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
     """
-    keep = Keep(values=values, measures=True)
+    wanted = Keep(values=values, measures=True)
     if hasattr(model, "named_modules"):  # torch's
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.traces.transformers_traces import record_inputs
 
-        return record_inputs(text, model, tokenizer, target, keep, cancelled, progress)
+        return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress)
     if tokenizer is not None or target is not None:
         raise TraceError("tokenizer and target must be left out with a model that isn't of transformers")
     if not isinstance(text, str):
@@ -98,13 +104,14 @@ def record(
     if not text.strip():
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
     asked = text_model(model, progress=progress)
+    wanted = keep_of(keep, wanted, asked.layers, asked.heads)
 
     def layer_done(done: int, layers: int) -> None:
         if progress is not None and done:
             progress(f"{asked.name}: layer {done} of {layers}")
 
     return record_text(
-        asked, asked.read(text), mask=mask, scale=scale, keep=keep, cancelled=cancelled, layer_done=layer_done
+        asked, asked.read(text), mask=mask, scale=scale, keep=wanted, cancelled=cancelled, layer_done=layer_done
     )
 
 

@@ -9,6 +9,7 @@ from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
 from eyeline.traces.settings import StoredSettings
 from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_inputs import opened_inputs
 from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
 from eyeline.traces.trace import Trace
@@ -58,7 +59,10 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         tensors.array("measures.pictures", "U8", (L, H, *cells)),
         tensors.finite("measures.most", (L, H)),
     )
-    return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures)
+    inputs = None
+    if about.get("inputs") is not None:  # older files have none
+        inputs = opened_inputs(tensors, about.object("inputs"), (L, H), (N, M), (D, E))
+    return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures, inputs=inputs)
 
 
 def _line(entry: StoredSettings) -> TokenizedText:

@@ -107,7 +107,7 @@ class FileModel {
     } catch (error) {
       reply = { error: { argument: "request", message: messageOf(error) } };
     }
-    for (const listener of this.listeners) listener({ id: request.id, ...reply }, buffers);
+    for (const listener of this.listeners) listener({ ...reply, id: request.id }, buffers);
   }
 
   /**

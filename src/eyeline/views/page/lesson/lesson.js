@@ -5,9 +5,6 @@ import { button, element, phrase } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
 import { STOPS } from "./stops.js";
 
-/** Whether the page can show the lesson. @type {(page: Page) => boolean} */
-export const hasLesson = (page) => Boolean(page.header.lesson);
-
 /** The settings that open a stop. @type {(page: Page, stop: number) => Partial<State>} */
 export const stopSettings = (page, stop) => {
   const traces = page.header.lesson;
@@ -27,7 +24,7 @@ const written = (value) => String(Number(value.toFixed(2)));
 
 /** @type {(page: Page) => PagePart} */
 export const createLesson = (page) => {
-  const root = element("aside", { class: "lesson" });
+  const root = element("div", { class: "lesson" });
   /** @type {Verdict} */
   let verdict = { right: null, text: "" };
   let [given, built] = ["", ""];

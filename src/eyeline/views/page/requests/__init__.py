@@ -5,7 +5,7 @@ docs/page-format.md describes each request and reply. A module here imports noth
 
 from __future__ import annotations
 
-from eyeline.views.page.requests import head, overview, picture
+from eyeline.views.page.requests import head, overview, picture, projections
 from eyeline.views.page.requests.request import Answering
 
 #: How each kind of request is answered.
@@ -13,4 +13,5 @@ KINDS: dict[str, Answering] = {
     "head": head.answer,
     "overview": overview.answer,
     "picture": picture.answer,
+    "projections": projections.answer,
 }

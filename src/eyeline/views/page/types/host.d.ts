@@ -17,6 +17,18 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
+type KindName =
+  | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
+
+/** The labels of a head, the first the most telling, with the value of each one's measure: none for "mixed". */
+type HeadKinds = Partial<Record<KindName, number | null>>;
+
 interface TraceEntry {
   name: string;
   model: {
@@ -30,8 +42,10 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
-  kinds: string[][][] | null;
+  /** For each layer, for each head, its labels. */
+  kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  image?: ImageEntry | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -107,6 +121,10 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

@@ -18,10 +18,19 @@ interface Axis {
   pinned: Set<number>;
 }
 
+/** The room for labels beside a matrix, in pixels; the height of their letters. */
 interface Gutter {
   left: number;
   top: number;
   turned: boolean;
+  letters: number;
+}
+
+/** The grey column at the right: its distance from the cells and its width, in pixels, and its title. */
+interface Grey {
+  gap: number;
+  width: number;
+  title: string;
 }
 
 type Cells = import("../matrix/cells.js").Cells;
@@ -29,7 +38,10 @@ type ColourMap = import("../matrix/colour_map.js").ColourMap;
 type Viewport = import("../matrix/viewport.js").Viewport;
 type Ruler = import("../matrix/axes.js").Ruler;
 type Plot = import("../matrix/plot.js").Plot;
-type Sink = import("../matrix/sink.js").Sink;
+type Sink = import("../matrix/heavy_columns.js").Sink;
+type Scale = import("../matrix/scale_choice.js").Scale;
+type Measured = import("../matrix/scale_choice.js").Measured;
+type RowParts = import("../matrix/row_parts.js").RowParts;
 
 /**
  * The parts of a matrix that depend on its weights: cells, lines, gutter and ruler are null until these are available.
@@ -39,6 +51,9 @@ interface Matrix {
   viewport: Viewport;
   canvas: HTMLCanvasElement;
   cells: Cells | null;
+  parts: RowParts | null;
+  grey: Grey | null;
+  sinks: Sink[];
   lines: { rows: Axis; columns: Axis } | null;
   at: Cell | null;
   clipped: number[];
@@ -85,6 +100,7 @@ interface Scene {
   colourMap: ColourMap | null;
   layers: Layer[];
   weight: ((row: number, column: number) => number | undefined) | null;
+  aside: (Grey & { numbers: Float64Array }) | null;
   lines: SceneLines | null;
 }
 
@@ -100,7 +116,13 @@ interface Selected {
   pinned?: boolean;
 }
 
-/** The weights that one unit gives to, or receives from, each unit of a side. */
+/** What units receive on average, NaN for those that aren't shown, which take `aside`. */
+interface Averages {
+  numbers: Float64Array;
+  aside: number;
+}
+
+/** The numbers that one unit gives to, or receives from, each unit of a side; see TokenSelection.read. */
 interface Reading {
   kind: "from" | "to" | "none";
   one: Selected | null;
@@ -110,20 +132,32 @@ interface Reading {
   asked: Unit | null;
   own: number | null;
   kept: Set<number>;
-  shares: Float64Array | null;
+  numbers: Float64Array | null;
   weights: Float64Array | null;
   aside: number;
+  end: number;
+  sums: boolean;
   whole: boolean;
 }
 
-/** The drawn part of a reading. */
-interface DrawnReading extends Reading {
-  pointed: number | null;
-  hidden: boolean;
-  generated: boolean;
-  long: boolean;
-  joined: boolean;
+/** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
+interface BarEntry {
+  at: number;
+  name: Child;
+  title: string;
+  number: number;
+  place?: string;
 }
+
+/** A part of the bar of a whole row: its number, as a share of the scale's end its depth; null for what is set aside. */
+interface RowPart {
+  name: string;
+  number: number;
+  depth: number | null;
+}
+
+/** What is drawn of a text: in one line, as large as fits; in several lines; or in a column that scrolls. */
+type TextLayout = { kind: "line" | "lines" | "column"; size: number };
 
 /**
  * A drawn part of a text: the gap between units; a unit with its text; a unit with a label, which has no text, such as
