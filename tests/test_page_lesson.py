@@ -85,7 +85,8 @@ def answer(page, name, made, right):
         wanted = right_word(name, made)
         labels = form.locator(".answers label")
         texts = labels.all_inner_texts()
-        labels.nth(next(at for at, text in enumerate(texts) if (text.strip() == wanted) == right)).locator("input").check()
+        at = next(at for at, text in enumerate(texts) if (text.strip() == wanted) == right)
+        labels.nth(at).locator("input").check()
     elif name == "cross":
         form.locator(f"input[value={'other' if right else 'same'}]").check()
     elif name == "heads" and right:
@@ -94,7 +95,7 @@ def answer(page, name, made, right):
             (layer, head)
             for layer, heads in enumerate(kinds)
             for head, labels in enumerate(heads)
-            if "previous" in str(labels)
+            if "previous" in labels
         )
         page.locator(".lesson h2").focus()
         page.evaluate(f"location.hash = location.hash + '&layer={layer}&head={head}'")

@@ -1,6 +1,8 @@
 // The right answers to the lesson's questions, from the numbers that the page shows.
 
+import { cosinesByLayer } from "../compare/context.js";
 import { stepsOf } from "../steps/formula.js";
+import { toyWeights } from "../toy/toy.js";
 import { quantities } from "../weights/quantity.js";
 
 /** The pinned token, or the first of the first word. @type {(page: Page) => number} */
@@ -61,7 +63,7 @@ export const seenByThird = async (page) => {
 /** Whether the open head looks at the previous token. @type {(page: Page) => RightAnswer} */
 export const opensPrevious = ({ state, trace }) => {
   const kinds = typeof state.head === "number" ? trace.kinds?.[state.layer]?.[state.head] : null;
-  return { kind: "open", right: kinds?.includes("previous") ?? false };
+  return { kind: "open", right: Boolean(kinds && "previous" in kinds) };
 };
 
 /** Whether cross-attention is open. @type {(page: Page) => RightAnswer} */
@@ -79,4 +81,16 @@ export const givesMost = async (page) => {
   const given = Array.from(weights, (weight, j) => weight * Math.hypot(...v.subarray(j * E, (j + 1) * E)));
   const words = page.trace.keys.pieces;
   return { kind: "word", words, right: words[given.indexOf(Math.max(...given))] };
+};
+
+/** What *arrow* leaves of the row of *flies* in the toy, in percent. @type {(page: Page) => RightAnswer | null} */
+export const leftByArrow = (page) => {
+  const row = toyWeights(page)[1];
+  return row?.length > 2 ? { kind: "number", value: 100 * (1 - row[2]), within: 1 } : null;
+};
+
+/** The layer after which the compared words are least alike. @type {(page: Page) => Promise<RightAnswer | null>} */
+export const alikeLeast = async (page) => {
+  const cosines = (await cosinesByLayer(page))?.slice(1); // without the embedding
+  return cosines?.length ? { kind: "number", value: cosines.indexOf(Math.min(...cosines)), within: 0 } : null;
 };

@@ -1,10 +1,9 @@
 // The stops of the lesson, in the order in which a textbook goes: what each opens, and what its question asks.
 
 import {
-  divisor, givesMost, keysFrom, lookedAtMost, opensCross, opensPrevious, pairsOfTwice, queryWidth, rowSum, seenByThird,
+  alikeLeast, divisor, givesMost, keysFrom, leftByArrow, lookedAtMost, opensCross, opensPrevious, pairsOfTwice, queryWidth,
+  rowSum, seenByThird,
 } from "./answers.js";
-import { alikeLeast } from "./context_answer.js";
-import { leftByArrow } from "./toy_answer.js";
 
 const PLAIN = Object.freeze({ unit: "words", special: "grey", ahead: true, padded: 0, scaled: true, removed: [] });
 
