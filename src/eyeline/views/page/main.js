@@ -19,6 +19,7 @@ import { usualPlaces } from "./provenance.js";
 import { createSentence } from "./sentence/sentence.js";
 import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
+import { createToy } from "./toy/toy.js";
 
 /** The views, in the order of their tabs. @type {Partial<Record<ViewName, (page: Page) => View>>} */
 const VIEWS = {
@@ -27,6 +28,7 @@ const VIEWS = {
   matrix: createMatrix,
   overview: createOverview,
   compare: createCompare,
+  toy: createToy,
 };
 
 const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));

@@ -1,6 +1,7 @@
 // The right answers to the lesson's questions, from the numbers that the page shows.
 
-import { cosinesByLayer } from "../compare/context.js";
+import { partingOf } from "../compare/parting.js";
+import { compared } from "../compare/sides.js";
 import { stepsOf } from "../steps/formula.js";
 import { toyWeights } from "../toy/toy.js";
 import { quantities } from "../weights/quantity.js";
@@ -91,6 +92,7 @@ export const leftByArrow = (page) => {
 
 /** The layer after which the compared words are least alike. @type {(page: Page) => Promise<RightAnswer | null>} */
 export const alikeLeast = async (page) => {
-  const cosines = (await cosinesByLayer(page))?.slice(1); // without the embedding
+  const parting = await partingOf(page, (await compared(page)).sides);
+  const cosines = parting?.cosines.slice(1); // without the embedding
   return cosines?.length ? { kind: "number", value: cosines.indexOf(Math.min(...cosines)), within: 0 } : null;
 };

@@ -45,6 +45,8 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  /** Whether the products of its tokens' vectors can be asked for. */
+  vectors: boolean;
   image?: ImageEntry | null;
 }
 
@@ -87,11 +89,13 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
   trace?: number;
+  other?: number;
   layer?: number;
   head?: number;
   token?: number;
+  last?: number;
 }
 
 type HostRequest =
@@ -121,6 +125,8 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** For each layer the nearest words, the nearest first, and their cosines. */
+  words?: [text: string, cosine: number][][];
   /** Of an image: its media type, and its size in pixels. */
   media?: string;
   width?: number;

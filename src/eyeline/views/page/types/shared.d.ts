@@ -40,6 +40,7 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  toy: string | null;
   stop: number | null;
   done: number[];
   language: Language | null;
