@@ -86,8 +86,8 @@ export const givesMost = async (page) => {
 
 /** What *arrow* leaves of the row of *flies* in the toy, in percent. @type {(page: Page) => RightAnswer | null} */
 export const leftByArrow = (page) => {
-  const row = toyWeights(page)[1];
-  return row?.length > 2 ? { kind: "number", value: 100 * (1 - row[2]), within: 1 } : null;
+  const [, flies] = toyWeights(page);
+  return flies?.length > 2 ? { kind: "number", value: 100 * (1 - flies[2]), within: 1 } : null;
 };
 
 /** The layer after which the compared words are least alike. @type {(page: Page) => Promise<RightAnswer | null>} */
