@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Special, Text, Top
+from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Shares, Special, Text, Top
 from eyeline.cli.progress import TextShown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
@@ -26,6 +26,7 @@ def explain(
     ] = False,
     pieces: Annotated[bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not whole words.")] = False,
     special: Special = False,
+    shares: Shares = False,
     top: Top = None,
     mask: Mask = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
@@ -70,6 +71,7 @@ def explain(
                 layer=layer,
                 pieces=pieces,
                 special=special,
+                shares=shares,
                 top=top,
                 model=model,
                 progress=progress,
@@ -88,6 +90,7 @@ def explain(
             steps=steps,
             pieces=pieces,
             special=special,
+            shares=shares,
             mask="causal" if mask else None,
             scale=1.0 if no_scale else None,
             generate=generate,
