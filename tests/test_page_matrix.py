@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pages
 import pytest
+from taken import numbers
 
 from eyeline.masks import Causal, Window
 from eyeline.traces import Trace
@@ -28,6 +31,17 @@ def given(trace, head="mean", unit="words", layer=None):
     return np.max(result, 0) if head == "max" else np.mean(result, 0)
 
 
+def part(text):
+    """The number of a text in percent."""
+    return float(text.strip("≥≤ %").replace("−", "-")) / 100
+
+
+def rounded(number):
+    """The end of a scale: 1, 2 or 5 times a power of ten."""
+    power = 10 ** np.floor(np.log10(number))
+    return next(times * power for times in (1, 2, 5, 10) if number <= times * power * 1.0001)
+
+
 class Matrix:
     """The matrix of an open page."""
 
@@ -41,16 +55,31 @@ class Matrix:
 
     @property
     def said(self):
-        """What the readout says, by its names."""
-        texts = self.page.locator(".readout div").evaluate_all(
+        """What the readout says, by its names; nothing while it is hidden."""
+        texts = self.page.locator(".readout:not([hidden]) dl div").evaluate_all(
             "(all) => all.map((one) => [one.children[0].textContent, one.children[1].innerText])"
         )
         return dict(texts)
 
     @property
+    def sentence(self):
+        """The readout's sentence."""
+        return self.page.locator(".readout .said").inner_text()
+
+    @property
     def marks(self):
-        """The numbers of the legend."""
-        return [text.replace("−", "-") for text in self.page.locator(".marks span").all_inner_texts()]
+        """The numbers of the legend, as texts."""
+        return self.page.locator(".marks span").all_inner_texts()
+
+    @property
+    def end(self):
+        """The number at which the legend ends."""
+        return part(self.marks[-1])
+
+    @property
+    def scale(self):
+        """What the legend says of its scale."""
+        return self.page.locator(".matrix-legend .scale").inner_text()
 
     @property
     def place(self):
@@ -76,16 +105,17 @@ class Matrix:
     def spot(self):
         """Where cells are, by what the readout says under the mouse: the first one's corner, and a side; in pixels."""
         box = self.canvas.bounding_box()
-        left, top, right, bottom = box["x"], box["y"], box["x"] + box["width"] - 6, box["y"] + box["height"] - 6
+        left, top, bottom = box["x"], box["y"], box["y"] + box["height"] - 6
+        right = box["x"] + box["width"] - 90  # left of the grey column
 
         def edge(name, low, high, point):
             """The first place at which the readout no longer says what it says at the lower end."""
             self.page.mouse.move(*point(low))
-            before = self.said[name]
+            before = self.said.get(name)
             while high - low > 0.5:
                 middle = (low + high) / 2
                 self.page.mouse.move(*point(middle))
-                low, high = (middle, high) if self.said[name] == before else (low, middle)
+                low, high = (middle, high) if self.said.get(name) == before else (low, middle)
             return high
 
         x = edge("key", left + 1, right, lambda x: (x, bottom))
@@ -127,18 +157,38 @@ def test_weights_under_the_cursor_are_the_librarys(matrix_of, head, unit):
     for row, column in [(0, 0), (1, 3), (len(expected) - 1, len(expected) - 1), (2, 1)]:
         said = matrix.at(row, column)
         assert float(said["weight"]) == pytest.approx(expected[row, column], abs=1e-5)
-        share = expected[row, column] / expected[row].sum()
-        assert said["of what it gives to what is shown"] == percent(share)
+        assert f"with {percent(expected[row, column])} of its weight" in matrix.sentence
 
 
-def test_shares_are_of_what_is_shown(matrix_of):
+def test_a_row_and_its_grey_part_sum_to_the_whole(matrix_of):
     trace = pages.trace(TEXT)
-    shown = given(trace)[1:-1, 1:-1]  # without [CLS] and [SEP]
-    matrix = matrix_of(trace)
+    expected = given(trace, 1)
+    matrix = matrix_of(trace, "head=1")
     said = matrix.at(2, 0)
     assert (said["query"].split("\n")[0], said["key"].split("\n")[0]) == ("like", "time")
-    assert float(said["weight"]) == pytest.approx(shown[2, 0], abs=1e-5)
-    assert said["of what it gives to what is shown"] == percent(shown[2, 0] / shown[2].sum())
+    assert float(said["weight"]) == pytest.approx(expected[3, 1], abs=1e-5)
+    assert said["special tokens"] == percent(expected[3, 0] + expected[3, -1])
+    assert matrix.sentence == f"like looks at time with {percent(expected[3, 1])} of its weight"
+    assert "[CLS], [SEP]" in matrix.page.locator(".matrix-legend .grey").inner_text()
+    rows = numbers(matrix.page)
+    assert list(rows[0])[-1] == "special tokens"
+    for row in rows:
+        assert sum(float(value) for value in list(row.values())[1:]) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("head", [1, "mean", "max"])
+def test_shares_are_of_the_words_alone(matrix_of, head):
+    trace = pages.trace(TEXT)
+    shown = given(trace, head)[1:-1, 1:-1]
+    matrix = matrix_of(trace, f"special=out head={head}")
+    assert "Share of the words" in matrix.page.locator(".matrix-legend").inner_text()
+    said = matrix.at(2, 0)
+    share = shown[2, 0] / shown[2].sum()
+    assert float(said["share of the words"]) == pytest.approx(share, abs=1e-5)
+    assert f"with {percent(share)} of what it gives to the words" in matrix.sentence
+    assert "special tokens" not in said
+    for row in numbers(matrix.page):
+        assert sum(float(value) for value in list(row.values())[1:]) == pytest.approx(1, abs=1e-5)
 
 
 def test_the_mouse_reads_the_same_cell_and_presses_pin_its_query(matrix_of):
@@ -155,7 +205,7 @@ def test_the_mouse_reads_the_same_cell_and_presses_pin_its_query(matrix_of):
     matrix.page.mouse.click(x - 20, y + 0.5 * side)
     assert not any(word.startswith("token") for word in matrix.words)
     matrix.page.mouse.move(5, 5)
-    assert matrix.said["weight"] == "–"
+    assert matrix.said == {}
 
 
 def test_what_may_not_be_looked_at_is_hatched_and_is_no_zero(matrix_of):
@@ -164,9 +214,10 @@ def test_what_may_not_be_looked_at_is_hatched_and_is_no_zero(matrix_of):
     q[..., 0], k[..., 0, 0] = 8, -8
     trace = Trace.of(q, k, mask=Causal(), scale=1.0, queries=list("abcdef"))
     matrix = matrix_of(trace, "special=shown")
-    assert "may not look there" in matrix.at(1, 3)["weight"]
+    assert "weight" not in matrix.at(1, 3)
+    assert matrix.sentence == "b may not look at d"
     assert float(matrix.at(4, 0)["weight"].replace("−", "-")) == pytest.approx(0, abs=1e-9)
-    assert matrix.page.locator(".veil").is_visible()
+    assert "the future" in matrix.page.locator(".veil").inner_text()
     x, y, side = matrix.spot()
     inner = int(side) - 8
     nothing = matrix.colours(x + 4, y + 4 * side + 4, 6)
@@ -185,7 +236,8 @@ def test_cells_that_are_hidden_are_those_of_the_mask(matrix_of, mask):
     matrix = matrix_of(trace, "special=shown")
     allowed = np.asarray(mask.dense(7, 7))
     for row, column in [(0, 0), (0, 1), (2, 1), (3, 0), (4, 6), (6, 6)]:
-        assert ("may not" in matrix.at(row, column)["weight"]) == (not allowed[row, column])
+        assert ("weight" in matrix.at(row, column)) == allowed[row, column]
+        assert ("may not" in matrix.sentence) == (not allowed[row, column])
 
 
 def test_nothing_is_said_to_be_hidden_where_all_may_be_seen(matrix_of):
@@ -201,34 +253,34 @@ def sinking(n=12):
     return Trace.of(q, k, queries=[f"w{number}" for number in range(n)])
 
 
-def test_a_sink_is_offered_to_be_clipped_and_the_scale_then_is_the_others(matrix_of):
+def test_heavy_columns_are_beyond_the_scale_and_this_is_said(matrix_of):
     trace = sinking()
-    matrix = matrix_of(trace)
     weights = trace.weights(0, 0)
-    assert float(matrix.marks[-1]) == pytest.approx(weights.max(), abs=0.006)
-    offer = matrix.page.locator(".matrix-clips")
-    offer.get_by_text("takes").wait_for()
-    assert percent(weights[:, 0].mean()) in offer.inner_text()
-    matrix.page.get_by_role("button", name="Clip this column").click()
-    assert "clipped=0" in matrix.words
-    matrix.wait()
+    matrix = matrix_of(trace)
     assert matrix.marks[-1].startswith("≥ ")
-    assert float(matrix.marks[-1][2:]) == pytest.approx(weights[:, 1:].max(), rel=0.05)
-    assert "left out of the scale" in matrix.at(3, 0)["key"]
+    assert matrix.end == pytest.approx(rounded(weights[:, 1:].max()))
+    assert "the largest of the other columns" in matrix.scale
+    clips = matrix.page.locator(".matrix-clips")
+    assert "take much of every row" in clips.inner_text()
+    assert f"w0 {percent(weights[:, 0].mean())}" in clips.inner_text()
+    assert "clipped" not in " ".join(matrix.words)
+    assert "beyond the scale" in matrix.at(3, 0)[""]
     matrix.press("Escape")
     x, y, side = matrix.spot()
     matrix.page.mouse.move(5, 5)
     darkest = matrix.colours(x + 3, y + 3, 4)
     assert darkest == matrix.colours(x + 3, y + 5 * side + 3, 4)  # all are beyond the scale
     matrix.page.get_by_role("button", name="Count w0 again").click()
-    assert not any(word.startswith("clipped") for word in matrix.words)
-    assert float(matrix.marks[-1]) == pytest.approx(weights.max(), abs=0.006)
+    matrix.wait()
+    assert "clipped=" in matrix.words
+    assert matrix.end == rounded(weights.max())
+    matrix.page.get_by_role("button", name="As the page chose").click()
+    matrix.wait()
+    assert matrix.end == pytest.approx(rounded(weights[:, 1:].max()))
 
 
-def test_no_sink_is_offered_where_no_column_takes_most(matrix_of):
-    matrix = matrix_of(pages.trace(TEXT))
-    matrix.page.wait_for_timeout(400)
-    assert matrix.page.locator(".matrix-clips").is_hidden()
+def test_no_column_is_set_aside_where_none_takes_most(matrix_of):
+    assert matrix_of(pages.trace(TEXT)).page.locator(".matrix-clips").is_hidden()
 
 
 def test_a_press_on_a_columns_label_clips_it_as_its_key_does(matrix_of):
@@ -247,20 +299,52 @@ def test_scales_have_numbers_of_their_own(matrix_of):
     trace = pages.trace(TEXT)
     matrix = matrix_of(trace)
     shown = given(trace)[1:-1, 1:-1]
-    assert matrix.marks[0] == "0"
-    assert float(matrix.marks[-1]) == pytest.approx(shown.max(), abs=0.006)
+    assert matrix.marks[0] == "0%"
+    assert matrix.end == rounded(shown.max())
+    assert matrix.scale == f"Linear, 0 to {matrix.marks[-1]}: the largest is {percent(shown.max())}."
     scale = matrix.page.get_by_role("combobox", name="Scale")
     scale.select_option("log")
     assert "scale=log" in matrix.words
     assert matrix.marks[0].startswith("≤ ")
+    assert matrix.scale.startswith("Logarithmic, ")
     scale.select_option("rank")
-    assert float(matrix.marks[0]) == pytest.approx(shown.min(), rel=0.06)
-    assert float(matrix.marks[len(matrix.marks) // 2]) == pytest.approx(np.median(shown), rel=0.3)
-    assert float(matrix.marks[-1]) == pytest.approx(shown.max(), abs=0.006)
+    assert part(matrix.marks[0]) == pytest.approx(shown.min(), rel=0.06)
+    assert part(matrix.marks[len(matrix.marks) // 2]) == pytest.approx(np.median(shown), rel=0.3)
+    assert matrix.end == pytest.approx(shown.max(), rel=0.06)
+
+
+def test_a_long_text_opens_with_its_structure_visible(matrix_of):
+    random = np.random.default_rng(3)
+    n = 498
+    q = random.standard_normal((1, 1, n, 8)).astype(np.float32)
+    k = random.standard_normal((1, 1, n, 8)).astype(np.float32)
+    k[0, 0, 40] = q[0, 0, 300] = 3  # one large weight, which a scale up to the largest would show alone
+    trace = Trace.of(q, k, queries=[f"w{number}" for number in range(n)])
+    weights = trace.weights(0, 0)
+    matrix = matrix_of(trace)
+    assert weights.max() > 0.9
+    assert matrix.end < 0.05
+    assert matrix.marks[-1].startswith("≥ ")
+    assert "beyond it, up to" in matrix.scale
+    seen = weights[weights >= matrix.end / 8].sum() / weights.sum()
+    assert seen > 0.5
+    assert (weights > matrix.end).mean() < 0.015
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scale", ["linear", "log", "rank"])
+def test_the_legends_numbers_never_touch(matrix_of, width, scale):
+    for trace in (pages.trace(TEXT), pages.trace(pages.words(200), spread=4), sinking()):
+        matrix = matrix_of(trace, f"scale={scale}", width=width)
+        boxes = matrix.page.locator(".marks span").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+        )
+        assert len(boxes) >= 2
+        assert all(after[0] - before[1] >= 4 for before, after in pairwise(boxes))
 
 
 def test_by_rank_colours_are_another_picture_of_the_same_weights(matrix_of):
-    matrix = matrix_of(sinking(), "clipped=0")
+    matrix = matrix_of(sinking())
     x, y, side = matrix.spot()
     cell = (x + 3.5 * side - side / 2 + 3, y + 3, 4)
     matrix.page.mouse.move(5, 5)
@@ -325,7 +409,7 @@ def test_the_keyboards_cursor_is_followed_and_said_aloud(matrix_of):
     assert float(said["weight"]) == pytest.approx(expected, abs=1e-5)
     live = matrix.page.locator("[aria-live=polite]").inner_text()
     assert said["query"].split("\n")[0] in live
-    assert f"{expected:.4f}" in live
+    assert percent(expected) in live
     matrix.press("Enter")
     assert "token=21" in matrix.words
     matrix.press("End")
@@ -361,8 +445,9 @@ def test_many_cells_in_a_pixel_are_their_mean_and_this_is_said(matrix_of):
     assert "mean of 2 × 2 cells" in matrix.page.locator(".matrix-legend").inner_text()
     weights = trace.weights(0, 0)[1:-1, 1:-1]
     means = weights.reshape(500, 2, 500, 2).mean((1, 3))
-    assert float(matrix.marks[-1]) == pytest.approx(means.max(), rel=0.2)
-    assert float(matrix.marks[len(matrix.marks) // 2]) == pytest.approx(np.median(means), rel=0.1)
+    assert matrix.end == pytest.approx(means.max(), rel=0.06)
+    median = matrix.page.locator(".marks span[style*='50%']").inner_text()
+    assert part(median) == pytest.approx(np.median(means), rel=0.1)
     assert matrix.page.evaluate("document.querySelectorAll('*').length") < 1500
     matrix.press(*["+"] * 5)
     matrix.wait()
@@ -425,4 +510,4 @@ def test_a_finger_drags_and_two_zoom(matrix_of):
     matrix.wait()
     assert matrix.place != zoomed
     matrix.page.touchscreen.tap(x, y)
-    assert matrix.said["weight"] != "–"
+    assert "weight" in matrix.said

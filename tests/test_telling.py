@@ -70,7 +70,7 @@ def test_positional_heads_and_sinks_are_left_out():
         sink[row, 0] += 0.98
     heads = np.stack([previous, following, same, sink, one_look(N, 1, 4, 0.5)])
     trace = of_weights(heads, heads)
-    assert kinds_of(trace)[0] == [["previous"], ["next"], ["same"], ["sink"], ["mixed"]]
+    assert [list(kinds) for kinds in kinds_of(trace)[0]] == [["previous"], ["next"], ["same"], ["sink"], ["mixed"]]
     found = telling(trace)
     assert (found.layer, found.head, found.token, found.key, found.why) == (0, 4, 1, 4, "far")
     only_plain = telling(of_weights(heads[:4]))
@@ -113,7 +113,7 @@ def test_any_word_counts_across_two_texts():
     found = telling(of_weights(w, words=["a", "b"], keys=["x", "y", "z"]))
     assert found == TellingHead(0, 0, 0, 1, found.weight, "across")
     assert found.weight == pytest.approx(0.7)
-    assert kinds_of(of_weights(w, words=["a", "b"], keys=["x", "y", "z"])) == [[["mixed"]]]
+    assert kinds_of(of_weights(w, words=["a", "b"], keys=["x", "y", "z"])) == [[{"mixed": None}]]
 
 
 def test_pieces_of_a_word_are_added_and_its_queries_averaged():
@@ -139,7 +139,12 @@ def test_kinds_are_the_labels_of_heads():
     for model in ("minilm", "smollm2"):
         entries = el.heads(text, model=model).heads
         want = [[keys[name] for name in entry.labels if name != "induction"] or ["mixed"] for entry in entries]
-        assert [names for layer in kinds_of(record(text, model=model)) for names in layer] == want
+        found = [kinds for layer in kinds_of(record(text, model=model)) for kinds in layer]
+        assert [list(kinds) for kinds in found] == want
+        measures = {label.key: label.measure for label in LABELS}
+        for entry, kinds in zip(entries, found, strict=True):
+            for name, value in kinds.items():
+                assert value == (None if name == "mixed" else pytest.approx(getattr(entry, measures[name]), abs=2e-3))
 
 
 def test_a_page_opens_at_the_telling_head(flies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from eyeline.answers.entries import (
     unit_matrix,
     unknown_text,
 )
+from eyeline.answers.explaining_parts import PartsQuestion, RecordedPart, explain_parts, recorded_parts
 from eyeline.answers.explanation import ExplainedRun, ExplainQuestion, Explanation
 from eyeline.answers.generation import asked, check_room, generated
 from eyeline.answers.head_steps import head_steps
@@ -38,6 +40,8 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
+from eyeline.traces.keep import SHORT, keep_of, short
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
 
 
@@ -59,9 +63,10 @@ def explain(
     top_p: float | None = None,
     seed: int | None = None,
     top: int | None = None,
+    keep: Sequence[str] = (),
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
-    kind: Literal["encoder", "decoder"] | None = None,
+    kind: Literal["encoder", "decoder", "cross"] | None = None,
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
@@ -90,18 +95,22 @@ def explain(
         seed: the seed of the sampling: the same seed gives the same tokens.
         top: draw at most this number of words, those with the largest weight, and say how many more there are. The
             answer holds all.
+        keep: what else the traces keep, as for `record`: "input", and heads such as "L0H3", for `Trace.projections` and
+            a page's file.
         model: a name from the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder whose
             family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
         tokenizer: the tokenizer of a model of transformers.
-        kind: for an encoder-decoder, the part to explain: "encoder", the text's self-attention (the default); or
-            "decoder", that of its answer, which then is the text.
-        target: the answer, for an encoder-decoder with kind="decoder"; the model's own if not given.
+        kind: for an encoder-decoder, the part to explain: "encoder", the text's self-attention; "decoder", that of its
+            answer, which then is the text; or "cross", all three, with `token` a word of the answer. The default is
+            "encoder" with a model of transformers; with Eyeline's own it is all three, with `token` a word of either.
+        target: the answer, for an encoder-decoder with kind="decoder" or "cross"; the model's own if not given.
         progress: called with a line of text at each step of fetching a model.
         layer_done: called after each layer with the number of finished layers and of all layers.
         said: called with each piece of generated text.
 
     Returns:
-        `Explanation`, which prints itself, and draws itself in a notebook.
+        `Explanation`, which prints itself, and draws itself in a notebook; an `EncoderDecoderExplanation` if it is of
+        all three parts of an encoder-decoder.
 
     Raises:
         TraceError: if a model of transformers is given without its tokenizer, or with an argument that it doesn't take.
@@ -113,6 +122,8 @@ def explain(
     {'time': 0.17, 'flies': 0.14, 'like': 0.06, 'an': 0.05, 'arrow': 0.11}
     >>> explain("The capital of France is", generate=1, model="smollm2").text
     'The capital of France is Paris'
+    >>> explain("3rd of March, 2021", model="dates").written
+    '2021-03-03'
     """
     asked_mask, mask_name = named_mask(mask)
     if steps and token is None:
@@ -127,25 +138,54 @@ def explain(
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
-    runs_on = asked_model(model, tokenizer, kind, target, progress)
+    runs_on = asked_model(model, tokenizer, "decoder" if kind == "cross" else kind, target, progress)
+    if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
+        changes = {"mask": asked_mask, "scale": scale, "generate": wanted}
+        for change in (change for change, value in changes.items() if value is not None):
+            raise QuestionError(
+                f"{change} must be left out with all parts of an encoder-decoder, got one",
+                'kind="encoder" takes it',
+                "--kind encoder takes it",
+            )
+        parts = recorded_parts(runs_on, text, keep_of(keep, Keep(vectors="all", changed_scores=True)), layer_done)
+
+        def explain_part(part: RecordedPart, word: str | None, which: int | None) -> Explanation:
+            return explain(
+                text,
+                word,
+                nth=which,
+                layer=layer,
+                head=head,
+                steps=steps and word is not None,
+                pieces=pieces,
+                special=special,
+                top=top,
+                keep=keep,
+                model=part,
+            )
+
+        question = PartsQuestion(token, nth, layer, head, pieces, special, steps, only_written=kind == "cross")
+        return explain_parts(parts, runs_on, question, explain_part)
     where(runs_on, layer, head)
+    kept = keep_of(["input", *keep] if steps else keep, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
     prompt = read = read_text(runs_on, text)
     continued = None
     if wanted is not None:
         check_room(runs_on, prompt.tokens, wanted.count)
-        keep = Keep(vectors=None if token is None else "all", changed_scores=True)
-        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, keep, said)
+        everything = token is not None or len(prompt.tokens) + wanted.count <= SHORT
+        vectors: Literal["all"] | None = "all" if everything else None
+        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, replace(kept, vectors=vectors), said)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
-    keep = Keep(vectors=None if found is None else found.tokens(units), changed_scores=True)
+    kept = replace(kept, vectors=short(len(tokens), None if found is None else found.tokens(units)))
     trace = None if continued is None else continued.trace
-    traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done) if trace is None else trace]
+    traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
     place = where(traces[0].model, layer, head)
     causal = traces[0].kind == "decoder"
     changed = None if causal and mask_name == "causal" else asked_mask
     if changed is not None or scale is not None:
-        traces.append(record_text(runs_on, read, keep=keep, mask=changed, scale=scale, layer_done=layer_done))
+        traces.append(record_text(runs_on, read, keep=kept, mask=changed, scale=scale, layer_done=layer_done))
     masks = [None, None if changed is None else mask_name]
     shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
 
@@ -226,7 +266,7 @@ def explained_run(
     if steps_of is not None:
         head = hardest[0].head if steps_of == "hardest" else steps_of
         chosen: Literal["asked", "hardest"] = "hardest" if where.head is None else "asked"
-        kept = head_steps(layer, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
+        kept = head_steps(trace, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
     vectors = mean_vectors(trace, queries)
     row = rows[where.heads].mean(axis=0)
     return ExplainedRun(

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from eyeline.answers.step_projections import StepProjections, step_projections
 from eyeline.answers.unit_weights import Array
 from eyeline.models import Tokens
 from eyeline.reference import steps as reference_steps
-from eyeline.traces import LayerTrace
+from eyeline.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class HeadSteps:
         weight_sum: the sum of the weights; less than 1 where a sink takes the rest.
         output: the sum of the weighted values, (E,).
         output_length: its length.
+        projections: the step before, from x to q, and the one after, from the heads' outputs to what is added to x;
+            None where the model's matrices aren't known.
     """
 
     layer: int
@@ -59,12 +62,14 @@ class HeadSteps:
     weight_sum: float
     output: Array
     output_length: float
+    projections: StepProjections | None
 
 
 def head_steps(
-    layer: LayerTrace, number: int, head: int, chosen: Literal["asked", "hardest"], token: int, tokens: Tokens
+    trace: Trace, number: int, head: int, chosen: Literal["asked", "hardest"], token: int, tokens: Tokens
 ) -> HeadSteps:
     """Compute the steps of one token in one head; the layer's values must have been kept. All indices count from 0."""
+    layer = trace.layer(number)
     assert layer.v is not None
     key_head = head // (len(layer.q) // len(layer.k))
     row, everything = np.array([token]), (0, layer.k.shape[1])
@@ -110,4 +115,5 @@ def head_steps(
         float(weights.sum()),
         output,
         float(np.linalg.norm(output)),
+        step_projections(trace, number, head, token),
     )

@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, Layer, Mask, ModelName, Nth, Shares, Special, Text, Top
+from eyeline.cli.options import (
+    AsJson,
+    Half,
+    Head,
+    Html,
+    KeepHeads,
+    Layer,
+    Mask,
+    ModelName,
+    Nth,
+    Part,
+    Shares,
+    Special,
+    Text,
+    Top,
+)
 from eyeline.cli.progress import TextShown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
@@ -44,6 +59,7 @@ def explain(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed draws the same.", show_default=False)] = None,
     model: ModelName = "minilm",
+    kind: Part = None,
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
     png: Annotated[
@@ -51,12 +67,15 @@ def explain(
     ] = None,
     html: Html = None,
     half: Half = False,
+    keep: KeepHeads = None,
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
     from eyeline.views import attach
 
     check_results(as_json, as_csv, png, html, half)
+    if keep and html is None:
+        raise QuestionError("--keep must come with --html, whose page then has that head's projections")
     if rollout:
         others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
         others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
@@ -98,7 +117,9 @@ def explain(
             top_p=top_p,
             seed=seed,
             top=top,
+            keep=() if html is None else ["input", *(keep or ())],
             model=model,
+            kind=None if kind is None else kind.value,
             progress=progress,
             layer_done=layer_done,
             said=said,
@@ -108,7 +129,7 @@ def explain(
     if html is not None:
         from eyeline.views.answer_pages import explanation_page
 
-        save_html(explanation_page(answer, layer=layer), html, half)
+        save_html(explanation_page(answer, layer=layer), html, half, keep or ())
     if as_json:
         print_json(answer)
     elif as_csv:

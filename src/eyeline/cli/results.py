@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from eyeline.cli.progress import progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Explanation, Heads
+    from eyeline.answers import Explanation, Heads, Toy
     from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
@@ -57,14 +58,14 @@ def chosen_language() -> dict[str, str]:
     return {} if chosen is None else {"language": chosen}
 
 
-def save_html(page: Page, html: Path, half: bool) -> None:
+def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> None:
     """Write a page to one file, and report it."""
     page.state |= chosen_language()
-    page.save(html, half=half)
+    page.save(html, half=half, keep=keep)
     progress(f"wrote {html}")
 
 
-def print_csv(answer: Explanation | Heads) -> None:
+def print_csv(answer: Explanation | Heads | Toy) -> None:
     """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(answer.to_csv().encode())

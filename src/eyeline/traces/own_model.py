@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,9 +14,11 @@ from eyeline.masks import Causal, Mask
 from eyeline.models import Layer, Model, Tokens
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.generating import Choice, GenerationPass
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import Cancelled
+from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import asked, measures
@@ -69,6 +72,7 @@ class OwnModel:
         places = keep.positions(len(tokens))
         if places is not None:
             vectors.append(model.embed([tokens.ids])[0, places])
+        inputs = InputRecorder(model, tokens.ids) if keep.input else None
         masks: list[tuple[Mask | None, Allowed]] = []
         measured = asked(line, None) if keep.measures else []
         running = model.layers([tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)])
@@ -82,6 +86,8 @@ class OwnModel:
             seen.append(replace(layer.seen, output=layer.output[:, :, :0].copy()))
             if places is not None:
                 vectors.append(layer.state[0, places])
+            if inputs is not None:
+                inputs.add(layer.output[0], layer.state[0])
             if layer_done is not None:
                 layer_done(number + 1, config.layers)
         read = tuple(seen) if keep.read else ()
@@ -96,6 +102,8 @@ class OwnModel:
             np.stack(vectors) if vectors else None,
             tuple(places or ()),
             tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
+            None if inputs is None else inputs.kept(keep.heads),
+            self._vocabulary if vectors else None,
         )
 
     def go_on(
@@ -123,6 +131,7 @@ class OwnModel:
     def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
         """Make the trace of a text that went through the model in several passes."""
         config, N = self.model.config, len(tokens)
+        inputs = InputRecorder(self.model, tokens.ids) if keep.input else None
         kept = []
         for number in range(config.layers):
             parts = [one.layers[number] for one in passes]
@@ -135,6 +144,11 @@ class OwnModel:
                 last.state,
             )
             kept.append(_kept(whole, keep, 1 / config.head_dim**0.5, allowed(last.mask, config.heads, N, N)))
+            if inputs is not None:
+                inputs.add(
+                    np.concatenate([part.output[0] for part in parts], axis=1),
+                    np.concatenate([part.state[0] for part in parts]),
+                )
         places = keep.positions(N)
         vectors: NDArray[np.float32] | None = None
         if places is not None:
@@ -153,7 +167,16 @@ class OwnModel:
             tuple(kept),
             vectors=vectors,
             vector_tokens=tuple(places or ()),
+            inputs=None if inputs is None else inputs.kept(keep.heads),
+            vocabulary=None if vectors is None else self._vocabulary,
         )
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary | None:
+        """The words of the vocabulary; None if their embeddings have another width than the layers."""
+        words = self.model.network.words
+        width = words.stored.shape[1]
+        return Vocabulary(self.model.tokenizer, words, width) if width == self.model.config.width else None
 
     def _sizes(self, keep: Keep) -> Sizes:
         config = self.model.config

@@ -12,16 +12,20 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
+from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
 from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import is_whole
+from eyeline.traces.projections import Projections, projections
 from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_inputs import stored_inputs
 from eyeline.traces.stored_layers import stored_layers
 from eyeline.traces.tokenized_text import TokenizedText, of_words
 from eyeline.words import worded
@@ -47,6 +51,9 @@ class Trace:
             width), if they were requested.
         vector_tokens: the positions of those tokens.
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
+        inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
+        vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
+            comes from a file, or the model's embeddings have another width.
     """
 
     name: str
@@ -59,6 +66,8 @@ class Trace:
     vectors: Array | None = None
     vector_tokens: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
+    inputs: KeptInputs | None = None
+    vocabulary: Vocabulary | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -83,6 +92,11 @@ class Trace:
     def has_values(self) -> bool:
         """Whether the trace has values."""
         return all(layer.v is not None for layer in self.layers)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the trace has the vectors of all tokens."""
+        return self.vectors is not None and self.vector_tokens == tuple(range(len(self.queries)))
 
     @staticmethod
     def of(
@@ -164,14 +178,13 @@ class Trace:
                 seen.append(found)
             if keep.read:
                 read.append(layer.observe(keep.read) if measured or found is None else found)
-        (H, _, D), (G, _, _) = layers[0].q.shape, layers[0].k.shape
-        E = 0 if layers[0].v is None else layers[0].v.shape[2]
+        (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
         if kind is None:
             causal = all(arrays.allowed.kind == "causal" for arrays in layers)
             kind = "cross" if keys is not None else "decoder" if causal else "encoder"
         return Trace(
             name,
-            Sizes(model, len(layers), H, G, D, E, positions),
+            Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions),
             kind,
             queries,
             keys,
@@ -194,7 +207,12 @@ class Trace:
         """
         check_plain(self.layers, self.model.name, worded("saved"))
         arrays, layers = stored_layers(self.layers)
-        arrays |= {f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None}
+        inputs, kept = stored_inputs(self.inputs)
+        arrays |= inputs | {
+            f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None
+        }
+        if self.vectors is not None:
+            arrays["vectors"] = self.vectors
         about = {
             "schema": SCHEMA,
             "name": self.name,
@@ -203,6 +221,8 @@ class Trace:
             "queries": self.queries.stored(),
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
+            "inputs": kept,
+            "vector_tokens": list(self.vector_tokens),
         }
         write_trace(Path(path), arrays, about)
 
@@ -258,12 +278,23 @@ class Trace:
         self.key_head(head)
         return regions.pooled(part, head, queries, keys, rows, columns)
 
-    def layer(self, layer: int) -> LayerTrace:
-        """A layer, counted from 0.
+    def projections(self, layer: int, head: int) -> Projections:
+        """Where the q, k and v of a head, counted from 0, come from, and what becomes of its output.
 
         Raises:
-            TraceError: if there is no such layer.
+            TraceError: if there is no such layer or head, or its matrices and inputs weren't kept.
+
+        >>> from eyeline.traces import record
+        >>> found = record("time flies like an arrow", keep=["input"]).projections(5, 2)
+        >>> found.W_q.shape, found.x.shape, found.norm_after
+        ((32, 384), (7, 384), 'LayerNorm')
         """
+        self.layer(layer)
+        self.key_head(head)
+        return projections(self.inputs, layer, head)
+
+    def layer(self, layer: int) -> LayerTrace:
+        """A layer, counted from 0; raises `TraceError` if there is no such layer."""
         if not is_whole(layer) or not 0 <= layer < len(self.layers):
             raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
         return self.layers[layer]

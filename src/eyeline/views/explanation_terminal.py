@@ -54,7 +54,7 @@ def explanation(answer: Explanation, ink: Ink) -> Iterator[Text]:
     if runs[0].steps is not None:
         yield from steps(answer, ink)
     elif question.token is None:
-        yield from _pictures(answer, ink)
+        yield from pictures(answer, ink)
     else:
         yield from _looked(answer, question.token, ink)
 
@@ -103,7 +103,8 @@ def _heads(runs: Sequence[ExplainedRun], own: Sequence[int], layer: int, ink: In
     yield note(weights_of_heads(), ink)
 
 
-def _pictures(answer: Explanation, ink: Ink) -> Iterator[Text]:
+def pictures(answer: Explanation, ink: Ink) -> Iterator[Text]:
+    """Draw the attention between all words, a matrix for each run, and its finding in one sentence."""
     units, runs = labelled(answer), answer.runs
     shown = answer.shown
     drawn = [drawn_matrix(run.matrix, shown, answer.question.shares) for run in runs]

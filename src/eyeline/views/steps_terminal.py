@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eyeline.views.bars import MOST, rest, strongest
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, named
+from eyeline.views.steps_projections import origin, outcome
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def steps(answer: Explanation, ink: Ink) -> list[Text]:
     for remark in _remarks(answer, first, words):
         lines += _notes(remark, ink)
     several = len(runs) > 1
+    if first.projections is not None:
+        lines += [Text(), *origin(first, words, ink)]
     for name, found in runs:
         lines += [
             Text(),
@@ -51,7 +54,7 @@ def steps(answer: Explanation, ink: Ink) -> list[Text]:
         end = f"The sum of weight × value is the new vector of {words} in this head{', ' + name if several else ''}: "
         end += f"[{numbers}{rest}], of length {found.output_length:.3f}."
         lines += [Text(line, style="bold") for line in ink.wrapped(end, 0)]
-    return lines
+    return [*lines, *outcome(first, words, ink)]
 
 
 def stepped_runs(answer: Explanation) -> list[tuple[str, HeadSteps]]:

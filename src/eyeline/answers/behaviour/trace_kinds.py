@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,23 +15,26 @@ from eyeline.traces import LayerTrace, Trace
 from eyeline.traces.measures import Measures
 from eyeline.traces.tokenized_text import TokenizedText
 
-_KEYS = {label.label: label.key for label in LABELS} | {MIXED: MIXED}
+_LABELS = {label.label: label for label in LABELS}
+#: A head's kinds, and the value of the measure that decides each: a share, or the entropy in nats of "broad".
+Kinds = dict[str, float | None]
 #: By the trace's measures, which a server keeps when it drops the arrays of an old trace.
-_found: weakref.WeakKeyDictionary[Measures, list[list[list[str]]]] = weakref.WeakKeyDictionary()
+_found: weakref.WeakKeyDictionary[Measures, list[list[Kinds]]] = weakref.WeakKeyDictionary()
 
 
-def kinds_of(trace: Trace) -> list[list[list[str]]]:
+def kinds_of(trace: Trace) -> list[list[Kinds]]:
     """The short names of the labels that apply to each head, by precedence. They are computed once for a trace.
 
     They are those of `heads` but for "induction", whose test needs runs of its own. Where queries and keys are
     different texts, no key is the previous, the next or the same token.
 
     Returns:
-        For each layer, for each head, one name or more; "mixed" if no label applies.
+        For each layer, for each head, one name or more with the value of its measure: a mean share of the weight, or
+        for "broad" the mean entropy in nats. If no label applies, "mixed", whose value is None.
 
     >>> from eyeline.traces import record
     >>> kinds_of(record("time flies like an arrow"))[0][2]
-    ['previous']
+    {'previous': 0.8571}
     """
     known = _found.get(trace.measures)
     if known is None:
@@ -38,15 +42,22 @@ def kinds_of(trace: Trace) -> list[list[list[str]]]:
     return known
 
 
-def _kinds_of(trace: Trace) -> list[list[list[str]]]:
+def _kinds_of(trace: Trace) -> list[list[Kinds]]:
     groups = groups_of_keys(trace.across)
     labels = labels_for(len(trace.across), trace.kind == "decoder")
     result = []
     for layer in trace.layers:
         table = _measures(layer, trace.keys is None, groups)
         numbers = [{name: float(values[head]) for name, values in table.items()} for head in range(trace.model.heads)]
-        result.append([[_KEYS[name] for name in apply(labels, each)] for each in numbers])
+        result.append([_named(apply(labels, each), each) for each in numbers])
     return result
+
+
+def _named(labels: tuple[str, ...], numbers: Mapping[str, float]) -> Kinds:
+    """The labels' short names, each with the value of its measure."""
+    if labels == (MIXED,):
+        return {MIXED: None}
+    return {_LABELS[label].key: round(numbers[_LABELS[label].measure], 4) for label in labels}
 
 
 def groups_of_keys(text: TokenizedText) -> TokenGroups:

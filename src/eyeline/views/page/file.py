@@ -21,8 +21,10 @@ from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
+from eyeline.views.page.contexts import contexts
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style
+from eyeline.views.page.kept_projections import entries, kept_projections
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
@@ -79,18 +81,21 @@ or a later one.</p>
 """
 
 
-def save(page: PageMessages, path: str | os.PathLike[str], *, half: bool, values: bool | None) -> None:
+def save(
+    page: PageMessages, path: str | os.PathLike[str], *, half: bool, values: bool | None, keep: Sequence[str]
+) -> None:
     """Write the file; see `Page.save`."""
-    data = page_file(page, half=half, values=values)
+    data = page_file(page, half=half, values=values, keep=keep)
     with whole(Path(path)) as beside:
         beside.write_bytes(data)
 
 
-def page_file(page: PageMessages, *, half: bool = False, values: bool | None = None) -> bytes:
+def page_file(page: PageMessages, *, half: bool = False, values: bool | None = None, keep: Sequence[str] = ()) -> bytes:
     """The bytes of the file, as docs/page-format.md describes it.
 
     Raises:
-        TraceError: if there are no traces, requested values weren't kept, or numbers are too large for float16.
+        TraceError: if there are no traces, requested values weren't kept, numbers are too large for float16, or `keep`
+            names heads whose projections weren't recorded.
     """
     if not page.traces:
         raise TraceError("traces must be at least one for a file, got none; record a text first")
@@ -103,13 +108,14 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     header["can"]["picture"] = False
     contents: dict[str, Any] = {"dtype": "float16" if half else "float32", "traces": []}
     data: dict[str, bytes] = {}
+    projected = kept_projections(page, keep)
     for number, trace in enumerate(page.traces):
         kept = values and trace.has_values
-        header["traces"][number]["values"] = kept
+        header["traces"][number] |= {"values": kept, "projections": entries(projected, number)}
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in page.stored:
+    for request in [*page.stored, *projected, *contexts(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     module = _module()
     first = [
@@ -137,7 +143,7 @@ def stored_name(request: Mapping[str, Any]) -> str:
     >>> stored_name({"kind": "projections", "trace": 0, "layer": 5, "head": 2})
     'projections-0-5-2'
     """
-    named = (request.get(key) for key in ("kind", "trace", "layer", "head", "token"))
+    named = (request.get(key) for key in ("kind", "trace", "other", "layer", "head", "token", "last"))
     return "-".join(str(part) for part in named if part is not None)
 
 

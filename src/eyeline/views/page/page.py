@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eyeline.views.page.message import PageMessages
@@ -25,7 +26,14 @@ class Page(PageMessages):
 
     _widget: Widget | None = None
 
-    def save(self, path: str | os.PathLike[str], *, half: bool = False, values: bool | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        half: bool = False,
+        values: bool | None = None,
+        keep: Sequence[str] = (),
+    ) -> None:
         """Write the page to one file, which needs no network and no server. The file is written completely or not at
         all.
 
@@ -33,14 +41,17 @@ class Page(PageMessages):
             path: the file's path.
             half: keep queries, keys and values in float16, for a file half as large.
             values: whether to include values, which the new vectors are computed from; by default if they are small.
+            keep: heads, such as "L0H3", whose projections to include, in float16 (130 KB for each of minilm's), beside
+                those of the head that the page opens on.
 
         Raises:
-            TraceError: if there are no traces, or numbers are too large for float16; a ValueError.
+            TraceError: if there are no traces, numbers are too large for float16, or `keep` names heads whose
+                projections weren't recorded; a ValueError.
             OSError: if the file can't be written.
         """
         from eyeline.views.page.file import save
 
-        save(self, path, half=half, values=values)
+        save(self, path, half=half, values=values, keep=keep)
 
     def widget(self) -> Widget:
         """The page's notebook widget, made once.

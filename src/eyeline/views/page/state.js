@@ -1,5 +1,7 @@
 // The state of the page, and the words that restore it.
 
+import { parsed } from "./toy/example.js";
+
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
   view: "sentence",
@@ -10,10 +12,10 @@ const DEFAULTS = Object.freeze({
   special: "grey", // special tokens and others set aside: "grey" in one part, "shown" one by one, or left "out"
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
-  threshold: 0, // the smallest share whose link is drawn
+  links: 5, // the number of links drawn, the strongest; or "all"
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
-  scale: "linear", // of the matrix: "linear", "log", "rank"
-  clipped: [], // keys whose columns don't count for the matrix's scale
+  scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
+  clipped: null, // keys whose columns don't count for the matrix's scale; null for the heavy ones
   box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
   ahead: true, // whether tokens may look ahead
   padded: 0, // the number of last tokens that are treated as padding
@@ -24,6 +26,7 @@ const DEFAULTS = Object.freeze({
   passed: null, // steps: the coordinate of values that is read; null for the largest
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
+  toy: null, // the numbers of the toy, as toy/example.js writes them; null for the textbook's example
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
   language: null, // "en", "vi"; null for the reader's own
@@ -57,9 +60,6 @@ const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : one
 /** @type {(text: string) => boolean | undefined} */
 const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
 
-/** @type {(text: string) => number | undefined} */
-const share = (text) => (Number(text) >= 0 && Number(text) <= 1 ? Number(text) : undefined);
-
 /** @type {(text: string) => Box | undefined} */
 const boxed = (text) => {
   const [top, left, bottom, right, ...more] = numbers(text) ?? [];
@@ -75,7 +75,7 @@ const placed = (text) => {
 
 /** @type {{ [K in keyof State]: (text: string) => State[K] | undefined }} */
 const READ = {
-  view: oneOf("sentence", "overview", "matrix", "steps", "compare"),
+  view: oneOf("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
   trace: index,
   layer: index,
   head: headed,
@@ -83,9 +83,9 @@ const READ = {
   special: aside,
   token: index,
   toward: oneOf("from", "to"),
-  threshold: share,
+  links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
   order: oneOf("place", "entropy", "distance", "aside"),
-  scale: oneOf("linear", "log", "rank"),
+  scale: oneOf("auto", "linear", "log", "rank"),
   clipped: numbers,
   box: boxed,
   ahead: yesNo,
@@ -96,6 +96,7 @@ const READ = {
   coordinate: index,
   passed: index,
   partner: index,
+  toy: (text) => (parsed(text) ? text : undefined),
   stop: index,
   done: numbers,
   other: placed,
@@ -152,8 +153,12 @@ export const settingsOf = (words) => {
   return found;
 };
 
-/** The state with all numbers within the ranges of the traces. @type {(state: State, traces: Trace[]) => State} */
+/**
+ * The state with all numbers within the ranges of the traces; without traces, nothing of one is chosen.
+ * @type {(state: State, traces: Trace[]) => State}
+ */
 export const within = (state, traces) => {
+  if (!traces.length) return { ...state, trace: 0, layer: 0, token: null, key: null, other: null, partner: null };
   /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);
@@ -182,7 +187,7 @@ export const within = (state, traces) => {
     coordinate: place(state.coordinate, model.head_dim),
     passed: place(state.passed, Math.max(model.value_dim, 1)),
     partner,
-    clipped: state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
+    clipped: state.clipped && state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
     removed: state.removed.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
   };
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
@@ -23,6 +24,7 @@ def view(
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     values: bool = True,
+    keep: Sequence[str] = (),
     state: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Page:
@@ -34,6 +36,7 @@ def view(
             transformers, view the result of `eyeline.record`.)
         mask, scale: as for `eyeline.record`: texts run as trained, and a second time with these.
         values: whether to keep the values of texts.
+        keep: heads, such as "L0H3", whose projections a file of the page is to have too; a notebook has every head's.
         state: the page's initial state, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
             heads and tokens count from 0.
         progress: as for `eyeline.record`.
@@ -65,7 +68,8 @@ def view(
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        traces.append(record(one, model=model, values=values, progress=progress))
-        if mask is not None or scale is not None:
-            traces.append(record(one, model=model, mask=mask, scale=scale, values=values, progress=progress))
+        run = partial(record, one, model=model, values=values, keep=["input", "vectors", *keep], progress=progress)
+        runs = [run(), *([] if mask is None and scale is None else [run(mask=mask, scale=scale)])]
+        for made in runs:
+            traces += made if isinstance(made, list) else [made]  # an encoder-decoder makes several
     return Page(traces, state)

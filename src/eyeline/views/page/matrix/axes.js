@@ -4,7 +4,8 @@ import { contextOf } from "../drawing/dom.js";
 
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const GAP = 8; // pixels between a label and the cells
-const ROOM = 12; // the height of a label, in pixels
+/** The pixels of a cell from which each has a label. */
+export const LABELLED = 12;
 
 /**
  * Whether a label begins with a letter of a script that is written from right to left.
@@ -117,12 +118,13 @@ export const labels = (viewport, gutter, lines, ruler) => {
       const shown = extra.number ? text : ruler.fit(text, Math.max(size - 6, 40));
       const half = Math.min(ruler.width(shown), end) / 2;
       const x = Math.max(Math.min(middle, end - half), half);
-      found.push({ text: shown, x, y: -GAP - 5, turned: false, align: "center", ...extra });
+      found.push({ text: shown, x, y: -GAP - gutter.letters / 2 + 1, turned: false, align: "center", ...extra });
     }
   };
   /** @type {(text: string, y: number) => Label} */
   const title = (text, y) => ({ text, x: -GAP, y, turned: false, align: "right", colour: "quiet", strong: false });
-  found.push(title(`${lines.columns.title} →`, -GAP - 18), title(`${lines.rows.title} ↓`, -GAP - 2));
+  const apart = gutter.letters + 4;
+  found.push(title(`${lines.columns.title} →`, -GAP - 2 - apart), title(`${lines.rows.title} ↓`, -GAP - 2));
   for (const row of [true, false]) {
     const line = row ? lines.rows : lines.columns;
     const [first, last] = row ? [seen.top, seen.bottom] : [seen.left, seen.right];
@@ -132,7 +134,7 @@ export const labels = (viewport, gutter, lines, ruler) => {
       colour: place === line.at || line.pinned.has(place) || line.marked.has(place) ? own : "text",
       strong: place === line.at || line.pinned.has(place),
     });
-    if (size >= ROOM) {
+    if (size >= LABELLED) {
       for (let place = first; place < last; place++) put(row, place, line.labels[place], look(place));
       continue;
     }

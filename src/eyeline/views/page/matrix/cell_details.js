@@ -1,75 +1,77 @@
-// The query, the key and the weight of the cell under the pointer.
+// The words beside the cell under the pointer or the cursor: who looks at whom, and with how much of its weight.
 
-import { element } from "../drawing/dom.js";
+import { element, phrase } from "../drawing/dom.js";
 import { figure, isolated, percent } from "../drawing/labels.js";
 
-const AT_ONCE = 8e6; // the largest number of products while the mouse moves
-const MOST = 3e8; // the largest number of products while it rests
-const REST = 120; // milliseconds until the mouse counts as resting
+const APART = 10; // pixels between a cell and its details
 
 /**
- * The numbers of a cell; `show` returns them as a sentence, for screen readers.
+ * The details of a cell, over the board beside it; `show` returns them as a sentence, for screen readers.
  * @param {Matrix} matrix
  */
 export const createCellDetails = (matrix) => {
-  const { page } = matrix;
-  const list = element("dl", { class: "readout" });
-  /** @type {{ cells: Cells | null, row: number, total: number }} The latest row, and its total on the shown columns. */
-  let row = { cells: null, row: -1, total: 0 };
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let waiting;
-
-  /** @type {(cells: Cells, at: number) => number} */
-  const total = (cells, at) => {
-    if (row.cells !== cells || row.row !== at) {
-      row = { cells, row: at, total: cells.row(at).reduce((sum, weight) => sum + weight, 0) };
-    }
-    return row.total;
-  };
+  const { page, viewport } = matrix;
+  const whole = element("div", { class: "readout", hidden: true, "aria-hidden": "true" });
   /** @type {(kind: string, name: string, ...value: Child[]) => HTMLElement} */
   const entry = (kind, name, ...value) =>
     element("div", { class: kind }, element("dt", {}, name), element("dd", {}, ...value));
-  /** @type {(text: string, kind?: string) => HTMLElement} */
-  const quiet = (text, kind = "") => element("span", { class: `quiet ${kind}` }, text);
   /** @type {(line: Axis, at: number) => HTMLElement[]} */
-  const unit = (line, at) => [element("bdi", {}, line.labels[at]), quiet(String(line.numbers[at]), "number")];
+  const unit = (line, at) => [
+    element("bdi", {}, line.labels[at]),
+    element("span", { class: "quiet number" }, String(line.numbers[at])),
+  ];
+
+  /** @type {(at: Cell) => void} */
+  const place = ({ row, column }) => {
+    const { gutter, canvas } = matrix;
+    if (!gutter) return;
+    const [x, y, size] = [gutter.left + viewport.x(column), gutter.top + viewport.y(row), Math.max(viewport.size, 2)];
+    const [wide, high] = [whole.offsetWidth, whole.offsetHeight];
+    const board = canvas.parentElement;
+    const room = Math.max((board?.parentElement ?? canvas).clientWidth, wide);
+    const right = x + size + APART;
+    const left = x - APART - wide;
+    /** @type {(from: number, most: number) => number} */
+    const within = (from, most) => Math.max(Math.min(from, most), 0);
+    const beside = right + wide <= room ? right : left >= 0 ? left : null;
+    const down = y + size + APART + high <= canvas.clientHeight ? y + size + APART : Math.max(y - APART - high, 0);
+    whole.style.left = `${beside ?? within(x + size / 2 - wide / 2, room - wide)}px`;
+    whole.style.top = `${beside === null ? down : within(y + size / 2 - high / 2, canvas.clientHeight - high)}px`;
+  };
 
   /** @type {(at: Cell | null) => string} */
   const show = (at) => {
-    clearTimeout(waiting);
-    const { cells, lines } = matrix;
-    if (!at || !cells || !lines) {
-      /** @type {(name: string) => HTMLElement} */
-      const blank = (name) => entry("blank", page.say(`matrix.${name}`), "–");
-      list.replaceChildren(...["query", "key", "weight"].map(blank), quiet(page.say("matrix.hint")));
-      return "";
-    }
-    const [query, key] = [isolated(lines.rows.labels[at.row]), isolated(lines.columns.labels[at.column])];
-    const note = matrix.clipped.includes(at.column) ? [quiet(page.say("matrix.capped"))] : [];
-    const parts = [
-      entry("query", page.say("matrix.query"), ...unit(lines.rows, at.row)),
-      entry("key", page.say("matrix.key"), ...unit(lines.columns, at.column), ...note),
-    ];
-    if (!cells.allowed(at.row, at.column)) {
-      list.replaceChildren(...parts, entry("weight", page.say("matrix.weight"), page.say("matrix.none")));
-      return page.say("matrix.said.none", { query, key });
-    }
-    const weight = cells.weight(at.row, at.column);
-    const products = cells.effort * cells.columns.length;
-    const known = products <= AT_ONCE || (row.cells === cells && row.row === at.row);
-    const share = known ? percent(total(cells, at.row) > 0 ? weight / total(cells, at.row) : 0) : "…";
-    list.replaceChildren(
-      ...parts,
-      entry("weight given", page.say("matrix.weight"), figure(weight, 6)),
-      entry("share", page.say("matrix.share"), share),
+    const { cells, lines, parts } = matrix;
+    whole.hidden = !at || !cells || !lines || !parts;
+    if (!at || !cells || !lines || !parts) return "";
+    const [query, key] = [lines.rows.labels[at.row], lines.columns.labels[at.column]];
+    const shares = page.state.special === "out";
+    const hidden = !cells.allowed(at.row, at.column);
+    const weight = hidden ? 0 : cells.weight(at.row, at.column);
+    const text = page.say(`matrix.said${hidden ? ".none" : shares ? ".share" : ""}`);
+    const names = { query: element("bdi", { class: "one" }, query), key: element("bdi", { class: "other" }, key) };
+    const share = percent(weight);
+    const aside = matrix.grey && parts.work(at.row, at.row + 1) ? percent(parts.aside[at.row]) : null;
+    const beyond = !hidden && matrix.clipped.includes(at.column);
+    const numbers = hidden
+      ? []
+      : [
+          entry("weight given", page.say(shares ? "matrix.share" : "matrix.weight"), figure(weight, 6)),
+          ...(beyond ? [entry("beyond", "", page.say("matrix.capped"))] : []),
+        ];
+    whole.replaceChildren(
+      element("p", { class: "said" }, phrase(text, { ...names, share: element("strong", {}, share) })),
+      element(
+        "dl", {},
+        entry("query", page.say("matrix.query"), ...unit(lines.rows, at.row)),
+        entry("key", page.say("matrix.key"), ...unit(lines.columns, at.column)),
+        ...numbers,
+        aside === null ? null : entry("aside", page.say("matrix.grey"), aside),
+      ),
     );
-    if (!known && products <= MOST) {
-      waiting = setTimeout(() => {
-        total(cells, at.row);
-        show(at);
-      }, REST);
-    }
-    return page.say("matrix.said", { query, key, weight: figure(weight, 4), share });
+    place(at);
+    const said = phrase(text, { query: isolated(query), key: isolated(key), share }).join("");
+    return [said, ...(aside === null ? [] : [`${page.say("matrix.grey")} ${aside}`])].join("; ");
   };
-  return { element: list, show };
+  return { element: whole, show };
 };

@@ -1,4 +1,4 @@
-// The weights of the shown units, computed in blocks.
+// The numbers of the shown units, computed in blocks: weights, or shares of what each row gives to the shown keys.
 
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
@@ -31,11 +31,13 @@ export class Cells {
    * @param {AttentionMap} attention
    * @param {number[]} rows which query units are shown, in reading order
    * @param {number[]} columns which key units are shown, in reading order
+   * @param {((row: number) => number) | null} total what a row's numbers are divided by; null for weights
    */
-  constructor(attention, rows, columns) {
+  constructor(attention, rows, columns, total = null) {
     this.attention = attention;
     this.rows = rows;
     this.columns = columns;
+    this.total = total;
     this.rowOf = placesOf(attention.queries, rows);
     this.columnOf = placesOf(attention.keys, columns);
     this.full = attention.heads.every((head) => head.mask.kind === "all");
@@ -54,23 +56,32 @@ export class Cells {
   }
 
   /**
-   * The weight of one cell.
+   * The number of one cell.
    * @param {number} row
    * @param {number} column
    */
   weight(row, column) {
     const key = this.columns[column];
-    return this.attention.row(this.rows[row], key, key + 1)[0];
+    return this._divided(this.attention.row(this.rows[row], key, key + 1)[0], row);
   }
 
-  /** The weights of a row on all columns. @param {number} row */
+  /** The numbers of a row on all columns. @param {number} row */
   row(row) {
     const given = this.attention.row(this.rows[row]);
-    return this.columns.map((key) => given[key]);
+    return this.columns.map((key) => this._divided(given[key], row));
   }
 
   /**
-   * Weights of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look.
+   * @param {number} weight
+   * @param {number} row
+   */
+  _divided(weight, row) {
+    const total = this.total ? this.total(row) : 1;
+    return total > 0 ? weight / total : 0;
+  }
+
+  /**
+   * Numbers of rows [top, bottom) on columns [left, right), row by row; NaN where a query may not look.
    * @param {number} top
    * @param {number} bottom
    * @param {number} left
@@ -92,8 +103,23 @@ export class Cells {
       own.fill(0);
     }
     if (!largest) for (let at = 0; at < size; at++) result[at] /= attention.heads.length;
+    if (this.total) this._share(result, top, bottom, right - left);
     if (place.open) for (let at = 0; at < size; at++) if (!place.open[at]) result[at] = NaN;
     return result;
+  }
+
+  /**
+   * Divide rows by their totals.
+   * @param {Float64Array} result
+   * @param {number} top
+   * @param {number} bottom
+   * @param {number} width
+   */
+  _share(result, top, bottom, width) {
+    for (let row = top, at = 0; row < bottom; row++) {
+      const total = this.total?.(row) || 1;
+      for (const end = at + width; at < end; at++) result[at] /= total;
+    }
   }
 
   /**

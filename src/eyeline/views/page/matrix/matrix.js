@@ -1,17 +1,20 @@
 // The matrix view: the weights of a head, a row per query and a column per key.
 
+import { createCellDetails } from "./cell_details.js";
 import { Cells } from "./cells.js";
 import { createControls } from "./controls.js";
 import { element } from "../drawing/dom.js";
-import { Renderer } from "./renderer.js";
+import { findingOf } from "./finding.js";
 import { gestures } from "./gestures.js";
+import { heavyColumns } from "./heavy_columns.js";
 import { isolated, labelled } from "../drawing/labels.js";
 import { onMatrixKey } from "./keyboard.js";
 import { matrixSvg } from "./matrix_svg.js";
 import { layOut } from "./layout.js";
 import { Plot } from "./plot.js";
-import { createCellDetails } from "./cell_details.js";
-import { sinkColumn } from "./sink.js";
+import { Renderer } from "./renderer.js";
+import { RowParts } from "./row_parts.js";
+import { createSide } from "./side.js";
 import { Viewport } from "./viewport.js";
 
 const TABLE = 4e6; // the largest number of cells in a table
@@ -42,8 +45,6 @@ export const createMatrix = (page) => {
   let destroyed = false;
   /** @type {string | undefined} The shown box. */
   let shown;
-  /** @type {Sink | null} */
-  let sink = null;
 
   const rest = () => {
     renderer.moving = false;
@@ -53,11 +54,13 @@ export const createMatrix = (page) => {
       page.set({ box });
     }
     controls.showPlace();
+    side.showPlace();
     renderer.schedule();
   };
   const moved = () => {
     renderer.moving = true;
     canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
+    readout.show(matrix.at);
     renderer.schedule();
   };
 
@@ -72,6 +75,9 @@ export const createMatrix = (page) => {
   const matrix = {
     page, viewport, canvas,
     cells: null,
+    parts: null,
+    grey: null,
+    sinks: [],
     lines: null,
     at: null, // the cell under the pointer or the cursor
     clipped: [], // the indices of the clipped columns
@@ -98,8 +104,9 @@ export const createMatrix = (page) => {
       if (!matrix.lines) return;
       const { units, labels } = matrix.lines.columns;
       const { first, last } = units[column];
-      const others = page.state.clipped.filter((token) => token < first || token >= last);
-      const on = others.length === page.state.clipped.length;
+      const before = page.state.clipped ?? matrix.clipped.map((at) => units[at].first);
+      const others = before.filter((token) => token < first || token >= last);
+      const on = others.length === before.length;
       page.set({ clipped: on ? [...others, first] : others });
       page.announce(page.say(on ? "matrix.clipped" : "matrix.unclipped", { key: isolated(labels[column]) }));
     },
@@ -115,14 +122,9 @@ export const createMatrix = (page) => {
   };
   const readout = createCellDetails(matrix);
   const controls = createControls(matrix);
-  const renderer = new Renderer(matrix, plot, controls.show, () => {
-    sink = matrix.cells && sinkColumn(matrix.cells);
-    controls.update(sink);
-  });
-  root.append(
-    element("div", { class: "matrix-board" }, canvas),
-    element("div", { class: "matrix-side" }, readout.element, controls.element),
-  );
+  const side = createSide(matrix);
+  const renderer = new Renderer(matrix, plot, side.show);
+  root.append(element("div", { class: "matrix-board" }, canvas, readout.element), side.element, controls.element);
 
   /**
    * A point of the canvas, relative to the corner of the cells.
@@ -168,18 +170,23 @@ export const createMatrix = (page) => {
   // Set other weights: of another head, or between other units.
   /** @type {(attention: AttentionMap) => void} */
   const adopt = (attention) => {
+    const { special, ahead, padded, scaled, removed } = page.state;
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
-    const cells = new Cells(attention, rows, columns);
+    const parts = new RowParts(attention, rows, columns);
+    const cells = new Cells(attention, rows, columns, special === "out" ? (row) => parts.shown(row) : null);
     matrix.cells = cells;
+    matrix.parts = parts;
+    matrix.sinks = heavyColumns(cells);
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
-    [sink, shown] = [null, undefined];
-    renderer.begin(cells);
+    shown = undefined;
+    const changed = !ahead || padded > 0 || !scaled || removed.length > 0;
+    renderer.begin(cells, special !== "out" && !changed);
   };
   /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
   const mark = ({ rows, columns }) => {
     const { token, toward, clipped } = page.state;
-    const now = clipped.length ? places(columns.units, clipped) : [];
+    const now = clipped ? places(columns.units, clipped) : matrix.sinks.map(({ column }) => column);
     const look = `${now} ${page.state.scale} ${page.dark}`;
     matrix.clipped = String(now) === String(matrix.clipped) ? matrix.clipped : now;
     columns.marked = new Set(now);
@@ -193,14 +200,17 @@ export const createMatrix = (page) => {
 
   return {
     element: root,
+    controls: controls.element,
+    uses: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
+    sentence: () => findingOf(page),
     async update() {
-      const { trace, layer, head, unit, special, box } = page.state;
-      const wanted = [trace, layer, head, unit, special].join(" ");
+      const { trace, layer, head, unit, special, box, ahead, padded, scaled, removed } = page.state;
+      const wanted = [trace, layer, head, unit, special, ahead, padded, scaled, removed].join(" ");
       canvas.setAttribute("aria-label", page.say("matrix.aria"));
       canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
       if (wanted !== wantedName) {
         wantedName = wanted;
-        const late = setTimeout(() => controls.show({ state: "loading" }), LATE);
+        const late = setTimeout(() => side.show({ state: "loading" }), LATE);
         try {
           const attention = await page.attention();
           if (wantedName !== wanted || destroyed) return;
@@ -220,25 +230,28 @@ export const createMatrix = (page) => {
         viewport.show(box);
       }
       canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
-      controls.update(sink);
+      controls.update();
+      side.update();
       readout.show(matrix.at);
       renderer.draw();
     },
     numbers() {
-      const { cells, lines } = matrix;
-      if (!cells || !lines) throw new Error(page.say("loading"));
+      const { cells, lines, grey, parts } = matrix;
+      if (!cells || !lines || !parts) throw new Error(page.say("loading"));
       const { top, left, bottom, right } = viewport.seen;
       const [width, { rows, columns }] = [right - left, lines];
       if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
       const block = cells.block(top, bottom, left, right);
+      if (grey) parts.work(top, bottom);
       /** A unit as a table names it, its index from 0. @type {(of: Axis, at: number) => string} */
       const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {
         name: "matrix",
-        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at))],
+        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at)), ...(grey ? [grey.title] : [])],
         rows: Array.from({ length: bottom - top }, (_, row) => [
           named(rows, top + row),
           ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),
+          ...(grey ? [parts.aside[top + row]] : []),
         ]),
       };
     },

@@ -3,12 +3,16 @@
 import { labels, leftward } from "./axes.js";
 import { needsLight } from "../drawing/colour.js";
 import { contextOf } from "../drawing/dom.js";
+import { percent } from "../drawing/labels.js";
+import { drawGrey } from "./grey_column.js";
 
 const GRID = 14; // pixels of a cell from which cells have gaps between them
 const HATCH = 6; // pixels from one slanted line to the next
 const NUMBERS = 36; // pixels of a cell from which it shows its weight
 
-const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch"];
+const LOW = 0.05; // the end of a scale up to which cells show tenths of a percent
+
+const NAMES = ["ground", "raised", "line", "text", "quiet", "query", "key", "hidden", "hatch", "aside"];
 
 /** The current colours of the style sheet. @type {(element: Element) => Ink} */
 export const inks = (element) => {
@@ -95,6 +99,7 @@ export class Plot {
     if (!lines) return;
     context.setTransform(ratio, 0, 0, ratio, left, top);
     this._clips(viewport, lines);
+    if (scene.aside) drawGrey(context, viewport, scene.aside, ink, font(this.family, false));
     this._labels(viewport, gutter, lines, scene.ruler);
   }
 
@@ -143,7 +148,7 @@ export class Plot {
    */
   _numbers(viewport, weight, colourMap) {
     const { context, family } = this;
-    context.font = font(family, false, viewport.size >= 48 ? 13 : 11);
+    context.font = font(family, false, numberSize(viewport.size));
     Object.assign(context, { textAlign: "center", textBaseline: "middle", direction: "ltr" });
     for (const { row, column, text, light } of numbersSeen(viewport, weight, colourMap)) {
       context.fillStyle = light ? "#fff" : "#101318";
@@ -208,7 +213,7 @@ export class Plot {
       context.save();
       context.translate(x, y);
       if (turned) context.rotate(-Math.PI / 2);
-      context.font = font(family, strong);
+      context.font = font(family, strong, gutter.letters);
       Object.assign(context, { textAlign: align, direction: leftward(text) ? "rtl" : "ltr" });
       if (boxed) {
         const width = context.measureText(text).width + 8;
@@ -221,6 +226,18 @@ export class Plot {
     }
   }
 }
+
+/** The height of the numbers in cells of a size, in pixels. @type {(size: number) => number} */
+export const numberSize = (size) => Math.round(Math.min(Math.max(size / 4, 11), 20));
+
+/**
+ * The text of a number in a cell, in tenths of a percent where the scale ends low.
+ * @type {(number: number, end: number) => string}
+ */
+const cellText = (number, end) => {
+  if (end > LOW || number === 0) return percent(number);
+  return number < 0.0005 ? "<.1%" : `${(100 * number).toFixed(1)}%`;
+};
 
 /** A number in a cell. @typedef {{ row: number, column: number, text: string, light: boolean }} CellNumber */
 
@@ -237,8 +254,7 @@ export const numbersSeen = (viewport, weight, colourMap) => {
     for (let column = left; column < right; column++) {
       const number = weight(row, column);
       if (number === undefined || Number.isNaN(number)) continue;
-      const text = number > 0 && number < 0.005 ? "<.01" : number.toFixed(2);
-      found.push({ row, column, text, light: needsLight(colourMap.colour(number)) });
+      found.push({ row, column, text: cellText(number, colourMap.scale.end), light: needsLight(colourMap.colour(number)) });
     }
   }
   return found;

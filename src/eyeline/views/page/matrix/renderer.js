@@ -3,7 +3,8 @@
 import { preview } from "./preview.js";
 import { hostTiles } from "./host_tiles.js";
 import { Tiles } from "./tiles.js";
-import { ColourMap, measured } from "./colour_map.js";
+import { ColourMap } from "./colour_map.js";
+import { measured, scaleFor } from "./scale_choice.js";
 
 const AT_ONCE = 60; // milliseconds of work for a first picture
 const BUSY = 5; // milliseconds of work in a frame while something moves
@@ -11,12 +12,20 @@ const IDLE = 30; // milliseconds of work in a frame while nothing moves
 const MOST = 16e9; // the largest number of products for the visible part; beyond, the user has to zoom in
 const HOSTS = 5e8; // products from which the host computes, if it can
 const SLOW = 400; // milliseconds until the page says that it is computing
-const QUIET = 150; // milliseconds from the last picture to the call of `rested`
 
 /**
  * The colour map of a level, and the inputs that it was made for.
  * @typedef {{ colourMap: ColourMap, count: number, looked: string }} Known
  */
+
+/**
+ * Whether two scales give the same colours; by rank, about the same.
+ * @type {(one: Scale, other: Scale) => boolean}
+ */
+const same = (one, other) =>
+  one.kind === "rank" && other.kind === "rank"
+    ? Math.abs(one.most / other.most - 1) < 0.04
+    : one.kind === other.kind && one.from === other.from && one.end === other.end && one.most === other.most;
 
 /** Draws a matrix. */
 export class Renderer {
@@ -24,19 +33,15 @@ export class Renderer {
    * @param {Matrix} matrix
    * @param {Plot} plot
    * @param {(drawn: Drawn) => void} told is called after each frame with its result
-   * @param {() => void} rested is called when everything is drawn
    */
-  constructor(matrix, plot, told, rested) {
+  constructor(matrix, plot, told) {
     this.matrix = matrix;
     this.plot = plot;
     this.told = told;
-    this.rested = rested;
     this.frame = 0;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.later = undefined;
     this.moving = false;
+    this.recorded = true;
     this.fresh = true; // whether none of these cells is drawn yet
-    this.settled = false;
     /** @type {number | null} The time since when a tile has been missing. */
     this.since = null;
     /** @type {Tiles | null} */
@@ -54,15 +59,18 @@ export class Renderer {
     this.asked = false; // whether the preview was requested
   }
 
-  /** Start with other cells. @param {Cells} cells */
-  begin(cells) {
+  /**
+   * Start with other cells; the host and the overview have only weights, as recorded.
+   * @param {Cells} cells
+   * @param {boolean} recorded
+   */
+  begin(cells, recorded) {
     const { page } = this.matrix;
-    clearTimeout(this.later);
+    this.recorded = recorded;
     /** @type {Place} */
     const place = [page.state.trace, page.state.layer, page.state.head];
-    this.tiles = new Tiles(cells, page.header.can?.picture ? hostTiles(page, place, cells) : null);
+    this.tiles = new Tiles(cells, recorded && page.header.can?.picture ? hostTiles(page, place, cells) : null);
     this.fresh = true;
-    this.settled = false;
     this.since = null;
     this.recolour();
   }
@@ -82,7 +90,6 @@ export class Renderer {
 
   stop() {
     cancelAnimationFrame(this.frame);
-    clearTimeout(this.later);
     this.tiles = null;
   }
 
@@ -90,8 +97,8 @@ export class Renderer {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const { tiles, plot, matrix } = this;
-    const { viewport, canvas, cells } = matrix;
-    if (!tiles || !cells || !canvas.isConnected || viewport.width < 2) return;
+    const { viewport, canvas, cells, parts } = matrix;
+    if (!tiles || !cells || !parts || !canvas.isConnected || viewport.width < 2) return;
     if (plot.ratio !== (devicePixelRatio || 1)) matrix.resized(); // the window moved to another screen
     this.level = tiles.level(viewport.size * plot.ratio);
     const wanted = tiles.covering(this.level, viewport.seen);
@@ -103,22 +110,20 @@ export class Renderer {
     const far = !asking && products > MOST;
     if (asking && !this.moving) tiles.request(wanted, () => this.schedule());
     const time = this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE;
-    if (!asking && !far) tiles.work(wanted, performance.now() + time);
+    const until = performance.now() + time;
+    if (!asking && !far) tiles.work(wanted, until);
+    const beside = matrix.grey ? parts.work(viewport.seen.top, viewport.seen.bottom, until + BUSY) : true;
     this.fresh = false;
     const missing = wanted.some((tile) => !tile.weights);
     this._updateColourMap(tiles, missing);
     plot.paint(this.scene(wanted));
     this.since = missing ? (this.since ?? performance.now()) : null;
     const slow = this.since !== null && performance.now() - this.since > SLOW;
-    const state = far ? "far" : slow ? "slow" : missing ? "busy" : "done";
+    const state = far ? "far" : slow ? "slow" : missing || !beside ? "busy" : "done";
     this.told({ state, level: this.level, colourMap: this.colourMap, coarse: this.coarse, failed: tiles.failed });
     canvas.dataset.state = state;
-    if (missing && !far && !asking) this.schedule();
-    if (missing && !this.asked) this._fetch();
-    if (!missing && !this.settled && !this.moving) {
-      this.settled = true;
-      this.later = setTimeout(this.rested, QUIET);
-    }
+    if ((missing && !far && !asking) || !beside) this.schedule();
+    if (missing && !this.asked && this.recorded) this._fetch();
   }
 
   /**
@@ -127,7 +132,7 @@ export class Renderer {
    * @returns {Scene}
    */
   scene(wanted) {
-    const { viewport, lines, at, gutter, ruler } = this.matrix;
+    const { viewport, lines, at, gutter, ruler, parts, grey } = this.matrix;
     const { tiles, colourMap, preview: under } = this;
     if (!tiles || !lines || !gutter || !ruler) throw new Error(this.matrix.page.say("loading"));
     const covering = wanted ?? tiles.covering(this.level, viewport.seen);
@@ -142,6 +147,7 @@ export class Renderer {
         ...(colourMap ? there.map((tile) => this._layer(tile, colourMap)) : []),
       ],
       weight: this.level || !colourMap ? null : (row, column) => tiles.weight(row, column),
+      aside: grey && parts ? { ...grey, numbers: parts.aside } : null,
       lines: { rows: { ...lines.rows, at: at?.row ?? null }, columns: { ...lines.columns, at: at?.column ?? null } },
     };
   }
@@ -176,8 +182,9 @@ export class Renderer {
     if ((done.length || under) && before?.looked !== looked) {
       const { tops, sample } = tiles.measure(done, clipped);
       const seen = measured([...tops, ...(under?.tops ?? [])], [...sample, ...(under?.sample ?? [])]);
-      const stays = before && Math.abs(before.colourMap.top / seen.top - 1) < 0.04 && done.length < 1.5 * before.count;
-      const colourMap = stays ? before.colourMap : new ColourMap(page.state.scale, seen, page.dark, clipped.length > 0);
+      const scale = scaleFor(page.state.scale, seen);
+      const stays = before && same(before.colourMap.scale, scale) && done.length < 1.5 * before.count;
+      const colourMap = stays ? before.colourMap : new ColourMap(scale, seen.sample, page.dark, clipped.length > 0);
       this.colourMaps.set(this.level, { colourMap, count: stays ? before.count : done.length, looked });
     }
     this.colourMap = this.colourMaps.get(this.level)?.colourMap ?? this.colourMap;

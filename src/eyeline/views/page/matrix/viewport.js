@@ -19,7 +19,7 @@ export class Viewport {
   get least() {
     const size = Math.min(this.width / this.columns, this.height / this.rows);
     const whole = Math.floor(size * this.snap + 1e-6) / this.snap;
-    return whole >= 0.75 * size ? whole : size;
+    return whole >= 0.9 * size ? whole : size;
   }
 
   get most() {

@@ -17,6 +17,18 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
+type KindName =
+  | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
+
+/** The labels of a head, the first the most telling, with the value of each one's measure: none for "mixed". */
+type HeadKinds = Partial<Record<KindName, number | null>>;
+
 interface TraceEntry {
   name: string;
   model: {
@@ -30,8 +42,13 @@ interface TraceEntry {
   entropy: number[][];
   distance: number[][] | null;
   aside: number[][];
-  kinds: string[][][] | null;
+  /** For each layer, for each head, its labels. */
+  kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  projections: "all" | [layer: number, head: number][] | null;
+  /** Whether the products of its tokens' vectors can be asked for. */
+  vectors: boolean;
+  image?: ImageEntry | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -56,6 +73,7 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  lesson: LessonTraces | null;
   opening: Opening | null;
   traces: TraceEntry[];
 }
@@ -72,11 +90,13 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
   trace?: number;
+  other?: number;
   layer?: number;
   head?: number;
   token?: number;
+  last?: number;
 }
 
 type HostRequest =
@@ -106,6 +126,21 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** For each layer the nearest words, the nearest first, and their cosines. */
+  words?: [text: string, cosine: number][][];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
+}
+
+/** The further keys of a reply to "projections". */
+interface ProjectionsReply {
+  shapes: Record<string, [rows: number, columns: number]>;
+  bias_length: number;
+  norm_before: string | null;
+  norm_after: string | null;
+  epsilon: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

@@ -2,16 +2,19 @@
 
 // The state.
 
-type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare";
+type ViewName = "sentence" | "steps" | "matrix" | "overview" | "compare" | "toy" | "positions" | "cost";
 type SpecialTokens = "grey" | "shown" | "out";
 type UnitKind = "words" | "pieces";
 type Side = "queries" | "keys";
 type Language = "en" | "vi";
 type Theme = "light" | "dark";
 type ScaleKind = "linear" | "log" | "rank";
+type ScaleChoice = "auto" | ScaleKind;
 type Order = "place" | "entropy" | "distance" | "aside";
 type HeadChoice = number | "mean" | "max";
 type Place = [trace: number, layer: number, head: HeadChoice];
+/** A place as a view shows it: null for all layers, or for all heads of a layer. */
+type ShownPlace = [trace: number, layer: number | null, head: HeadChoice | null];
 type Box = [top: number, left: number, bottom: number, right: number];
 
 interface State {
@@ -23,10 +26,10 @@ interface State {
   special: SpecialTokens;
   token: number | null;
   toward: "from" | "to";
-  threshold: number;
+  links: 5 | "all";
   order: Order;
-  scale: ScaleKind;
-  clipped: number[];
+  scale: ScaleChoice;
+  clipped: number[] | null;
   box: Box | null;
   ahead: boolean;
   padded: number;
@@ -37,10 +40,30 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  toy: string | null;
   stop: number | null;
   done: number[];
   language: Language | null;
   theme: Theme | null;
+}
+
+/** The settings that change a run, where they aren't as trained. */
+type Changes = Partial<Pick<State, "ahead" | "padded" | "scaled" | "removed">>;
+type MaskName = "none" | "causal" | "own";
+
+/** What a picture or a table is of. */
+interface Provenance {
+  version: string;
+  /** None where no text is shown; two where places are compared. */
+  places: {
+    text: string; keys?: string; trace: string; model: string;
+    layer: number | null; head: HeadChoice | null; mask: MaskName;
+  }[];
+  changes: Changes;
+  quantity: "weight" | "share of the words" | null;
+  unit: UnitKind | null;
+  /** Null where nothing is set aside. */
+  special: SpecialTokens | null;
 }
 
 // Texts, weights.
@@ -79,9 +102,30 @@ interface HeadArrays extends HeadShape {
   q: Float32Array;
   k: Float32Array;
   v: Float32Array | null;
-  lse: Float32Array;
+  lse: Float32Array | Float64Array;
   scale: number;
   mask: HeadMask;
+}
+
+type Role = "query" | "key" | "value";
+
+/** How a role's vector is made: W·x + b, W (rows, width); then normed, with these weights. */
+interface Projection {
+  letter: string;
+  W: Float32Array;
+  b: Float32Array | null;
+  norm: Float32Array | null;
+  rows: number;
+}
+
+type Projections = import("../weights/projections.js").Projections;
+
+/** What is changed in attention: whether tokens may look ahead, how many last tokens are padding, which keys are out. */
+interface HeadChanges {
+  ahead: boolean;
+  padded: number;
+  scaled: boolean;
+  removed: number[];
 }
 
 /** The thumbnails of all heads of a trace. */
@@ -118,6 +162,8 @@ interface View {
   uses?: Control[];
   /** One sentence that says what one sees, for the title line. */
   sentence?(): string;
+  /** The places that it really shows, if they aren't the state's: none if no text is shown. */
+  places?(): ShownPlace[];
   update(): void | Promise<void>;
   numbers(): Table;
   picture(): string;

@@ -18,10 +18,19 @@ interface Axis {
   pinned: Set<number>;
 }
 
+/** The room for labels beside a matrix, in pixels; the height of their letters. */
 interface Gutter {
   left: number;
   top: number;
   turned: boolean;
+  letters: number;
+}
+
+/** The grey column at the right: its distance from the cells and its width, in pixels, and its title. */
+interface Grey {
+  gap: number;
+  width: number;
+  title: string;
 }
 
 type Cells = import("../matrix/cells.js").Cells;
@@ -29,7 +38,10 @@ type ColourMap = import("../matrix/colour_map.js").ColourMap;
 type Viewport = import("../matrix/viewport.js").Viewport;
 type Ruler = import("../matrix/axes.js").Ruler;
 type Plot = import("../matrix/plot.js").Plot;
-type Sink = import("../matrix/sink.js").Sink;
+type Sink = import("../matrix/heavy_columns.js").Sink;
+type Scale = import("../matrix/scale_choice.js").Scale;
+type Measured = import("../matrix/scale_choice.js").Measured;
+type RowParts = import("../matrix/row_parts.js").RowParts;
 
 /**
  * The parts of a matrix that depend on its weights: cells, lines, gutter and ruler are null until these are available.
@@ -39,6 +51,9 @@ interface Matrix {
   viewport: Viewport;
   canvas: HTMLCanvasElement;
   cells: Cells | null;
+  parts: RowParts | null;
+  grey: Grey | null;
+  sinks: Sink[];
   lines: { rows: Axis; columns: Axis } | null;
   at: Cell | null;
   clipped: number[];
@@ -85,6 +100,7 @@ interface Scene {
   colourMap: ColourMap | null;
   layers: Layer[];
   weight: ((row: number, column: number) => number | undefined) | null;
+  aside: (Grey & { numbers: Float64Array }) | null;
   lines: SceneLines | null;
 }
 
@@ -100,7 +116,13 @@ interface Selected {
   pinned?: boolean;
 }
 
-/** The weights that one unit gives to, or receives from, each unit of a side. */
+/** What units receive on average, NaN for those that aren't shown, which take `aside`. */
+interface Averages {
+  numbers: Float64Array;
+  aside: number;
+}
+
+/** The numbers that one unit gives to, or receives from, each unit of a side; see TokenSelection.read. */
 interface Reading {
   kind: "from" | "to" | "none";
   one: Selected | null;
@@ -110,20 +132,32 @@ interface Reading {
   asked: Unit | null;
   own: number | null;
   kept: Set<number>;
-  shares: Float64Array | null;
+  numbers: Float64Array | null;
   weights: Float64Array | null;
   aside: number;
+  end: number;
+  sums: boolean;
   whole: boolean;
 }
 
-/** The drawn part of a reading. */
-interface DrawnReading extends Reading {
-  pointed: number | null;
-  hidden: boolean;
-  generated: boolean;
-  long: boolean;
-  joined: boolean;
+/** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
+interface BarEntry {
+  at: number;
+  name: Child;
+  title: string;
+  number: number;
+  place?: string;
 }
+
+/** A part of the bar of a whole row: its number, as a share of the scale's end its depth; null for what is set aside. */
+interface RowPart {
+  name: string;
+  number: number;
+  depth: number | null;
+}
+
+/** What is drawn of a text: in one line, as large as fits; in several lines; or in a column that scrolls. */
+type TextLayout = { kind: "line" | "lines" | "column"; size: number };
 
 /**
  * A drawn part of a text: the gap between units; a unit with its text; a unit with a label, which has no text, such as
@@ -152,16 +186,22 @@ interface ComparedSide {
   trace: Trace;
   attention: AttentionMap;
   unit: Unit;
+  /** The unit's weights on all keys. */
   row: Float64Array;
+  /** What is drawn of them, NaN for keys that aren't: weights, or shares if special tokens are left out. */
+  numbers: Float64Array;
+  /** The weight on the keys that aren't drawn; 0 for shares. */
+  aside: number;
+  /** The weights on words as shares of their sum, NaN for special tokens. */
   share: Float64Array;
   shown: number[];
-  kept: number;
 }
 
 type Pair = [first: Unit | null, second: Unit | null, same: boolean];
 
 interface Comparison {
   sides: [ComparedSide, ComparedSide];
+  names: [string, string];
   pairs: Pair[];
   same: boolean;
   matched: boolean;
@@ -174,7 +214,23 @@ interface Patch {
   queries: Unit[];
   keys: Unit[];
   weights: Float64Array;
+  /** What is drawn of each row, as in `ComparedSide`. */
+  numbers: Float64Array;
+  /** For each row the weight on the keys that aren't drawn. */
+  aside: Float64Array;
+  /** Whether these weights are drawn, in a column of their own. */
+  grey: boolean;
   hidden: Uint8Array;
+}
+
+/** The words of the vocabulary that are nearest to a vector, the nearest first, with their cosines. */
+type NearWords = [text: string, cosine: number][];
+
+/** Two words' vectors before the first layer and after each. */
+interface Parting {
+  cosines: number[];
+  /** Whether they are the same vectors: those of one word of one text. */
+  itself: boolean;
 }
 
 interface Heatmap {
@@ -190,16 +246,28 @@ interface Heatmap {
 
 type StepsOf = ReturnType<typeof import("../steps/formula.js").stepsOf>;
 type Walkthrough = Awaited<ReturnType<typeof import("../steps/walkthrough.js").walked>>;
-type Space = "match" | "pass";
+/** The coordinates of queries and keys, of values, and of the vectors that a layer takes and gives. */
+type Space = "match" | "pass" | "input";
+
+/** What is added up after attention: vectors of the model's width. */
+interface JoinedParts {
+  residual: Float64Array;
+  added: Float64Array;
+  part: Float64Array;
+  sum: Float64Array;
+}
 
 /** The parts that the steps are made with. */
 interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;
   ends: { query: number; keys: number; values: number; taken: number };
+  /** The role whose coordinate is taken apart; null while none is. */
+  role: Role | null;
   tell(space: Space, value: (at: number) => number): HTMLElement;
   which(space: Space): HTMLElement;
   choose(key: number): void;
   remove(key: number): void;
+  takeApart(role: Role | null): void;
   rest(): HTMLElement | null;
 }

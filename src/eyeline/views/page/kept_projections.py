@@ -1,0 +1,44 @@
+"""The projections that a file of a page holds: those of the head it opens on, and of each head that was named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from eyeline.traces import TraceError
+from eyeline.traces.keep import kept_heads
+from eyeline.views.page.requests import projections
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.views.page.message import PageMessages
+
+
+def kept_projections(page: PageMessages, keep: Sequence[str]) -> list[dict[str, Any]]:
+    """The requests whose replies the file holds.
+
+    Args:
+        page: the page.
+        keep: names of heads, such as "L0H3", of all its traces.
+
+    Raises:
+        TraceError: if a name isn't one of a head, or no trace of the page has its projections.
+    """
+    named: list[tuple[int, int, int]] = []
+    for number, trace in enumerate(page.traces):
+        named += [(number, *place) for place in kept_heads(keep, trace.model.layers, trace.model.heads)]
+    if keep and len(projections.requests(page.traces, named)) < len(set(keep)):
+        raise TraceError(
+            worded(
+                'keep must name heads whose projections were recorded, got {names}; record them with keep=["input"]',
+                names=", ".join(keep),
+            )
+        )
+    at, layer, head = (page.state.get(name) for name in ("trace", "layer", "head"))
+    opening = [(at, layer, head)] if isinstance(at, int) and isinstance(layer, int) and isinstance(head, int) else []
+    return projections.requests(page.traces, [*opening, *named])
+
+
+def entries(found: Sequence[dict[str, Any]], number: int) -> list[list[int]] | None:
+    """The header's entry of a trace in the file: its heads, [layer, head] each; None for none."""
+    return [[one["layer"], one["head"]] for one in found if one["trace"] == number] or None
