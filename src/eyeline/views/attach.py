@@ -42,9 +42,10 @@ def _explanation() -> Renderers:
         return explanation_html(answer)
 
     def line(answer: Explanation) -> str:
-        from eyeline.views.findings import found, heading
+        from eyeline.views.findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Explanation) -> str:
         from eyeline.views.csv_tables import explanation_csv
@@ -99,9 +100,10 @@ def _rollout() -> Renderers:
         return rollout_html(answer)
 
     def line(answer: Rollout) -> str:
-        from eyeline.views.rollout_findings import found, heading
+        from eyeline.views.provenance import provenance
+        from eyeline.views.rollout_findings import found
 
-        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
@@ -118,9 +120,10 @@ def _heads() -> Renderers:
         return heads_html(answer)
 
     def line(answer: Heads) -> str:
-        from eyeline.views.heads_findings import found, heading
+        from eyeline.views.heads_findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Heads) -> str:
         from eyeline.views.csv_tables import heads_csv
