@@ -23,6 +23,8 @@ Html = Annotated[
     typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
 ]
 Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
+Port = Annotated[int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
 KeepHeads = Annotated[
     list[str] | None,
     typer.Option(

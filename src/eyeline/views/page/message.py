@@ -40,11 +40,13 @@ class PageMessages:
             given layer, or for the given token.
         opening: the telling head at which the page opens; None if a head was given, or no word looks at another.
         stored: the requests whose replies a file holds as they are, without ids.
+        lesson: the traces of the lesson, by name, if the page has one.
     """
 
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.stored: list[dict[str, Any]] = []
+        self.lesson: dict[str, int] | None = None
         self.opening, usual = self._opening(state or {})
         self.state = {**usual, **(state or {})}
 
@@ -59,6 +61,7 @@ class PageMessages:
             "title": self.title,
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
+            "lesson": self.lesson,
             "opening": None if self.opening is None else _opening_entry(self.opening),
             "traces": [trace_entry(trace) for trace in self.traces],
         }
