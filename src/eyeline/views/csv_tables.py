@@ -21,11 +21,11 @@ def explanation_csv(answer: Explanation) -> str:
     """The numbers of the picture: steps, new tokens, or the weight and share of each pair of units."""
     head = "mean" if answer.question.head is None else answer.question.head
     if answer.steps is not None:
-        return _written(["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
+        return written(["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
     if answer.generated is not None and answer.question.token is None:
         rows = _new_tokens(answer.generated, [answer.question.layer, head])
-        return _written(["new_index", "new", "probability", *_PAIR], rows)
-    return _written(["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
+        return written(["new_index", "new", "probability", *_PAIR], rows)
+    return written(["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
 
 
 def heads_csv(answer: Heads) -> str:
@@ -35,10 +35,11 @@ def heads_csv(answer: Heads) -> str:
         [entry.layer, entry.head, entry.label, "; ".join(entry.labels), *(getattr(entry, name) for name in names)]
         for entry in answer.heads
     )
-    return _written(["layer", "head", "label", "labels", *names], rows)
+    return written(["layer", "head", "label", "labels", *names], rows)
 
 
-def _written(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def written(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of a table as CSV."""
     paper = io.StringIO()
     writer = csv.writer(paper, lineterminator="\n")
     writer.writerow(columns)
