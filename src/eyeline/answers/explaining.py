@@ -43,6 +43,7 @@ from eyeline.traces import Keep, TextModel, Trace, record_text
 from eyeline.traces.keep import SHORT, keep_of, short
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 def explain(
@@ -140,7 +141,9 @@ def explain(
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, "decoder" if kind == "cross" else kind, target, progress)
     if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
-        changes = {"mask": asked_mask, "scale": scale, "generate": wanted}
+        if wanted is not None:
+            raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
+        changes = {"mask": asked_mask, "scale": scale}
         for change in (change for change, value in changes.items() if value is not None):
             raise QuestionError(
                 f"{change} must be left out with all parts of an encoder-decoder, got one",

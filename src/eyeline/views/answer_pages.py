@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eyeline.answers import Comparison, Explanation
+from eyeline.answers import Comparison, EncoderDecoderExplanation, Explanation
 from eyeline.answers.comparison import CompareQuestion
 from eyeline.answers.explanation import ExplainQuestion
 from eyeline.traces.layer_trace import check_plain
@@ -30,8 +30,13 @@ def explanation_page(found: Explanation, *, layer: int | None = None) -> Page:
         check_plain(trace.layers, trace.model.name, worded("shown on a page"))
     question = found.question
     token = found.units[question.units[0]].tokens[0] if question.units else None
+    at: dict[str, Any] = {}
+    if isinstance(found, EncoderDecoderExplanation):
+        word = found.cross.word
+        token = token if word is None else found.cross.units[word.units[0]].tokens[0]
+        at = {} if token is None else {"trace": 0 if word is None else 2}
     state: dict[str, Any] = {"special": _special(question)}
-    state |= {"unit": "pieces" if question.unit == "piece" else "words"}
+    state |= {**at, "unit": "pieces" if question.unit == "piece" else "words"}
     if token is not None:
         state |= {"token": token}
     if found.steps is not None:

@@ -25,11 +25,11 @@ def explanation_csv(answer: Explanation) -> str:
     """The numbers of the picture: steps, new tokens, or the weight and share of each pair of units."""
     head = "mean" if answer.question.head is None else answer.question.head
     if answer.steps is not None:
-        return _written(answer, ["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
+        return written(answer, ["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
     if answer.generated is not None and answer.question.token is None:
         rows = _new_tokens(answer.generated, [answer.question.layer, head])
-        return _written(answer, ["new_index", "new", "probability", *_PAIR], rows)
-    return _written(answer, ["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
+        return written(answer, ["new_index", "new", "probability", *_PAIR], rows)
+    return written(answer, ["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
 
 
 def heads_csv(answer: Heads) -> str:
@@ -39,10 +39,11 @@ def heads_csv(answer: Heads) -> str:
         [entry.layer, entry.head, entry.label, "; ".join(entry.labels), *(getattr(entry, name) for name in names)]
         for entry in answer.heads
     )
-    return _written(answer, ["layer", "head", "label", "labels", *names], rows)
+    return written(answer, ["layer", "head", "label", "labels", *names], rows)
 
 
-def _written(answer: Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def written(answer: Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of a table as CSV, each with its source: the model, the text and the version."""
     paper = io.StringIO()
     writer = csv.writer(paper, lineterminator="\n")
     writer.writerow([*columns, *_SOURCE])
