@@ -7,9 +7,11 @@ Answers are below views and import none. This module sets their `renderers`. `ey
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from eyeline.answers import (
     Comparison,
+    EncoderDecoderExplanation,
     Explanation,
     Heads,
     Renderers,
@@ -55,6 +57,15 @@ def _explanation() -> Renderers:
         return save_heat_map(answer, path)
 
     return Renderers(rich, html, line, csv, png)
+
+
+def _encoder_decoder() -> Renderers:
+    def rich(answer: EncoderDecoderExplanation) -> Drawing:
+        from eyeline.views.encoder_decoder_terminal import encoder_decoder
+
+        return Drawing(lambda ink: encoder_decoder(answer, ink))
+
+    return replace(_explanation(), rich=rich)
 
 
 def _comparison() -> Renderers:
@@ -149,6 +160,7 @@ def _toy() -> Renderers:
 
 
 Explanation.renderers = _explanation()
+EncoderDecoderExplanation.renderers = _encoder_decoder()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()
