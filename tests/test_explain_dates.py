@@ -133,7 +133,7 @@ def test_a_notebook_shows_it_too(answer):
     shown = answer._repr_html_()
     assert f"{TEXT} → 2021-03-03" in shown
     assert shown.count("<table") == 3
-    assert repr(answer).startswith(f"<Explanation of {TEXT!r} → '2021-03-03': model dates")
+    assert repr(answer).startswith(f"<Explanation of {TEXT!r} → '2021-03-03': dates")
 
 
 def test_its_page_opens_on_cross_attention(answer, model):
