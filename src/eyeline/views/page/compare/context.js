@@ -1,7 +1,8 @@
 // A word in two contexts: how its two vectors part from layer to layer, and what each is then near.
 
-import { button, element } from "../drawing/dom.js";
+import { button, element, phrase } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
+import { wordOf } from "./names.js";
 import { nearTable } from "./near_table.js";
 import { nearestOf } from "./parting.js";
 import { riverOf } from "./river.js";
@@ -44,13 +45,13 @@ export const contextOf = (room, found, parting) => {
     page.set(own ? { layer, other: [trace, layer, head] } : { layer });
   };
   const same = labelled(first.unit) === labelled(second.unit);
-  const words = { word: labelled(first.unit), other: labelled(second.unit) };
+  const words = { word: wordOf(first.unit), other: wordOf(second.unit) };
   const below = element("div", { class: "near-words" });
   let river = riverOf(room, { names, parting, near: null, chosen, choose });
   const section = element(
     "section",
     { class: "context" },
-    element("h3", {}, page.say(same ? "compare.parting" : "compare.parting.two", words)),
+    element("h3", {}, phrase(page.say(same ? "compare.parting" : "compare.parting.two"), words)),
     element("p", { class: "quiet" }, page.say("compare.parting.how")),
     river.element,
     below,

@@ -5,7 +5,7 @@ import { labelled } from "../drawing/labels.js";
 import { numberAt, widthOf } from "./patches.js";
 
 const NAMED = 28; // the largest number of units at which rows and columns are labelled
-const NAME = 92; // the largest width of a label, in pixels
+const NAME = 104; // the largest width of a label, in pixels
 const CELL = 52; // the largest size of a cell, in pixels
 const GREY = 8; // the least width of the grey column, and of the gap before it with small cells
 const ROOMY = 9; // pixels of a cell from which it is followed by a gap, and hatched if hidden
@@ -22,7 +22,7 @@ const columnOf = ({ columns }, { left, cell }, c) =>
  * The layout of the cells on a canvas, with labels if there are few.
  * @type {(context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, width: number, height: number) => Layout}
  */
-const layout = (context, { patch, page }, width, height) => {
+const layout = (context, { patch, aside }, width, height) => {
   const { rows, columns, queries, keys, grey } = patch;
   const named = rows.length <= NAMED && columns.length <= NAMED;
   /** @type {(texts: string[]) => number} */
@@ -32,7 +32,7 @@ const layout = (context, { patch, page }, width, height) => {
   };
   const left = widest(rows.map((at) => labelled(queries[at])));
   const top = widest([
-    ...columns.map((at) => labelled(keys[at])), ...(grey ? [page.say("compare.special")] : []),
+    ...columns.map((at) => labelled(keys[at])), ...(grey ? [aside] : []),
   ]);
   const room = width - left - (grey ? 2 * GREY : 0);
   const cell = Math.min(room / widthOf(patch), (height - top) / rows.length, CELL);
@@ -49,8 +49,8 @@ const shortened = (context, text, room) => {
 
 /**
  * A heatmap's content: `end` is the number with the strongest colour, `signed` whether there are negative numbers,
- * `pinned` the framed row, −1 for none.
- * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
+ * `pinned` the framed row, −1 for none, `aside` the name of the grey column.
+ * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number, aside: string }} Drawn
  */
 
 /**
@@ -99,7 +99,7 @@ const drawCells = (context, { patch, end, signed, page, colour }, place, dots) =
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, read: [number, number] | null,
  * ) => void}
  */
-const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
+const drawNames = (context, { patch, pinned, aside, colour }, place, read) => {
   const { rows, columns, queries, keys, grey } = patch;
   const { left, top, cell } = place;
   const [strong, quiet] = [colour("--text"), colour("--quiet")];
@@ -110,7 +110,7 @@ const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
     context.fillText(shortened(context, labelled(queries[index]), left - 8), left - 6, top + (r + 0.5) * cell);
   });
   context.textAlign = "left";
-  const names = [...columns.map((index) => labelled(keys[index])), ...(grey ? [page.say("compare.special")] : [])];
+  const names = [...columns.map((index) => labelled(keys[index])), ...(grey ? [aside] : [])];
   names.forEach((name, c) => {
     const [from, wide] = columnOf(patch, place, c);
     context.save();
@@ -127,9 +127,9 @@ const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
  * null), and `cellAt`, which returns the cell at a point.
  * @type {(room: DrawingRoom, of: Drawn & { name: string, focus: string }) => Heatmap}
  */
-export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => {
+export const heatmapOf = (room, { patch, end, signed, pinned, aside, name, focus }) => {
   const { canvases, colour } = room;
-  const drawn = { ...room, patch, end, signed, pinned };
+  const drawn = { ...room, patch, end, signed, pinned, aside };
   /** @type {Layout | null} */
   let place = null;
   /** @type {[row: number, column: number] | null} */

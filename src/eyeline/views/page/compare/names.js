@@ -1,11 +1,15 @@
 // The names of the two sides: their texts; or where these are the same, what distinguishes them.
 
-import { named } from "../drawing/labels.js";
+import { element } from "../drawing/dom.js";
+import { labelled, named } from "../drawing/labels.js";
 
 const LONG = 44; // characters of a text in a name
 
 /** @type {(text: string) => string} */
 const shortened = (text) => (text.length > LONG ? `${text.slice(0, LONG - 1).trimEnd()}…` : text);
+
+/** A compared word, within a text of ours. @type {(unit: Unit) => HTMLElement} */
+export const wordOf = (unit) => element("bdi", { class: "word query" }, labelled(unit));
 
 /** A layer and a head: "L5H2", "L5, mean of the heads". @type {(page: Page, place: Place) => string} */
 export const placeName = (page, [, layer, head]) =>
@@ -29,4 +33,17 @@ export const namesOf = (page, sides) => {
   ];
   const found = ways.map(both).find(([one, other]) => one !== other);
   return found ?? both(text);
+};
+
+/** Whether both sides are at one place of one trace, and differ in their words alone. @type {(found: Comparison) => boolean} */
+export const onePlace = ({ sides: [first, second] }) => first.place.every((part, at) => part === second.place[at]);
+
+/**
+ * The name of what is drawn in one part: special tokens, a decoder's first token, or both.
+ * @type {(page: Page, sides: ComparedSide[]) => string}
+ */
+export const asideName = (page, sides) => {
+  const units = sides.flatMap(({ attention }) => attention.keys.filter((key) => key.aside));
+  if (units.every((unit) => unit.special)) return page.say("compare.special");
+  return page.say(units.some((unit) => unit.special) ? "compare.special.both" : "compare.special.first");
 };

@@ -58,7 +58,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
 
   /** @type {(words: { text: string, alone: boolean }[]) => Child} */
   const texts = (words) =>
-    words.map(({ text, alone }, at) => [
+    !words.length ? element("span", { class: "near" }, "–") : words.map(({ text, alone }, at) => [
       at ? ", " : "", element("bdi", { class: alone ? "near alone" : "near" }, text),
     ]);
 
