@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, KeepHeads, Layer, Mask, ModelName, Nth, Special, Text, Top
+from eyeline.cli.options import (
+    AsJson,
+    Half,
+    Head,
+    Html,
+    KeepHeads,
+    Layer,
+    Mask,
+    ModelName,
+    Nth,
+    Part,
+    Special,
+    Text,
+    Top,
+)
 from eyeline.cli.progress import TextShown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
@@ -43,6 +57,7 @@ def explain(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed draws the same.", show_default=False)] = None,
     model: ModelName = "minilm",
+    kind: Part = None,
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
     png: Annotated[
@@ -100,6 +115,7 @@ def explain(
             top=top,
             keep=() if html is None else ["input", *(keep or ())],
             model=model,
+            kind=None if kind is None else kind.value,
             progress=progress,
             layer_done=layer_done,
             said=said,

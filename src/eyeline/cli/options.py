@@ -23,6 +23,8 @@ Html = Annotated[
     typer.Option(metavar="FILE", help="Also write the page, to be opened in a browser.", show_default=False),
 ]
 Half = Annotated[bool, typer.Option("--half", help="The page's numbers in float16: a file half as large.")]
+Port = Annotated[int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
 KeepHeads = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,6 +35,24 @@ KeepHeads = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all the numbers as JSON (see docs/json.md).")]
+
+
+class PartName(StrEnum):
+    """Parts of an encoder-decoder by name."""
+
+    encoder = "encoder"
+    decoder = "decoder"
+    cross = "cross"
+
+
+Part = Annotated[
+    PartName | None,
+    typer.Option(
+        help="Of an encoder-decoder: encoder (what is read) or decoder (what is written) alone, or cross: a word that "
+        "is written.",
+        show_default=False,
+    ),
+]
 
 
 class MaskName(StrEnum):

@@ -50,7 +50,7 @@ def explanation(answer: Explanation, ink: Ink) -> Iterator[Text]:
     if runs[0].steps is not None:
         yield from steps(answer, ink)
     elif question.token is None:
-        yield from _pictures(answer, ink)
+        yield from pictures(answer, ink)
     else:
         yield from _looked(answer, question.token, ink)
 
@@ -99,7 +99,8 @@ def _heads(runs: Sequence[ExplainedRun], own: Sequence[int], layer: int, ink: In
     yield note("of everything that the head gives, the tokens set aside included", ink)
 
 
-def _pictures(answer: Explanation, ink: Ink) -> Iterator[Text]:
+def pictures(answer: Explanation, ink: Ink) -> Iterator[Text]:
+    """Draw the attention between all words, a matrix for each run, and its finding in one sentence."""
     units, runs = labelled(answer), answer.runs
     shown = [units[index] for index in answer.shown]
     heavy = [place for place, unit in enumerate(shown) if unit.set_aside or unit.start is None]

@@ -4,7 +4,7 @@ import { shape } from "../drawing/dom.js";
 import { arc, crossing, ribbon, route } from "./ribbons.js";
 
 const BESIDE = 48; // pixels at the edge of a text in several lines, for links between lines: its padding in the style
-const BENEATH = 20; // pixels under a line for the numbers
+const BENEATH = 28; // pixels under a line for the numbers
 const APART = 4; // pixels between two ways
 const MARGIN = 6; // pixels from the edge of the text to the first way beside it
 

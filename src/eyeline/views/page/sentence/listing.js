@@ -6,6 +6,7 @@ import { placed, titled } from "./unit_names.js";
 
 const LISTED = 8; // bars
 const PARTS = 12; // of the whole row, before the rest is one part
+const LEAST = 0.004; // of the whole row: smaller parts wouldn't be seen, and belong to the rest
 
 /** @type {WeakMap<Unit[], Set<string>>} The texts that occur more than once in a list of units. */
 const repeats = new WeakMap();
@@ -44,7 +45,7 @@ export const wordBars = (page, { numbers, units, own }, pointed, long) => {
  */
 export const rowParts = (page, { numbers, units, end }, grey) => {
   if (!numbers) return null;
-  const places = strongest(numbers, PARTS);
+  const places = strongest(numbers, PARTS).filter((at) => numbers[at] >= LEAST);
   const shown = places.reduce((sum, at) => sum + numbers[at], 0);
   const whole = numbers.reduce((sum, number) => sum + (number > 0 ? number : 0), 0);
   const rest = { name: page.say("sentence.others"), number: whole - shown, depth: 0 };

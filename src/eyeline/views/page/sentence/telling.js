@@ -1,6 +1,6 @@
 // What a reading says in words: the sentence of the title line, and notes on the numbers.
 
-import { element, nodesOf, phrase } from "../drawing/dom.js";
+import { element } from "../drawing/dom.js";
 import { isolated, named, onScale } from "../drawing/labels.js";
 import { strongest } from "./row_numbers.js";
 import { patchOf, titled } from "./unit_names.js";
@@ -83,10 +83,10 @@ const nounsOf = (page) => {
 /** What the numbers are: the legend's name. @type {(page: Page, seen: Reading) => string} */
 export const quantityOf = (page, { kind, sums }) => {
   if (page.state.special === "out") {
-    return page.say(kind === "none" ? "quantity.shares" : "quantity.share", nounsOf(page));
+    return page.say(kind === "none" ? "sentence.scale.shares" : "sentence.scale.share", nounsOf(page));
   }
-  if (kind !== "to" && !sums) return page.say("quantity.max");
-  return page.say(kind === "none" ? "quantity.weights" : "quantity.weight");
+  if (kind !== "to" && !sums) return page.say("sentence.scale.max");
+  return page.say(kind === "none" ? "sentence.scale.weights" : "sentence.scale.weight");
 };
 
 /**
@@ -109,15 +109,15 @@ export const notesOf = (page, seen, listedAt, drawn) => {
     if (seen.sums && rest.length) said.push(page.say("sentence.rest", {
       count: rest.length.toLocaleString(page.language), share: onScale(total, end),
     }));
-    const word = asked ? element("bdi", {}, quoted(page, asked, ones ?? [])) : null;
+    const word = asked ? quoted(page, asked, ones ?? []) : "";
     const basis = drawn.largest ? "max" : `${kind}.${out ? "share" : "weight"}`;
-    said.push(nodesOf(phrase(page.say(`sentence.basis.${basis}`), { word, ...nouns })));
+    said.push(page.say(`sentence.basis.${basis}`, { word, ...nouns }));
   }
   if (aside.length) {
     const names = asideNames(page, aside);
     const taken = weights && aside.reduce((sum, { index }) => sum + weights[index], 0);
     if (out && taken !== null && seen.sums) said.push(page.say("sentence.left", { names, share: onScale(taken, end) }));
-    else said.push(page.say(out ? "sentence.out" : "sentence.aside", { names }));
+    else said.push(page.say(seen.sums && !out ? "sentence.aside" : "sentence.out", { names }));
   }
   if (drawn.hidden) said.push(page.say(`sentence.hidden.${kind === "to" ? "to" : "from"}`));
   if (drawn.generated) said.push(page.say("sentence.generated"));
