@@ -77,6 +77,8 @@ def opened(page_of):
 
 def drawn(page):
     """The cosines and angles of the rows, and the dots' places."""
+    page.locator(".near-words > *").wait_for()  # the river is built anew with the nearest words
+    page.locator(".river circle").first.wait_for()
     values = page.eval_on_selector_all(
         ".river-row:not(.river-head)",
         "all => all.map((row) => [...row.querySelectorAll('data')].map((one) => Number(one.value)))",
