@@ -73,10 +73,9 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  lesson: LessonTraces | null;
   opening: Opening | null;
   traces: TraceEntry[];
-  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
-  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
