@@ -34,7 +34,7 @@ export const createDrawer = (page, drawn) => {
     turn(false);
     opener.focus();
   };
-  drawer.addEventListener("keydown", pressed);
+  for (const part of [opener, drawer]) part.addEventListener("keydown", pressed);
   page.narrow.addEventListener("change", arrange);
   arrange();
   return { element: drawer, opener, update, stop: () => page.narrow.removeEventListener("change", arrange) };
