@@ -1,5 +1,7 @@
 // The state of the page, and the words that restore it.
 
+import { KINDS } from "./weights/kinds.js";
+
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
   view: "sentence",
@@ -12,6 +14,8 @@ const DEFAULTS = Object.freeze({
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   threshold: 0, // the smallest share whose link is drawn
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
+  kind: null, // of the overview: the kind of heads that doesn't fade; null for all
+  thumbnails: "own", // of the overview: whether each picture has its "own" scale, or all have one, "shared"
   scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
   clipped: null, // keys whose columns don't count for the matrix's scale; null for the heavy ones
   box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
@@ -85,6 +89,8 @@ const READ = {
   toward: oneOf("from", "to"),
   threshold: share,
   order: oneOf("place", "entropy", "distance", "aside"),
+  kind: oneOf(...KINDS),
+  thumbnails: oneOf("own", "shared"),
   scale: oneOf("auto", "linear", "log", "rank"),
   clipped: numbers,
   box: boxed,

@@ -26,6 +26,8 @@ interface State {
   toward: "from" | "to";
   threshold: number;
   order: Order;
+  kind: KindName | null;
+  thumbnails: "own" | "shared";
   scale: ScaleChoice;
   clipped: number[] | null;
   box: Box | null;
