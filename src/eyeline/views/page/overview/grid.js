@@ -2,8 +2,6 @@
 
 import { element, targetOf } from "../drawing/dom.js";
 
-/** @typedef {import("./head_words.js").OneHead} OneHead */
-
 /** The number of the head that an event is about. @type {(event: Event) => number | null} */
 export const headAt = (event) => {
   const cell = targetOf(event, ".head");
@@ -41,7 +39,8 @@ export const listenForSteps = (grid, columns, moved) => {
 /**
  * The rows of the grid for some heads: with a title for each layer and head if they are in their places.
  * @type {(
- *   page: Page, shown: OneHead[], placed: boolean, cell: (one: OneHead) => { label: string, lines: (string | null)[] },
+ *   page: Page, shown: OneHead[], placed: boolean,
+ *   cell: (one: OneHead) => { label: string, measure: string | null, badge: string | null },
  * ) => HTMLElement[]}
  */
 export const gridRows = (page, shown, placed, cell) => {
@@ -56,12 +55,13 @@ export const gridRows = (page, shown, placed, cell) => {
   for (let at = 0; at < shown.length; at += heads) {
     const side = placed && title("rowheader", `L${shown[at].layer}`);
     const line = shown.slice(at, at + heads).map((one, beside) => {
-      const { label, lines } = cell(one);
-      const texts = lines.flatMap((text, which) => (text ? [element("span", { class: which ? "badge" : "measure" }, text)] : []));
+      const { label, measure, badge } = cell(one);
+      // A head with one line has no further elements: there may be a thousand heads.
+      const texts = measure && badge ? [element("span", {}, measure), element("span", {}, badge)] : [measure ?? badge];
       return element("button", {
         type: "button", tabindex: -1, role: "gridcell", class: "head", "data-at": at + beside, "aria-label": label,
         "data-focus": `L${one.layer}H${one.head}`,
-      }, texts);
+      }, ...texts);
     });
     rows.push(element("div", { role: "row", class: "line" }, side, ...line));
   }

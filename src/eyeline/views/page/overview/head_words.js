@@ -3,8 +3,6 @@
 import { figure, percent } from "../drawing/labels.js";
 import { kindsOf } from "../weights/kinds.js";
 
-/** @typedef {{ layer: number, head: number }} OneHead */
-
 /** A number in few digits; only 0 is shown as 0. @type {(value: number, digits: number) => string} */
 const brief = (value, digits) => {
   const least = 10 ** -digits;

@@ -24,7 +24,7 @@ const swatch = (kind, text) =>
 
 /**
  * The parts of the legend: the scale of all pictures or of each, and what else is drawn.
- * @type {(page: Page, thumbnails: import("./thumbnails.js").Thumbnails, below: string | null) => HTMLElement[]}
+ * @type {(page: Page, thumbnails: Thumbnails, below: string | null) => HTMLElement[]}
  */
 export const legendParts = (page, thumbnails, below) => {
   const shared = page.state.thumbnails === "shared";

@@ -9,12 +9,10 @@ import { fillKindFilter } from "./kind_filter.js";
 import { legendParts } from "./legend.js";
 import { Thumbnails, cellIsPair } from "./thumbnails.js";
 
-/** @typedef {import("./head_words.js").OneHead} OneHead */
-
 const HEADS = 1024; // heads drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
 const FADED = 0.14; // the opacity of the pictures of other kinds
-const WIDEST = { few: 124, many: 84 }; // pixels of a picture, where layers are few or many
+const WIDEST = { few: 132, many: 112 }; // pixels of a picture, where layers are few or many
 const APART = 6; // pixels between a picture and its tooltip
 /** @type {Order[]} */
 const ORDERS = ["place", "entropy", "distance", "aside"];
@@ -97,7 +95,7 @@ export const createOverview = (page) => {
       grid.setAttribute("aria-label", page.say("view.overview"));
       grid.replaceChildren(...gridRows(page, shown, placed, (one) => {
         const kind = badge(page, one);
-        return { label: said(one), lines: [placed && kind ? null : caption(page, one, order()), kind] };
+        return { label: said(one), measure: placed && kind ? null : caption(page, one, order()), badge: kind };
       }));
       if (focused) cellAt(resting)?.focus();
     }
@@ -118,12 +116,12 @@ export const createOverview = (page) => {
     const all = allCells();
     if (!current || !board.isConnected || !all.length) return;
     const { thumbnails } = current;
-    const origin = board.getBoundingClientRect();
     const captioned = all[0].getBoundingClientRect().width >= CAPTIONED;
     grid.dataset.captions = captioned ? "yes" : "no";
     const below = captioned && (order() !== "place" || !page.trace.kinds);
     const measure = order() === "place" ? "entropy" : order();
     legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${measure}`) : null));
+    const origin = board.getBoundingClientRect(); // after the legend, which may have moved it
     const [width, height] = [grid.offsetWidth + 2 * grid.offsetLeft, grid.offsetHeight + 2 * grid.offsetTop];
     const density = Math.min(devicePixelRatio, 2);
     [canvas.width, canvas.height] = [Math.round(width * density), Math.round(height * density)];
