@@ -23,7 +23,7 @@ STATES = [
     "view=matrix",
     "view=overview layer=0 head=1 order=entropy language=vi theme=dark",
     "view=matrix head=max unit=pieces special=shown token=2 toward=to scale=log clipped=1,2 box=1.5,0,4.25,3",
-    "view=steps layer=0 token=3 ahead=no scaled=no removed=1,4 threshold=0.25",
+    "view=steps layer=0 token=3 ahead=no scaled=no removed=1,4 links=all",
     "view=compare trace=1 other=0,1,mean",
     "view=compare other=1,0,2 scale=rank theme=light language=en",
 ]

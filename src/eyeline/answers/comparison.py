@@ -32,6 +32,7 @@ from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.readouts import Weights
 from eyeline.traces import Keep, TextModel, Trace, TraceError, record_text
+from eyeline.traces.keep import short
 from eyeline.traces.text_model import AnyModel
 from eyeline.words import worded
 
@@ -187,7 +188,8 @@ def compare(
     sides, vectors = [], []
     for name, read, units, found in ready:
         queries = found.tokens(units)
-        trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True), layer_done=layer_done)
+        keep = Keep(vectors=short(len(read.tokens), queries), changed_scores=True)
+        trace = record_text(runs_on, read, keep=keep, layer_done=layer_done)
         place = where(trace.model, layer, head)
         sides.append(_side(trace, name, read.tokens, units, found, place, special))
         own = mean_vectors(trace, queries)

@@ -30,7 +30,7 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
-from eyeline.traces.keep import keep_of
+from eyeline.traces.keep import SHORT, keep_of, short
 from eyeline.traces.text_model import AnyModel
 
 
@@ -127,12 +127,13 @@ def explain(
     continued = None
     if wanted is not None:
         check_room(runs_on, prompt.tokens, wanted.count)
-        vectors: Literal["all"] | None = None if token is None else "all"
+        everything = token is not None or len(prompt.tokens) + wanted.count <= SHORT
+        vectors: Literal["all"] | None = "all" if everything else None
         continued = runs_on.go_on(prompt, wanted.count, wanted.choice, replace(kept, vectors=vectors), said)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
-    kept = replace(kept, vectors=None if found is None else found.tokens(units))
+    kept = replace(kept, vectors=short(len(tokens), None if found is None else found.tokens(units)))
     trace = None if continued is None else continued.trace
     traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
     place = where(traces[0].model, layer, head)

@@ -100,12 +100,14 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     from eyeline.answers.question import asked_model, read_text
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
+    from eyeline.traces.keep import short
 
     if model not in ready:
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
-    keep = Keep(measures=True, input=len(read.tokens) <= PROJECTED)
+    count = len(read.tokens)
+    keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
         return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]

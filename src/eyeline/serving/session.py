@@ -16,6 +16,7 @@ from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
+from eyeline.traces.keep import short
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
 
@@ -65,11 +66,12 @@ class Session:
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
         """Answer a request of the page. Raises RefusalError if it can't be answered."""
-        place = request.get("trace")
-        if isinstance(place, (int, float)) and place in self._forgotten:
-            raise RefusalError(
-                410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew"
-            )
+        for name in ("trace", "other"):
+            place = request.get(name)
+            if isinstance(place, (int, float)) and place in self._forgotten:
+                raise RefusalError(
+                    410, name, f"{name} must be one that is kept, and this one had to make room; run its text anew"
+                )
         try:
             return self.page.answer(request)
         except RequestError as error:
@@ -104,7 +106,7 @@ class Session:
         return record_text(
             model,
             read,
-            keep=Keep(measures=True, input=len(read.tokens) <= PROJECTED),
+            keep=Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED),
             mask=request.mask,
             scale=request.scale,
             cancelled=job.cancelled,
@@ -130,15 +132,17 @@ class Session:
                 return
             if place not in self._forgotten:
                 self._forgotten.add(place)
-                traces[place] = replace(traces[place], layers=tuple(map(_emptied, traces[place].layers)), inputs=None)
+                emptied = tuple(map(_emptied, traces[place].layers))
+                traces[place] = replace(traces[place], layers=emptied, vectors=None, inputs=None)
                 sizes[place] = 0
 
 
 def bytes_of(trace: Trace) -> int:
     """The size of a trace's arrays in bytes."""
     arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
-    inputs = 0 if trace.inputs is None else trace.inputs.nbytes
-    return inputs + sum(array.nbytes for layer in arrays for array in layer if array is not None)
+    others = 0 if trace.inputs is None else trace.inputs.nbytes
+    others += 0 if trace.vectors is None else trace.vectors.nbytes
+    return others + sum(array.nbytes for layer in arrays for array in layer if array is not None)
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:

@@ -1,17 +1,29 @@
 """Attach views to answers: the renderers of each kind of answer in a terminal, in a notebook, as CSV and PNG.
 
-Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout` and
-`heads` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
+Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout`,
+`heads` and `toy` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
 """
 
 from __future__ import annotations
 
 import os
 
-from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
+from eyeline.answers import (
+    Comparison,
+    Explanation,
+    Heads,
+    Renderers,
+    Rollout,
+    Toy,
+    compare,
+    explain,
+    heads,
+    rollout,
+    toy,
+)
 from eyeline.views.drawing import Drawing
 
-__all__ = ["compare", "explain", "heads", "rollout"]
+__all__ = ["compare", "explain", "heads", "rollout", "toy"]
 
 _EXCERPT = 60  # characters of the text in an answer's repr
 
@@ -112,7 +124,32 @@ def _heads() -> Renderers:
     return Renderers(rich, html, line, csv, png)
 
 
+def _toy() -> Renderers:
+    def rich(answer: Toy) -> Drawing:
+        from eyeline.views.toy_terminal import toy as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Toy) -> str:
+        from eyeline.views.toy_html import toy_html
+
+        return toy_html(answer)
+
+    def line(answer: Toy) -> str:
+        from eyeline.views.toy_tables import found
+
+        return f"<Toy of {' '.join(answer.words)[:_EXCERPT]!r}: {found(answer)}>"
+
+    def csv(answer: Toy) -> str:
+        from eyeline.views.toy_tables import toy_csv
+
+        return toy_csv(answer)
+
+    return Renderers(rich, html, line, csv)
+
+
 Explanation.renderers = _explanation()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()
+Toy.renderers = _toy()

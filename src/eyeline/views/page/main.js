@@ -1,110 +1,38 @@
-// The frame of the page: tabs, tools and the current view, over the model object of any host.
+// The frame of the page: its title line, tabs, controls and the current view, over the model object of any host.
 
 import { createCompare } from "./compare/compare.js";
-import { button, choice, element, targetOf } from "./drawing/dom.js";
-import { createHelp } from "./help.js";
-import { createExport } from "./export/export.js";
+import { element } from "./drawing/dom.js";
+import { createControls } from "./frame/controls.js";
+import { createDrawer } from "./frame/drawer.js";
+import { keepFocus } from "./frame/focus.js";
+import { createHeadline } from "./frame/headline.js";
+import { createHistory } from "./frame/history.js";
+import { onKeys } from "./frame/keys.js";
+import { createNotes } from "./frame/notes.js";
+import { createTabs } from "./frame/tabs.js";
+import { createTools } from "./frame/tools.js";
 import { createMatrix } from "./matrix/matrix.js";
 import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
-import { createPickers, neighbour } from "./pickers.js";
+import { usualPlaces } from "./provenance.js";
 import { createSentence } from "./sentence/sentence.js";
-import { wordsIn } from "./state.js";
 import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
-import { LANGUAGES } from "./words.js";
+import { createToy } from "./toy/toy.js";
 
-/** @type {Record<ViewName, (page: Page) => View>} */
+/** The views, in the order of their tabs. @type {Partial<Record<ViewName, (page: Page) => View>>} */
 const VIEWS = {
   sentence: createSentence,
-  overview: createOverview,
-  matrix: createMatrix,
   steps: createSteps,
+  matrix: createMatrix,
+  overview: createOverview,
   compare: createCompare,
+  toy: createToy,
 };
 
 const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));
-
-/** @type {(page: Page) => PagePart} */
-const tabs = (page) => {
-  const list = element("div", { class: "tabs", role: "tablist" });
-  const update = () => {
-    const focused = list.contains(document.activeElement);
-    list.setAttribute("aria-label", page.say("view"));
-    list.replaceChildren(
-      ...NAMES.map((name) => {
-        const chosen = page.state.view === name;
-        return button(page.say(`view.${name}`), () => page.set({ view: name }), {
-          role: "tab",
-          id: `${page.id}-tab-${name}`,
-          "aria-selected": String(chosen),
-          "aria-controls": `${page.id}-view`,
-          tabindex: chosen ? 0 : -1,
-        });
-      }),
-    );
-    /** @type {HTMLElement | null} */
-    const selected = list.querySelector("[aria-selected=true]");
-    if (focused) selected?.focus();
-  };
-  list.addEventListener("keydown", (event) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    page.set({ view: NAMES[(NAMES.indexOf(page.state.view) + step + NAMES.length) % NAMES.length] });
-  });
-  return { element: list, update };
-};
-
-/** @type {(page: Page, view: () => View) => PagePart & { help: { open(): void } }} */
-const tools = (page, view) => {
-  const [choices, exporter, help] = [element("span", { class: "tools" }), createExport(page, view), createHelp(page)];
-  const update = () => {
-    const lists = [
-      choice(page.say("language"), LANGUAGES, page.language, (code) =>
-        page.set({ language: code === "vi" ? "vi" : "en" }),
-      ),
-      choice(
-        page.say("theme"),
-        [["", page.say("theme.own")], ["light", page.say("theme.light")], ["dark", page.say("theme.dark")]],
-        page.state.theme ?? "",
-        (theme) => page.set({ theme: theme === "light" || theme === "dark" ? theme : null }),
-      ),
-    ];
-    const focused = [...choices.children].findIndex((list) => list === document.activeElement);
-    choices.replaceChildren(...lists);
-    lists[focused]?.focus();
-    exporter.update();
-    help.update();
-  };
-  const row = element("div", { class: "tools" }, exporter.opener, help.opener, choices, exporter.element, help.element);
-  return { element: row, update, help };
-};
-
-// Keys that work everywhere in the page, except in fields.
-/** @type {(page: Page, help: { open(): void }, event: KeyboardEvent) => void} */
-const pressed = (page, help, event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event)?.matches("input, textarea, select")) return;
-  const { state, trace } = page;
-  if (event.key === "?") {
-    event.preventDefault();
-    help.open();
-    return;
-  }
-  /** @type {Record<string, Partial<State>>} */
-  const settings = {
-    "[": { layer: state.layer - 1 },
-    "]": { layer: state.layer + 1 },
-    "{": { head: neighbour(state.head, -1, trace.heads) },
-    "}": { head: neighbour(state.head, 1, trace.heads) },
-    ...Object.fromEntries(NAMES.map((view, at) => [String(at + 1), { view }])),
-  };
-  const chosen = settings[event.key];
-  if (!chosen) return;
-  event.preventDefault();
-  page.set(chosen);
-};
+/** The views that need no text. @type {ViewName[]} */
+const TEXTLESS = ["toy", "positions", "cost"];
 
 /** Show the page in an element; returns a function that ends it. @type {Main["render"]} */
 const render = ({ model, el }) => {
@@ -112,22 +40,41 @@ const render = ({ model, el }) => {
   const page = new Page(model, (text) => {
     live.textContent = text;
   });
-  /** @type {{ name: ViewName, part: View } | null} */
+  const alone = Boolean(model.get("address"));
+  /** @type {{ name: ViewName, part: View, ready: boolean } | null} A view is ready once it has shown something. */
   let view = null;
+  const current = () => view?.part ?? null;
+  const ready = () => (view?.ready ? view.part : null);
   const shownView = () => {
-    if (!view) throw new Error("there is no view yet");
+    if (!view) throw new Error(page.say("nothing.shown"));
     return view.part;
   };
-  // JupyterLab would take the page's keys for its own commands.
-  const frame = element("div", { class: "eyeline", role: "region", "data-lm-suppress-shortcuts": true });
+  page.places = () => ready()?.places?.() ?? usualPlaces(page);
+  const names = () => NAMES.filter((name) => page.traces.length || TEXTLESS.includes(name));
+
+  // JupyterLab would take the page's keys for its own commands; a press beside its parts gives the focus to the frame.
+  const notebook = alone ? {} : { "data-lm-suppress-shortcuts": true, tabindex: -1 };
+  const frame = element("div", { class: "eyeline", role: "region", ...notebook });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
-  const panel = element("section", { id: `${page.id}-view`, role: "tabpanel", tabindex: -1 });
-  const [bar, toolbar, pickers] = [tabs(page), tools(page, shownView), createPickers(page)];
+  const panel = element("section", { id: `${page.id}-view`, class: "panel", role: "tabpanel", tabindex: -1 });
+  const slot = element("aside", { id: `${page.id}-lesson`, class: "lesson-slot", hidden: true });
+  const imprint = element("p", { class: "imprint" }); // on paper alone
+  const headline = createHeadline(page, ready);
+  const [tabs, tools] = [createTabs(page, names), createTools(page, shownView)];
+  const [controls, notes] = [createControls(page, current), createNotes(page)];
   const prompt = model.createPrompt?.(page); // only with a host that runs texts
-  const parts = [bar, toolbar, pickers, ...(prompt ? [prompt] : [])];
+  /** @type {() => HTMLElement} */
+  const place = () => element("div", { class: "place-of" });
+  const [ofTools, ofPrompt, ofControls] = [place(), place(), place()];
+  const drawer = createDrawer(page, [
+    [controls.element, ofControls],
+    ...(prompt ? [/** @type {[HTMLElement, HTMLElement]} */ ([prompt.element, ofPrompt])] : []),
+    [tools.element, ofTools],
+  ]);
   frame.append(
-    element("header", { class: "bar" }, bar.element, toolbar.element),
-    prompt?.element ?? "", pickers.element, trouble, panel, live,
+    element("header", { class: "masthead" }, headline.title, drawer.opener, ofTools, headline.says),
+    ofPrompt, drawer.element, tabs.element, ofControls, notes.element, trouble,
+    element("div", { class: "work" }, slot, panel), imprint, live,
   );
   el.append(frame);
 
@@ -137,55 +84,61 @@ const render = ({ model, el }) => {
     trouble.hidden = false;
   };
   const show = async () => {
-    if (view?.name !== page.state.view) {
+    const name = page.state.view;
+    const create = VIEWS[name];
+    if (view?.name !== name && create) {
       view?.part.destroy?.();
-      view = { name: page.state.view, part: VIEWS[page.state.view](page) };
+      view = { name, part: create(page), ready: false };
       panel.replaceChildren(view.part.element);
+      panel.dataset.view = name;
     }
-    panel.setAttribute("aria-labelledby", `${page.id}-tab-${view.name}`);
+    const shown = view;
+    panel.setAttribute("aria-labelledby", `${page.id}-tab-${name}`);
+    controls.update();
+    if (!shown?.ready) headline.update();
     try {
-      await view.part.update();
+      await shown?.part.update();
+      if (shown !== view) return;
+      if (shown) shown.ready = true;
       trouble.hidden = true;
     } catch (error) {
       failed(error);
     }
+    for (const part of [headline, notes]) part.update();
+    controls.settle();
+    imprint.textContent = page.provenanceParts().join(" · ");
   };
+  const address = createHistory(page);
   const update = () => {
+    if (!names().includes(page.state.view) && names().length) {
+      page.set({ view: names()[0] });
+      return;
+    }
     frame.lang = page.language;
     frame.setAttribute("aria-label", page.say("app"));
     frame.dataset.theme = page.dark ? "dark" : "light";
-    for (const part of parts) part.update();
-    if (model.get("address")) history.replaceState(null, "", `#${page.words.replaceAll(" ", "&")}`);
+    slot.hidden = page.state.stop === null || !page.canLesson;
+    for (const part of [tabs, tools, drawer, ...(prompt ? [prompt] : [])]) part.update();
+    if (alone) address.note();
     else if (model.set && model.get("words") !== page.words) {
       model.set("words", page.words);
       model.save_changes?.();
     }
     show();
   };
-  const forget = page.listen(update);
-  const calm = onHostTheme(() => update());
-  // A page with a window of its own handles keys wherever the focus is.
-  const keyed = model.get("address") ? document : frame;
-  /** @type {(event: Event) => void} */
-  const onKey = (event) => {
-    if (event instanceof KeyboardEvent) pressed(page, toolbar.help, event);
-  };
-  keyed.addEventListener("keydown", onKey);
-  const arrived = () => {
-    const words = wordsIn(location.hash);
-    if (words !== page.words.replaceAll(" ", "&")) page.restore(words);
-  };
-  if (model.get("address")) {
-    addEventListener("hashchange", arrived);
-    page.restore(wordsIn(location.hash));
-  } else {
-    page.restore(model.get("words") ?? "");
-  }
+  page.retell = headline.retell;
+  const ends = [
+    page.listen(update),
+    onHostTheme(() => update()),
+    onKeys(page, frame, names, tools.help),
+    keepFocus(frame, panel),
+    drawer.stop,
+    address.stop,
+  ];
+  if (alone) address.begin();
+  else page.restore(model.get("words") ?? "");
   return () => {
-    forget();
-    calm();
-    removeEventListener("hashchange", arrived);
-    keyed.removeEventListener("keydown", onKey);
+    for (const end of ends) end();
     view?.part.destroy?.();
   };
 };

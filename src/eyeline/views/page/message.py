@@ -14,7 +14,7 @@ from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
 from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
-from eyeline.views.page.requests import KINDS, projections
+from eyeline.views.page.requests import KINDS, products, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
 #: The version of the header's format.
@@ -134,6 +134,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "aside": _rounded(found.aside),
         "kinds": kinds_of(trace) if max(len(trace.queries), len(trace.across)) <= _LABELLED else None,
         "picture": list(found.pictures.shape[2:]),
+        "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
     }
 

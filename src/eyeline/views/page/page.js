@@ -2,8 +2,9 @@
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostClient, HostError, messageOf } from "./weights/host_client.js";
+import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
-import { hostIsDark } from "./theme.js";
+import { hostIsDark, isPrinting } from "./theme.js";
 import { Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
 
@@ -31,6 +32,12 @@ export class Page {
     /** @type {Readonly<State>} */
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
+    /** The places that the current view shows: the frame asks the view. */
+    this.places = () => usualPlaces(this);
+    /** The shared controls that the current view uses. @type {() => Control[]} */
+    this.uses = () => [];
+    /** Have the view's sentence read anew: for a view whose sentence changes while the state stays. */
+    this.retell = () => {};
   }
 
   /** Change settings; every part then shows the new state. @param {Partial<State>} settings */
@@ -60,10 +67,14 @@ export class Page {
     return wordsOf(this.state, this.fresh);
   }
 
-  /** Go to the state described by words. @param {string} words */
-  restore(words) {
+  /**
+   * Go to the state described by words.
+   * @param {string} words
+   * @param {Partial<State>} [kept] settings that stay whatever the words say
+   */
+  restore(words, kept = {}) {
     this.state = this.fresh;
-    this.set(settingsOf(words));
+    this.set({ ...settingsOf(words), ...kept });
   }
 
   /** Add a trace that the host has made since. @param {TraceEntry} entry */
@@ -72,7 +83,7 @@ export class Page {
     return this.traces.length - 1;
   }
 
-  /** The current trace. */
+  /** The current trace; undefined on a page without traces, on which only views that need none are opened. */
   get trace() {
     return this.traces[this.state.trace];
   }
@@ -82,8 +93,32 @@ export class Page {
     return this.state.language ?? own(navigator.language ?? "en");
   }
 
+  /** Whether the page is being printed: on paper it is light, and has no controls. */
+  get printing() {
+    return isPrinting();
+  }
+
   get dark() {
+    if (this.printing) return false;
     return this.state.theme ? this.state.theme === "dark" : hostIsDark();
+  }
+
+  /** Whether a lesson can be opened beside the views. */
+  get canLesson() {
+    return Boolean(this.header.lesson);
+  }
+
+  /**
+   * What is shown, as plain data: text, model, layer, head, mask, changes, quantity, unit, version.
+   * @param {ShownPlace[]} [places] the places of the numbers, if they aren't the current view's
+   */
+  provenance(places = this.places()) {
+    return provenanceOf(this, places);
+  }
+
+  /** The same in words, for whatever leaves the page. @param {ShownPlace[]} [places] */
+  provenanceParts(places = this.places()) {
+    return provenanceParts(this, places);
   }
 
   /**
@@ -98,9 +133,11 @@ export class Page {
   /**
    * The name of a trace among several: its text, and the change that distinguishes its run.
    * @param {Trace} trace
+   * @param {number} [most] the largest number of characters of the text
    */
-  called(trace) {
-    const text = trace.queries.text.length > 48 ? `${trace.queries.text.slice(0, 47)}…` : trace.queries.text;
+  called(trace, most = 48) {
+    const whole = trace.queries.text;
+    const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
     const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
     if (!trace.name || (alone && trace.name === "as trained")) return text;
     const name = trace.name.split(", ").map((part) => said(this.language, `name.${part}`) ?? part).join(", ");

@@ -1,10 +1,9 @@
-// The pickers of all views: text, layer, head, words or pieces, and special tokens.
+// The pickers of a place: text, layer and head.
 
-import { button, choice, element, tick } from "./drawing/dom.js";
-import { parts } from "./sentence/bar_list.js";
+import { button, choice, element } from "./drawing/dom.js";
 
-/** @type {(page: Page, name: string, ...content: Child[]) => HTMLElement} */
-const captioned = (page, name, ...content) =>
+/** A control with its caption, the text of `name`. @type {(page: Page, name: string, ...content: Child[]) => HTMLElement} */
+export const captioned = (page, name, ...content) =>
   element(
     "span",
     { class: "stepper" },
@@ -44,8 +43,8 @@ export const placePickers = (page, [at, layer, head], chosen) => {
   const layers = Array.from({ length: depth }, (_, number) => [number, `L${number}`]);
   /** @type {Option[]} */
   const named = [
-    ["mean", page.say("head.mean", lasts)],
-    ["max", page.say("head.max", lasts)],
+    ["mean", page.say("head.all.mean")],
+    ["max", page.say("head.all.max")],
     ...Array.from({ length: heads }, (_, number) => /** @type {Option} */ ([number, `H${number}`])),
   ];
   const layerList = choice(page.say("layer"), layers, layer, (value) => chosen([at, Number(value), head]));
@@ -71,58 +70,11 @@ export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, 
  * Replace an element's content, keeping the focus on the part with the same label.
  * @type {(row: HTMLElement, content: HTMLElement[]) => void}
  */
-const relabelled = (row, content) => {
+export const relabelled = (row, content) => {
   const active = row.contains(document.activeElement) ? document.activeElement : null;
   const label = active?.getAttribute("aria-label");
   row.replaceChildren(...content);
   /** @type {NodeListOf<HTMLElement>} */
   const all = row.querySelectorAll("[aria-label]");
   [...all].find((part) => label && part.getAttribute("aria-label") === label)?.focus();
-};
-
-/** The largest number of texts named. */
-const NAMED = 12;
-
-/** Notes on the texts that the models' vocabularies lack. @type {(page: Page) => HTMLElement[]} */
-const unknown = (page) => {
-  const { state, trace, traces } = page;
-  const shown = state.view === "compare" && state.other ? [trace, traces[state.other[0]]] : [trace];
-  const lines = new Set(shown.flatMap((one) => [one.queries, one.keys]));
-  return [...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
-    const named = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
-    const more = texts.length > NAMED ? ", …" : "";
-    return element("p", { class: "unknown" }, ...parts(page, "unknown", { piece: [piece], texts: [...named, more] }));
-  });
-};
-
-/**
- * The row of pickers. The compare view has its own pickers for each of its two sides.
- * @type {(page: Page) => PagePart}
- */
-export const createPickers = (page) => {
-  const row = element("div", { class: "pickers" });
-  const update = () => {
-    const { state, trace } = page;
-    /** @type {(place: Place) => void} */
-    const chosen = ([at, layer, head]) =>
-      page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
-    const places = state.view === "compare" ? [] : placePickers(page, [state.trace, state.layer, state.head], chosen);
-    const aside = [...trace.queries.words, ...trace.keys.words].some((unit) => unit.aside);
-    /** @type {[SpecialTokens, string][]} */
-    const ways = [
-      ["grey", page.say("special.grey")], ["shown", page.say("special.shown")], ["out", page.say("special.out")],
-    ];
-    const special = choice(page.say("special"), ways, state.special, (value) =>
-      page.set({ special: value === "shown" || value === "out" ? value : "grey", box: null }),
-    );
-    relabelled(row, [
-      ...places.filter((part) => part !== null),
-      tick(page.say("unit.pieces"), state.unit === "pieces", (on) =>
-        page.set({ unit: on ? "pieces" : "words", box: null }),
-      ),
-      ...(aside ? [element("span", { title: page.say("special.why") }, special)] : []),
-      ...unknown(page),
-    ]);
-  };
-  return { element: row, update };
 };

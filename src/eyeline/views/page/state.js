@@ -1,5 +1,6 @@
 // The state of the page, and the words that restore it.
 
+import { parsed } from "./toy/example.js";
 import { KINDS } from "./weights/kinds.js";
 
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
@@ -12,7 +13,7 @@ const DEFAULTS = Object.freeze({
   special: "grey", // special tokens and others set aside: "grey" in one part, "shown" one by one, or left "out"
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
-  threshold: 0, // the smallest share whose link is drawn
+  links: 5, // the number of links drawn, the strongest; or "all"
   order: "place", // of the overview: "place", "entropy", "distance", "aside"
   kind: null, // of the overview: the kind of heads that doesn't fade; null for all
   thumbnails: "own", // of the overview: whether each picture has its "own" scale, or all have one, "shared"
@@ -28,6 +29,7 @@ const DEFAULTS = Object.freeze({
   passed: null, // steps: the coordinate of values that is read; null for the largest
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
+  toy: null, // the numbers of the toy, as toy/example.js writes them; null for the textbook's example
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
   language: null, // "en", "vi"; null for the reader's own
@@ -61,9 +63,6 @@ const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : one
 /** @type {(text: string) => boolean | undefined} */
 const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
 
-/** @type {(text: string) => number | undefined} */
-const share = (text) => (Number(text) >= 0 && Number(text) <= 1 ? Number(text) : undefined);
-
 /** @type {(text: string) => Box | undefined} */
 const boxed = (text) => {
   const [top, left, bottom, right, ...more] = numbers(text) ?? [];
@@ -79,7 +78,7 @@ const placed = (text) => {
 
 /** @type {{ [K in keyof State]: (text: string) => State[K] | undefined }} */
 const READ = {
-  view: oneOf("sentence", "overview", "matrix", "steps", "compare"),
+  view: oneOf("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
   trace: index,
   layer: index,
   head: headed,
@@ -87,7 +86,7 @@ const READ = {
   special: aside,
   token: index,
   toward: oneOf("from", "to"),
-  threshold: share,
+  links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
   order: oneOf("place", "entropy", "distance", "aside"),
   kind: oneOf(...KINDS),
   thumbnails: oneOf("own", "shared"),
@@ -102,6 +101,7 @@ const READ = {
   coordinate: index,
   passed: index,
   partner: index,
+  toy: (text) => (parsed(text) ? text : undefined),
   stop: index,
   done: numbers,
   other: placed,
@@ -158,8 +158,12 @@ export const settingsOf = (words) => {
   return found;
 };
 
-/** The state with all numbers within the ranges of the traces. @type {(state: State, traces: Trace[]) => State} */
+/**
+ * The state with all numbers within the ranges of the traces; without traces, nothing of one is chosen.
+ * @type {(state: State, traces: Trace[]) => State}
+ */
 export const within = (state, traces) => {
+  if (!traces.length) return { ...state, trace: 0, layer: 0, token: null, key: null, other: null, partner: null };
   /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);

@@ -1,6 +1,8 @@
-// Whether the host is dark: a notebook marks its body or root, else the system decides.
+// Whether the host is dark: a notebook marks its body or root, else the system decides. Paper is light.
 
 const night = matchMedia("(prefers-color-scheme: dark)");
+const paper = matchMedia("print");
+let printed = false; // between the browser's beforeprint and afterprint
 
 /** Whether the host is dark. JupyterLab, VS Code and Colab each mark it differently. */
 export const hostIsDark = () => {
@@ -10,17 +12,34 @@ export const hostIsDark = () => {
   return document.documentElement.getAttribute("theme") === "dark" || night.matches;
 };
 
+/** Whether the document is being printed. */
+export const isPrinting = () => printed || paper.matches;
+
 /**
- * Call a function when the theme changes; returns a function that stops this.
+ * Call a function when the theme changes, and before and after printing; returns a function that stops this.
  * @type {(changed: () => void) => () => void}
  */
 export const onHostTheme = (changed) => {
   const watch = new MutationObserver(changed);
   watch.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
   watch.observe(document.documentElement, { attributeFilter: ["theme"] });
+  const begin = () => {
+    printed = true;
+    changed();
+  };
+  const end = () => {
+    printed = false;
+    changed();
+  };
   night.addEventListener("change", changed);
+  paper.addEventListener("change", changed);
+  addEventListener("beforeprint", begin);
+  addEventListener("afterprint", end);
   return () => {
     watch.disconnect();
     night.removeEventListener("change", changed);
+    paper.removeEventListener("change", changed);
+    removeEventListener("beforeprint", begin);
+    removeEventListener("afterprint", end);
   };
 };

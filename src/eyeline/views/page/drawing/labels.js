@@ -41,6 +41,15 @@ export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u20
 export const percent = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 
 /**
+ * A number beside others on a scale: in whole percent, or where the scale ends at 5 % or before, in tenths of one.
+ * @type {(share: number, end: number) => string}
+ */
+export const onScale = (share, end) => {
+  if (end > 0.05) return percent(share);
+  return share > 0 && share < 0.0005 ? "<0.1%" : `${(share * 100).toFixed(1)}%`;
+};
+
+/**
  * A number in few digits for a table, with a true minus sign.
  * @type {(value: number, digits?: number) => string}
  */

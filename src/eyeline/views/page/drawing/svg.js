@@ -16,10 +16,16 @@ const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(col
 const round = (value) => Number(value.toFixed(2));
 
 /**
- * A font family that is available everywhere: the last of the page's list.
- * @type {(style: CSSStyleDeclaration) => string}
+ * The fonts of a text, as the page names them: what opens the picture takes the first that it has, so that the same
+ * letters are drawn as on the page. (The last of the list alone, with the widths of the first, stretched them.)
+ * @type {(style: CSSStyleDeclaration) => Record<string, string | number | null>}
  */
-const family = ({ fontFamily }) => fontFamily.slice(fontFamily.lastIndexOf(",") + 1).trim();
+const fonts = (style) => ({
+  "font-family": style.fontFamily.replaceAll('"', "'"), "font-size": parseFloat(style.fontSize),
+  "font-weight": style.fontWeight, "font-style": style.fontStyle === "normal" ? null : style.fontStyle,
+  "letter-spacing": style.letterSpacing === "normal" ? null : style.letterSpacing,
+  "word-spacing": parseFloat(style.wordSpacing) ? style.wordSpacing : null,
+});
 
 /**
  * The part of a text line's height that is above its baseline.
@@ -105,14 +111,14 @@ class SvgBuilder {
     if (!parseFloat(style.fontSize)) return;
     const up = ascent(style, this.pen);
     const looks = attributesOf({
-      "font-family": family(style), "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight,
+      ...fonts(style),
       fill: style.color,
       "text-decoration": style.textDecorationLine === "underline" ? "underline" : null,
-      "text-anchor": "middle", lengthAdjust: "spacingAndGlyphs", "xml:space": "preserve",
+      "text-anchor": "middle", "xml:space": "preserve",
     });
     for (const { text, left, right, top, height, direction } of runs(node)) {
       if (!text.trim()) continue;
-      const place = attributesOf({ x: (left + right) / 2, y: top + up * height, textLength: right - left, direction });
+      const place = attributesOf({ x: (left + right) / 2, y: top + up * height, direction });
       this.put(`<text${place}${looks}>${escaped(text)}</text>`, { left, right, top, bottom: top + height });
     }
   }
@@ -175,7 +181,7 @@ class SvgBuilder {
     const { left, right, top, bottom } = part.getBoundingClientRect();
     const size = parseFloat(style.fontSize);
     const place = { x: left + parseFloat(style.paddingLeft) + 1, y: (top + bottom) / 2 + 0.35 * size };
-    const values = { ...place, "font-family": family(style), "font-size": size, fill: style.color };
+    const values = { ...place, ...fonts(style), fill: style.color };
     const text = escaped(part.selectedOptions[0]?.text ?? "");
     this.put(`<text${attributesOf(values)}>${text}</text>`, { left, right, top, bottom });
   }

@@ -3,6 +3,7 @@
 import { button, element } from "../drawing/dom.js";
 import { download, png, sound } from "./files.js";
 import { csv, fileName, json } from "./formats.js";
+import { signed } from "./signed.js";
 import { createDialog } from "../drawing/dialog.js";
 import { settingsOf, wordsIn } from "../state.js";
 
@@ -22,21 +23,32 @@ export const createExport = (page, view) => {
   const tell = (key, values) => {
     status.textContent = key ? page.say(key, values) : "";
   };
-  /** @type {(kind: FileKind) => Promise<Blob>} */
+  /** A picture with its provenance below it. @type {() => string} */
+  const pictured = () => {
+    const drawn = sound(view().picture());
+    const frame = dialog.element.closest(".eyeline") ?? document.body;
+    const parts = page.provenanceParts();
+    return signed(drawn, parts.join(" · "), parts.map(sound), getComputedStyle(frame).getPropertyValue("--quiet").trim());
+  };
+  /** @type {(kind: FileKind) => Promise<{ name: string, blob: Blob }>} */
   const make = async (kind) => {
     if (kind === "csv" || kind === "json") {
       const numbers = view().numbers();
-      return kind === "csv" ? ofText("text/csv", csv(numbers)) : ofText("application/json", json(page, numbers));
+      const about = page.provenance(numbers.place ? [numbers.place] : undefined);
+      const text = kind === "csv" ? csv(about, numbers) : json(about, numbers, page.words);
+      const type = kind === "csv" ? "text/csv" : "application/json";
+      return { name: fileName(about, page.state.view, kind), blob: ofText(type, text) };
     }
-    const svg = sound(view().picture());
-    return kind === "svg" ? ofText("image/svg+xml", svg) : png(svg);
+    const svg = pictured();
+    const blob = kind === "svg" ? ofText("image/svg+xml", svg) : await png(svg);
+    return { name: fileName(page.provenance(), page.state.view, kind), blob };
   };
   /** @type {(kind: FileKind) => Promise<void>} */
   const keep = async (kind) => {
     tell("export.making");
     try {
-      const name = fileName(page, kind);
-      download(name, await make(kind));
+      const { name, blob } = await make(kind);
+      download(name, blob);
       tell("export.kept", { name });
     } catch (error) {
       tell("failed", { reason: page.reason(error) });

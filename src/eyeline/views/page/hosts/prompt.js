@@ -14,8 +14,11 @@ export const createPrompt = (page) => {
   const text = element("textarea", { rows: 1, dir: "auto", spellcheck: "false" });
   const row = element("div", { class: "tools" });
   const far = element("span", { class: "far quiet" });
-  const progress = element("div", { hidden: true }, far);
-  const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
+  const progress = element("div", { class: "wide", hidden: true }, far);
+  const trouble = element("p", { class: "trouble wide", role: "alert", hidden: true });
+  const summary = element("summary", { class: "plain" });
+  const options = element("div", { class: "what-if-panel" });
+  const details = element("details", { class: "options" }, summary, options);
   const panel = element("form", { class: "prompt" }, text, row, progress, trouble);
   let sizes = page.header.can.fetch ?? {}; // the sizes in megabytes of the models that aren't downloaded yet
   let running = false;
@@ -28,17 +31,14 @@ export const createPrompt = (page) => {
   let open = null;
 
   /**
-   * A list with its label, the text of `key`, and further parts.
-   * @type {(key: "model" | "file", options: [value: string | number, text: string][], ...more: Child[]) => HTMLElement}
+   * A list with its label, the text of `key`.
+   * @type {(key: "model" | "file", given: [value: string | number, text: string][]) => HTMLElement}
    */
-  const captioned = (key, options, ...more) =>
-    element(
-      "span",
-      { class: "stepper" },
-      element("span", { class: "caption", "aria-hidden": "true" }, page.say(`prompt.${key}`)),
-      choice(page.say(`prompt.${key}`), options, chosen[key], (value) => (chosen[key] = value)),
-      ...more,
-    );
+  const listed = (key, given) => {
+    const list = choice(page.say(`prompt.${key}`), given, chosen[key], (value) => (chosen[key] = value));
+    list.title = page.say(`prompt.${key}`);
+    return list;
+  };
 
   /** @type {(name: string) => string} */
   const named = (name) => (name in sizes ? page.say("prompt.fetch", { model: name, size: sizes[name] }) : name);
@@ -122,12 +122,26 @@ export const createPrompt = (page) => {
     const opening = () => ask({ file: Number(chosen.file) });
     open = files.length ? button(page.say("prompt.open"), opening, { class: "plain" }) : null;
     progress.replaceChildren(cancel, " ", far);
+    const changed = () => {
+      const count = Number(!changes.ahead) + Number(!changes.scaled);
+      summary.textContent = count ? page.say("prompt.changes.count", { count }) : page.say("prompt.changes");
+    };
+    options.replaceChildren(
+      tick(page.say("prompt.causal"), !changes.ahead, (on) => {
+        changes.ahead = !on;
+        changed();
+      }),
+      tick(page.say("prompt.unscaled"), !changes.scaled, (on) => {
+        changes.scaled = !on;
+        changed();
+      }),
+    );
+    changed();
     row.replaceChildren(
       run,
-      captioned("model", models.map((name) => [name, named(name)])),
-      tick(page.say("prompt.causal"), !changes.ahead, (on) => (changes.ahead = !on)),
-      tick(page.say("prompt.unscaled"), !changes.scaled, (on) => (changes.scaled = !on)),
-      open ? captioned("file", files.map((file, at) => [at, file.name]), open) : "",
+      listed("model", models.map((name) => [name, named(name)])),
+      details,
+      ...(open ? [listed("file", files.map((file, at) => [at, file.name])), open] : []),
     );
     show();
   };
@@ -136,7 +150,7 @@ export const createPrompt = (page) => {
     if (language !== page.language) label();
     language = page.language;
     // The shown text can be edited and run again; text typed in the meantime stays.
-    const seen = page.trace.queries.text.replace(/\r\n?/g, "\n"); // with a field's line ends
+    const seen = (page.trace?.queries.text ?? "").replace(/\r\n?/g, "\n"); // with a field's line ends
     if (text.value === filled) text.value = seen;
     filled = seen;
   };

@@ -1,100 +1,127 @@
-// Links between tokens: curves whose width and strength show a share.
+// Links between words: from the word that is seen to the word that looks, in the room above the lines of text.
 
 import { shape } from "../drawing/dom.js";
+import { arc, crossing, ribbon, route } from "./ribbons.js";
 
-const ROOM = 62; // the largest height of a curve over the first line, in pixels
+const BESIDE = 48; // pixels at the edge of a text in several lines, for links between lines: its padding in the style
+const BENEATH = 28; // pixels under a line for the numbers
+const APART = 4; // pixels between two ways
+const MARGIN = 6; // pixels from the edge of the text to the first way beside it
 
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Sides */
+/** A link: `seen` is wide, `looker` a point; its number as a share of the scale. */
+/** @typedef {{ at: number, seen: HTMLElement, looker: HTMLElement, share: number, faded: boolean }} Link */
 
 /** @type {(box: Sides) => number} */
 const middle = (box) => (box.left + box.right) / 2;
-/** @type {(one: Sides, other: Sides) => boolean} */
-const inLine = (one, other) => Math.abs(one.top - other.top) < (one.bottom - one.top) / 2;
-
-/**
- * The curve from a point on one box's edge to the middle of another's: over the line if both are in the same line.
- * @type {(from: Sides, x: number, to: Sides, room: number) => string}
- */
-const curve = (from, x, to, room) => {
-  const end = middle(to);
-  if (from === to) {
-    const top = from.top - 30;
-    return `M${x - 8} ${from.top}C${x - 15} ${top} ${x + 15} ${top} ${x + 8} ${from.top}`;
-  }
-  if (inLine(from, to)) {
-    const away = Math.abs(end - x);
-    const height = 8 + ((room - 8) * away) / (away + 3 * room);
-    const lean = 0.1 * (end - x);
-    const top = from.top - (4 / 3) * height;
-    return `M${x} ${from.top}C${x + lean} ${top} ${end - lean} ${top} ${end} ${to.top}`;
-  }
-  const down = from.top < to.top;
-  const [y, stop] = down ? [from.bottom, to.top] : [from.top, to.bottom];
-  const bend = Math.max(Math.abs(stop - y) * 0.5, 14) * (down ? 1 : -1);
-  return `M${x} ${y}C${x} ${y + bend} ${end} ${stop - bend} ${end} ${stop}`;
-};
-
-/**
- * The point on a box's edge where each link begins: side by side, in the order of the links' ends.
- * @type {(from: Sides, boxes: Sides[]) => Map<Sides, number>}
- */
-const leaving = (from, boxes) => {
-  const step = Math.min(5, (0.7 * (from.right - from.left)) / Math.max(boxes.length, 1));
-  const order = [...boxes].sort((one, other) => middle(one) - middle(other));
-  return new Map(order.map((to, at) => [to, middle(from) + (at - (order.length - 1) / 2) * step]));
-};
 
 /** @type {(span: Element, origin: DOMRect) => Sides} */
 const boxOf = (span, origin) => {
   const { left, right, top, bottom } = span.getClientRects()[0] ?? span.getBoundingClientRect();
-  /** @type {(value: number) => number} */
-  const round = (value) => Math.round(2 * value) / 2;
   return {
-    left: round(left - origin.left), right: round(right - origin.left),
-    top: round(top - origin.top), bottom: round(bottom - origin.top),
+    left: left - origin.left, right: right - origin.left, top: top - origin.top, bottom: bottom - origin.top,
   };
 };
 
-/** A link between two elements, its strength from 0 to 1. */
-/** @typedef {{ from: Element, to: Element, strength: number, faded?: boolean }} Link */
+/**
+ * The lines of text that boxes stand in: the top and the bottom of each, from above.
+ * @type {(boxes: Sides[]) => { top: number, bottom: number }[]}
+ */
+const linesOf = (boxes) => {
+  /** @type {{ top: number, bottom: number }[]} */
+  const lines = [];
+  for (const { top, bottom } of [...boxes].sort((one, other) => one.top - other.top)) {
+    const last = lines.at(-1);
+    if (last && top < (last.top + last.bottom) / 2) last.bottom = Math.max(last.bottom, bottom);
+    else lines.push({ top, bottom });
+  }
+  return lines;
+};
 
 /**
- * A layer of links over `stage`, to be redrawn when its size changes.
- * @param {HTMLElement} stage
+ * Where each link begins on the word that it shares with the others: side by side, in the order of their other ends.
+ * @type {(box: Sides, links: { other: number, width: number }[]) => number[]}
  */
+const spread = (box, links) => {
+  const total = links.reduce((sum, { width }) => sum + width, 0);
+  const scale = Math.min(1, (0.9 * (box.right - box.left)) / (total || 1));
+  /** @type {number[]} */
+  const places = [];
+  let x = middle(box) - (scale * total) / 2;
+  for (const at of [...links.keys()].sort((one, two) => links[one].other - links[two].other)) {
+    places[at] = x + (scale * links[at].width) / 2;
+    x += scale * links[at].width;
+  }
+  return places;
+};
+
+/** A layer of links over `stage`, to be redrawn when its size changes. @param {HTMLElement} stage */
 export const createLinks = (stage) => {
   const layer = shape("svg", { class: "links", "aria-hidden": "true", focusable: "false" });
+
   /**
-   * Draw the links of one unit, coloured by strength.
-   * @type {(links: Link[], colour: (strength: number) => string) => void}
+   * Draw links, the widest `width` pixels wide at the scale's end; `all` are the elements of all words, `crossed` says
+   * whether the two ends are of two texts, `rightward` whether the text begins at the right.
+   * @type {(links: Link[], all: Iterable<HTMLElement>, width: number, crossed: boolean, rightward: boolean) => void}
    */
-  const draw = (links, colour) => {
+  const draw = (links, all, width, crossed, rightward) => {
     const origin = stage.getBoundingClientRect();
-    /** @type {Map<Element, Sides>} */
-    const boxes = new Map();
-    /** @type {(span: Element) => Sides} */
-    const box = (span) => {
-      const known = boxes.get(span) ?? boxOf(span, origin);
-      boxes.set(span, known);
-      return known;
-    };
-    const leave = links.length ? leaving(box(links[0].from), links.map(({ to }) => box(to))) : new Map();
-    const paths = [...links]
-      .sort((one, other) => one.strength - other.strength)
-      .map(({ from, to, strength, faded = false }) => {
-        const [start, end] = [box(from), box(to)];
-        // There is less room between two lines of text than above the first.
-        const room = start.top < ROOM + 24 ? ROOM : 0.8 * (start.bottom - start.top);
-        return shape("path", {
-          d: curve(start, start === end ? middle(start) : leave.get(end), end, room),
-          fill: "none",
-          stroke: colour(strength),
-          "stroke-width": (1 + 4.5 * strength).toFixed(2),
-          "stroke-opacity": ((0.2 + 0.7 * strength) * (faded ? 0.3 : 1)).toFixed(2),
-          "stroke-linecap": "round",
-        });
-      });
-    layer.replaceChildren(...paths);
+    const lines = links.length ? linesOf([...all].map((span) => boxOf(span, origin))) : [];
+    /** @type {(box: Sides) => number} */
+    const lineOf = (box) => Math.max(lines.findIndex(({ bottom }) => box.top < bottom - 1), 0);
+    /** The room above a line of text. @type {(line: number) => { top: number, bottom: number }} */
+    const above = (line) => ({ top: line ? lines[line - 1].bottom + BENEATH : 4, bottom: lines[line].top - 2 });
+    const ends = links.map(({ seen, looker, share }) => {
+      const [from, to] = [boxOf(seen, origin), boxOf(looker, origin)];
+      return { from, to, width: width * share };
+    });
+    const shared = new Set(links.map(({ seen }) => seen)).size === 1;
+    const begins = shared
+      ? spread(ends[0]?.from ?? { left: 0, right: 0, top: 0, bottom: 0 },
+        ends.map(({ to, width: wide }) => ({ other: middle(to), width: wide })))
+      : ends.map(({ from }) => middle(from));
+    // The ways of links to other lines lie side by side, in the room above lines and at the text's edge.
+    const routed = ends.filter(({ from, to }) => !crossed && lineOf(from) !== lineOf(to));
+    const needed = routed.reduce((sum, { width: wide }) => sum + wide + APART, 0);
+    let taken = 0;
+    const paths = ends.map(({ from, to, width: wide }, at) => {
+      const [x, tip] = [begins[at], middle(to)];
+      if (crossed && lines.length === 2) {
+        return from.top > to.top ? crossing([x, from.top - 2], [tip, to.bottom + 3])
+          : crossing([x, from.bottom + 2], [tip, to.top - 3]);
+      }
+      const [line, other] = [lineOf(from), lineOf(to)];
+      const [room, arrival] = [above(line), above(other)];
+      if (line === other) {
+        const high = room.bottom - room.top - 6;
+        if (from.left === to.left) {
+          const aside = Math.min(0.2 * (from.right - from.left), 0.3 * high);
+          return arc([tip - aside, room.bottom], [tip + aside, room.bottom], 0.3 * high);
+        }
+        const away = Math.abs(tip - x) / Math.max(stage.clientWidth, 1);
+        return arc([x, room.bottom], [tip, room.bottom], high * (0.26 + 0.74 * Math.sqrt(Math.min(away, 1))));
+      }
+      const aside = taken + (wide + APART) / 2;
+      taken += wide + APART;
+      /** @type {(gap: { top: number, bottom: number }) => number} */
+      const lane = (gap) => gap.bottom - 6 - aside * Math.min(1, (gap.bottom - gap.top - 8) / needed);
+      const edge = MARGIN + aside * Math.min(1, (BESIDE - 2 * MARGIN) / needed);
+      const margin = rightward ? stage.clientWidth - edge : edge;
+      const [out, back] = [lane(room), lane(arrival)];
+      return route([[x, room.bottom], [x, out], [margin, out], [margin, back], [tip, back], [tip, arrival.bottom]]);
+    });
+    const fill = getComputedStyle(stage).getPropertyValue("--weight");
+    layer.replaceChildren(
+      ...paths.map((points, at) =>
+        shape("path", {
+          d: ribbon(points, ends[at].width),
+          class: links[at].faded ? "faded" : null,
+          fill,
+          "fill-opacity": links[at].faded ? 0.12 : 0.55,
+          "data-unit": links[at].at,
+        }),
+      ),
+    );
   };
   return { element: layer, draw };
 };

@@ -1,7 +1,7 @@
 // A text as a line of tokens that can be pointed at, focused and picked.
 
 import { element, nodesOf, targetOf } from "../drawing/dom.js";
-import { named, printable } from "../drawing/labels.js";
+import { printable } from "../drawing/labels.js";
 import { laidOut } from "./text_layout.js";
 
 const BREAK = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
@@ -16,9 +16,6 @@ const between = (text) => {
   const end = element("span", { class: lines.length > 2 ? "break wide" : "break" });
   return [printable(lines[0]), end, printable(lines[lines.length - 1])];
 };
-
-/** @type {(count: number) => string} */
-const size = (count) => (count <= 32 ? "short" : count <= 96 ? "middle" : "long");
 
 /**
  * The element nearest to `from` on the next line up or down.
@@ -37,7 +34,6 @@ const above = (elements, from, step) => {
   }
   return best?.one ?? null;
 };
-
 
 /**
  * The line of a side. In `on` a unit is an index, null for none; `next` is the element that gets the focus; `move`
@@ -105,14 +101,16 @@ export const createTokenLine = (page, side, on) => {
     if (now === drawn) return;
     const focused = unitAt(document.activeElement?.closest(".token") ?? null);
     drawn = now;
-    spans = new Map();
-    list.dataset.size = size(units.length);
+    [spans, painted] = [new Map(), new Map()];
     list.dataset.unit = page.state.unit;
     list.replaceChildren(...nodesOf(laid(laidOut(line, units, first, last, labelled), line)));
     order = [...spans.keys()];
     ends = [first > 0, last < units.length];
     if (focused !== null && spans.has(focused)) focus(focused);
   };
+
+  /** @type {Map<number, string>} The style that each drawn unit has. */
+  let painted = new Map();
 
   /**
    * Style each drawn unit by `look`; Tab focuses `tabbable`.
@@ -121,13 +119,17 @@ export const createTokenLine = (page, side, on) => {
   const paint = (look, tabbable) => {
     const stop = tabbable !== null && spans.has(tabbable) ? tabbable : order[0];
     for (const [unit, span] of spans) {
-      const { fill = "", light = null, kind = "", label } = look(unit);
+      const style = look(unit);
+      const { fill = "", light = null, kind = "", label } = style;
+      span.tabIndex = unit === stop ? 0 : -1;
+      const now = JSON.stringify(style);
+      if (painted.get(unit) === now) continue; // a text may have thousands of units
+      painted.set(unit, now);
       span.style.setProperty("--fill", fill || null);
-      span.style.color = light === null ? "" : light ? "#fff" : "#0b0e13";
+      span.style.color = light === null ? "" : light ? "#fff" : "#000"; // one of them has 4.5 : 1 on any colour
       span.dataset.kind = kind;
       span.setAttribute("aria-label", label);
       span.setAttribute("aria-selected", String(kind.includes("pinned")));
-      span.tabIndex = unit === stop ? 0 : -1;
     }
   };
 
@@ -178,49 +180,7 @@ export const createTokenLine = (page, side, on) => {
 
   /** @type {(unit: number) => HTMLElement | undefined} */
   const span = (unit) => spans.get(unit);
-  return { element: list, show, paint, focus, span };
-};
-
-/**
- * A unit's name; where one character is split over several units, with its number among them: "🦜 2/3".
- * @type {(unit: Unit, units: Unit[]) => string}
- */
-export const titled = (unit, units) => {
-  /** @type {(one: Unit | undefined) => boolean} */
-  const same = (one) => one !== undefined && !one.special && one.start === unit.start && one.end === unit.end;
-  let [from, to] = [unit.index, unit.index];
-  if (!unit.special) {
-    while (same(units[from - 1])) from -= 1;
-    while (same(units[to + 1])) to += 1;
-  }
-  return from === to ? named(unit.text) : `${named(unit.text)} ${unit.index - from + 1}/${to - from + 1}`;
-};
-
-/**
- * @type {WeakMap<Unit[], { numbers: number[], count: number }>} Each unit's number among the words, and their count.
- */
-const counts = new WeakMap();
-
-/** @type {(units: Unit[]) => { numbers: number[], count: number }} */
-const counted = (units) => {
-  const known = counts.get(units);
-  if (known) return known;
-  let count = 0;
-  const numbers = units.map((unit) => (count += unit.special || !unit.text.trim() ? 0 : 1));
-  const found = { numbers, count };
-  counts.set(units, found);
-  return found;
-};
-
-/**
- * The accessible name of a unit: its text, and its number among the words ("word 3 of 7").
- * @type {(page: Page, unit: Unit, units: Unit[]) => string}
- */
-export const called = (page, unit, units) => {
-  const word = titled(unit, units);
-  if (unit.special) return page.say("sentence.special", { word });
-  if (!unit.text.trim()) return page.say("sentence.bare", { word });
-  const { numbers, count } = counted(units);
-  const key = page.state.unit === "words" ? "sentence.word" : "sentence.piece";
-  return page.say(key, { word, number: numbers[unit.index], count });
+  /** The drawn units in reading order, with their elements. */
+  const all = () => [...spans];
+  return { element: list, show, paint, focus, span, all };
 };

@@ -1,9 +1,10 @@
 // The selection of the sentence view: the unit, the direction, and its weights.
 
 import { named } from "../drawing/labels.js";
-import { Totals, average, given, received, work } from "./shares.js";
+import { Totals, average, given, isDistribution, received, work } from "./row_numbers.js";
+import { scaleEnd } from "../weights/quantity.js";
 
-const WORK = 1.5e9; // multiplications beyond which the shares that all units receive aren't computed automatically
+const WORK = 1.5e9; // multiplications beyond which the averages over all units aren't computed
 const WHOLE = 6e9; // multiplications beyond which a table has only the drawn and listed shares
 
 /** @type {(one: AttentionMap, other: AttentionMap) => boolean} */
@@ -33,11 +34,11 @@ export class TokenSelection {
     this.special = "grey";
     /** @type {[layer: number, head: HeadChoice]} */
     this.place = [0, "mean"];
-    /** @type {Float64Array | null} The average share that each unit receives, once known. */
+    /** @type {Averages | null} What each unit receives on average, once known. */
     this.averages = null;
     /** @type {object | null} Identifies the computation of the averages that is running. */
     this.averaging = null;
-    /** @type {{ name: string, of: Totals } | null} */
+    /** @type {{ name: string, of: Totals } | null} What each query gives to some keys. */
     this.totals = null;
   }
 
@@ -106,18 +107,22 @@ export class TokenSelection {
     this.rest();
   }
 
+  /** Whether the averages take too long in this text. */
+  get endless() {
+    return work(this.map) > WORK;
+  }
+
   /**
-   * Compute the average share that each unit receives, unless it takes long or is already running; calls `done` at the
-   * end.
+   * Compute what each unit receives on average, unless it takes long or is already running; calls `done` at the end.
    * @param {() => void} done
    */
   async average(done) {
-    const { map } = this;
-    if (this.averaging || work(map) > WORK) return;
+    const { map, special } = this;
+    if (this.averaging || this.endless) return;
     const now = {};
     this.averaging = now;
     const [queries, keys] = [this.units("queries"), this.units(this.across)].map((units) => this.page.shown(units));
-    const found = await average(map, queries, keys, () => this.averaging === now);
+    const found = await average(map, queries, keys, special, () => this.averaging === now);
     if (!found || this.averaging !== now) return;
     this.averages = found;
     done();
@@ -130,35 +135,47 @@ export class TokenSelection {
 
   /**
    * The reading: `kind` is "from", "to" or "none"; `units`, of `side`, are the key or query units, with their `weights`
-   * and `shares`; `asked` is the selected unit and `one` its index in `ones`; `own` is its index in `units`, null if it
-   * isn't among them; `kept` are the shown keys, `aside` the weight on the others; `whole` says whether everything is
-   * computed. `near` gives the drawn units of a side.
+   * and `numbers`, which are drawn on a scale from 0 to `end`; `asked` is the selected unit and `one` its index in
+   * `ones`; `own` is its index in `units`, null if it isn't among them; `kept` are the shown keys, and `aside` is what
+   * the others take; `sums` says whether numbers and `aside` sum to 1; `whole` says whether everything is computed.
+   * `near` gives the drawn units of a side.
    * @param {(side: Side) => UnitRange} near
    * @returns {Reading}
    */
   read(near) {
-    const { selected: one, map } = this;
+    const { selected: one, map, special } = this;
     const { crossing } = this.page.trace;
     const back = one !== null && (crossing ? one.side === "keys" : this.page.state.toward === "to");
     const side = back ? "queries" : this.across;
     const { list: keys, set: kept } = this._counted(this.across);
-    /** @type {Reading} */
     const seen = {
-      kind: one === null ? "none" : back ? "to" : "from",
+      kind: /** @type {Reading["kind"]} */ (one === null ? "none" : back ? "to" : "from"),
       one, side,
       units: this.units(side),
       ones: one && this.units(one.side),
       asked: one && this.units(one.side)[one.unit],
       own: one && !crossing ? one.unit : null,
       kept,
-      shares: null, weights: null, aside: 0, whole: true,
+      sums: !back && isDistribution(map),
+      numbers: null, weights: null, aside: 0, whole: true,
     };
-    if (one === null) return { ...seen, shares: this.averages };
-    if (!back) return { ...seen, ...given(map, one.unit, keys) };
+    if (one === null) return this._scaled({ ...seen, ...this.averages });
+    if (!back) return this._scaled({ ...seen, ...given(map, one.unit, keys, special) });
     const [first, last] = near(side);
     const queries = this.shown(side);
     const close = queries.filter((unit) => unit >= first && unit < last);
-    return { ...seen, ...received(map, one.unit, queries, this._totals(keys), close) };
+    const totals = special === "out" ? this._totals(keys) : null;
+    return this._scaled({ ...seen, ...received(map, one.unit, queries, totals, close) });
+  }
+
+  /**
+   * A reading with the end of its scale: that of the shown units alone, since special tokens often take so much that
+   * nothing else could be seen. What these take has its part in the bar of the whole row.
+   * @param {Omit<Reading, "end">} seen
+   * @returns {Reading}
+   */
+  _scaled(seen) {
+    return { ...seen, aside: seen.sums ? seen.aside : 0, end: scaleEnd(seen.numbers ?? [1]) };
   }
 
   /**
@@ -179,24 +196,24 @@ export class TokenSelection {
   table(near) {
     const { place } = this;
     const seen = this.ready ? this.read(near) : null;
-    const { asked = null, shares = null, weights = null } = seen ?? {};
-    if (!seen || !asked || !shares || !weights) {
-      const known = shares ? [...shares.entries()].filter(([, share]) => share >= 0) : [];
+    const { asked = null, numbers = null, weights = null } = seen ?? {};
+    if (!seen || !asked || !numbers || !weights) {
+      const known = numbers ? [...numbers.entries()].filter(([, number]) => number >= 0) : [];
       return {
         name: "received",
-        columns: ["layer", "head", "key_index", "key", "share"],
-        rows: known.map(([at, share]) => [...place, at, named(seen?.units[at].text ?? ""), share]),
+        columns: ["layer", "head", "key_index", "key", this.special === "out" ? "share" : "weight"],
+        rows: known.map(([at, number]) => [...place, at, named(seen?.units[at].text ?? ""), number]),
       };
     }
     /** @type {(unit: Unit) => Datum[]} */
     const entry = (unit) => [unit.index, named(unit.text)];
     const shown = new Set(this.shown(seen.side));
-    const some = seen.kind === "from" || work(this.map) > WHOLE;
+    const totals = work(this.map) > WHOLE ? null : this._totals([...seen.kept]);
+    const own = seen.kind === "from" && this._sum(weights, seen.kept);
     /** @type {(unit: Unit) => Datum} */
     const share = ({ index }) => {
-      if (!shown.has(index)) return "";
-      if (some) return Number.isNaN(shares[index]) ? "" : shares[index];
-      const total = this._totals([...seen.kept]).of(index);
+      const total = own === false ? totals?.of(index) : own;
+      if (!shown.has(index) || total === undefined) return "";
       return total > 0 ? weights[index] / total : 0;
     };
     return {
@@ -207,6 +224,13 @@ export class TokenSelection {
         return [...place, ...pair.flatMap(entry), weights[unit.index], share(unit)];
       }),
     };
+  }
+
+  /** @param {Float64Array} weights @param {Iterable<number>} units */
+  _sum(weights, units) {
+    let total = 0;
+    for (const at of units) total += weights[at];
+    return total;
   }
 
   /** @param {number[]} keys */

@@ -17,6 +17,12 @@ interface LineEntry {
   prompt: number | null;
 }
 
+/** The patches of an image: tokens [first, first + rows · columns), row by row. */
+interface ImageEntry {
+  rows: number;
+  columns: number;
+  first: number;
+}
 type KindName =
   | "previous" | "next" | "same" | "punctuation" | "separator" | "sink" | "broad" | "induction" | "mixed";
 
@@ -39,6 +45,9 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  /** Whether the products of its tokens' vectors can be asked for. */
+  vectors: boolean;
+  image?: ImageEntry | null;
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -65,6 +74,8 @@ interface Header {
   state: Partial<State>;
   opening: Opening | null;
   traces: TraceEntry[];
+  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
+  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
@@ -79,11 +90,13 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
   trace?: number;
+  other?: number;
   layer?: number;
   head?: number;
   token?: number;
+  last?: number;
 }
 
 type HostRequest =
@@ -113,6 +126,12 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** For each layer the nearest words, the nearest first, and their cosines. */
+  words?: [text: string, cosine: number][][];
+  /** Of an image: its media type, and its size in pixels. */
+  media?: string;
+  width?: number;
+  height?: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

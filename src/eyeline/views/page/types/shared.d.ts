@@ -2,7 +2,7 @@
 
 // The state.
 
-type ViewName = "sentence" | "overview" | "matrix" | "steps" | "compare";
+type ViewName = "sentence" | "steps" | "matrix" | "overview" | "compare" | "toy" | "positions" | "cost";
 type SpecialTokens = "grey" | "shown" | "out";
 type UnitKind = "words" | "pieces";
 type Side = "queries" | "keys";
@@ -13,6 +13,8 @@ type ScaleChoice = "auto" | ScaleKind;
 type Order = "place" | "entropy" | "distance" | "aside";
 type HeadChoice = number | "mean" | "max";
 type Place = [trace: number, layer: number, head: HeadChoice];
+/** A place as a view shows it: null for all layers, or for all heads of a layer. */
+type ShownPlace = [trace: number, layer: number | null, head: HeadChoice | null];
 type Box = [top: number, left: number, bottom: number, right: number];
 
 interface State {
@@ -24,7 +26,7 @@ interface State {
   special: SpecialTokens;
   token: number | null;
   toward: "from" | "to";
-  threshold: number;
+  links: 5 | "all";
   order: Order;
   kind: KindName | null;
   thumbnails: "own" | "shared";
@@ -40,10 +42,30 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  toy: string | null;
   stop: number | null;
   done: number[];
   language: Language | null;
   theme: Theme | null;
+}
+
+/** The settings that change a run, where they aren't as trained. */
+type Changes = Partial<Pick<State, "ahead" | "padded" | "scaled" | "removed">>;
+type MaskName = "none" | "causal" | "own";
+
+/** What a picture or a table is of. */
+interface Provenance {
+  version: string;
+  /** None where no text is shown; two where places are compared. */
+  places: {
+    text: string; keys?: string; trace: string; model: string;
+    layer: number | null; head: HeadChoice | null; mask: MaskName;
+  }[];
+  changes: Changes;
+  quantity: "weight" | "share of the words" | null;
+  unit: UnitKind | null;
+  /** Null where nothing is set aside. */
+  special: SpecialTokens | null;
 }
 
 // Texts, weights.
@@ -121,6 +143,8 @@ interface View {
   uses?: Control[];
   /** One sentence that says what one sees, for the title line. */
   sentence?(): string;
+  /** The places that it really shows, if they aren't the state's: none if no text is shown. */
+  places?(): ShownPlace[];
   update(): void | Promise<void>;
   numbers(): Table;
   picture(): string;

@@ -125,7 +125,13 @@ interface Selected {
   pinned?: boolean;
 }
 
-/** The weights that one unit gives to, or receives from, each unit of a side. */
+/** What units receive on average, NaN for those that aren't shown, which take `aside`. */
+interface Averages {
+  numbers: Float64Array;
+  aside: number;
+}
+
+/** The numbers that one unit gives to, or receives from, each unit of a side; see TokenSelection.read. */
 interface Reading {
   kind: "from" | "to" | "none";
   one: Selected | null;
@@ -135,20 +141,32 @@ interface Reading {
   asked: Unit | null;
   own: number | null;
   kept: Set<number>;
-  shares: Float64Array | null;
+  numbers: Float64Array | null;
   weights: Float64Array | null;
   aside: number;
+  end: number;
+  sums: boolean;
   whole: boolean;
 }
 
-/** The drawn part of a reading. */
-interface DrawnReading extends Reading {
-  pointed: number | null;
-  hidden: boolean;
-  generated: boolean;
-  long: boolean;
-  joined: boolean;
+/** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
+interface BarEntry {
+  at: number;
+  name: Child;
+  title: string;
+  number: number;
+  place?: string;
 }
+
+/** A part of the bar of a whole row: its number, as a share of the scale's end its depth; null for what is set aside. */
+interface RowPart {
+  name: string;
+  number: number;
+  depth: number | null;
+}
+
+/** What is drawn of a text: in one line, as large as fits; in several lines; or in a column that scrolls. */
+type TextLayout = { kind: "line" | "lines" | "column"; size: number };
 
 /**
  * A drawn part of a text: the gap between units; a unit with its text; a unit with a label, which has no text, such as
@@ -177,16 +195,22 @@ interface ComparedSide {
   trace: Trace;
   attention: AttentionMap;
   unit: Unit;
+  /** The unit's weights on all keys. */
   row: Float64Array;
+  /** What is drawn of them, NaN for keys that aren't: weights, or shares if special tokens are left out. */
+  numbers: Float64Array;
+  /** The weight on the keys that aren't drawn; 0 for shares. */
+  aside: number;
+  /** The weights on words as shares of their sum, NaN for special tokens. */
   share: Float64Array;
   shown: number[];
-  kept: number;
 }
 
 type Pair = [first: Unit | null, second: Unit | null, same: boolean];
 
 interface Comparison {
   sides: [ComparedSide, ComparedSide];
+  names: [string, string];
   pairs: Pair[];
   same: boolean;
   matched: boolean;
@@ -199,7 +223,23 @@ interface Patch {
   queries: Unit[];
   keys: Unit[];
   weights: Float64Array;
+  /** What is drawn of each row, as in `ComparedSide`. */
+  numbers: Float64Array;
+  /** For each row the weight on the keys that aren't drawn. */
+  aside: Float64Array;
+  /** Whether these weights are drawn, in a column of their own. */
+  grey: boolean;
   hidden: Uint8Array;
+}
+
+/** The words of the vocabulary that are nearest to a vector, the nearest first, with their cosines. */
+type NearWords = [text: string, cosine: number][];
+
+/** Two words' vectors before the first layer and after each. */
+interface Parting {
+  cosines: number[];
+  /** Whether they are the same vectors: those of one word of one text. */
+  itself: boolean;
 }
 
 interface Heatmap {

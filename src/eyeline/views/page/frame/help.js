@@ -1,8 +1,8 @@
 // The list of keyboard shortcuts, in a dialog.
 
-import { element } from "./drawing/dom.js";
-import { createDialog } from "./drawing/dialog.js";
-import { keyTexts } from "./words.js";
+import { element } from "../drawing/dom.js";
+import { createDialog } from "../drawing/dialog.js";
+import { keyTexts } from "../words.js";
 
 /** @type {(line: { keys: string[], text: string }) => HTMLElement} */
 const row = ({ keys, text }) =>

@@ -1,4 +1,6 @@
-// Shares: the weights that one unit gives or receives, divided by the query's total weight on the shown units.
+// The numbers of a row or a column of weights, as the state asks for them: weights, or shares of the shown keys.
+
+import { quantities } from "../weights/quantity.js";
 
 const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits, and the row is summed instead
 const SLICE = 25; // milliseconds of work at a time, so that the page stays responsive
@@ -12,19 +14,19 @@ const summed = (row, units) => {
   return total;
 };
 
+/** Whether rows sum to 1: the maximum of several heads is no distribution. @type {(attention: AttentionMap) => boolean} */
+export const isDistribution = ({ reduce, heads }) => reduce === "mean" || heads.length === 1;
+
 /**
- * The weights and shares of a query unit, with an entry for each key unit. Shares are of the weight on the shown units,
- * NaN for the others; `aside` is the others' share of the whole row.
+ * The weights of a query unit, and its numbers: NaN for key units that aren't shown, which take `aside`.
  * @param {AttentionMap} attention
  * @param {number} unit
  * @param {number[]} shown
+ * @param {SpecialTokens} special
  */
-export const given = (attention, unit, shown) => {
+export const given = (attention, unit, shown, special) => {
   const weights = attention.row(unit);
-  const [whole, total] = [summed(weights, weights.keys()), summed(weights, shown)];
-  const shares = new Float64Array(attention.M).fill(NaN);
-  for (const at of shown) shares[at] = total > 0 ? weights[at] / total : 0;
-  return { weights, shares, aside: whole > 0 ? (whole - total) / whole : 0 };
+  return { weights, ...quantities(weights, shown, special) };
 };
 
 /** The total weight of query units on the shown key units. */
@@ -41,7 +43,7 @@ export class Totals {
     const aside = attention.keys.filter((unit) => !kept.has(unit.index));
     // A row sums to 1, unless it is the maximum of several heads or fully hidden: then the weight that isn't set aside
     // is shown.
-    this.quick = (attention.reduce === "mean" || attention.heads.length === 1) && 8 * aside.length < shown.length;
+    this.quick = isDistribution(attention) && 8 * aside.length < shown.length;
     if (!this.quick) return;
     this.known.fill(1);
     for (const { index } of aside) {
@@ -70,19 +72,23 @@ export class Totals {
 }
 
 /**
- * The weights and shares that a key unit receives from each query unit. Each share is of the weight that the query
- * gives to the shown units. In a long text shares are computed for the units `near` and the strongest, NaN for others.
- * Shares that aren't known after SLICE are left for the next call, and `whole` is false.
+ * The weights that a key unit receives, and the numbers of the `shown` query units, NaN for others. If they are shares,
+ * `totals` are what each query gives to the shown keys: in a long text shares are computed for the units `near` and the
+ * strongest, and those that aren't known after SLICE are left for the next call, and `whole` is false.
  * @param {AttentionMap} attention
  * @param {number} unit
  * @param {number[]} shown
- * @param {Totals} totals
+ * @param {Totals | null} totals
  * @param {number[]} near
  */
 export const received = (attention, unit, shown, totals, near = shown) => {
   const began = performance.now();
   const weights = attention.column(unit);
-  const shares = new Float64Array(attention.N).fill(NaN);
+  const numbers = new Float64Array(attention.N).fill(NaN);
+  if (!totals) {
+    for (const at of shown) numbers[at] = weights[at];
+    return { weights, numbers, whole: true };
+  }
   /** @type {(at: number) => number} */
   const about = (at) => weights[at] / totals.about(at);
   const likely = [...shown].sort((one, other) => about(other) - about(one));
@@ -93,33 +99,33 @@ export const received = (attention, unit, shown, totals, near = shown) => {
       continue;
     }
     const total = totals.of(at);
-    shares[at] = total > 0 ? weights[at] / total : 0;
+    numbers[at] = total > 0 ? weights[at] / total : 0;
   }
-  return { weights, shares, whole };
+  return { weights, numbers, whole };
 };
 
 /**
- * The share of a row that each key unit receives on average; NaN for units that aren't shown. It is computed in slices,
- * so that the page stays responsive; null once `wanted` returns false.
+ * The numbers that each key unit receives on average over `queries`, and the others' `aside`. They are computed in
+ * slices, so that the page stays responsive; null once `wanted` returns false.
  * @type {(
- *   attention: AttentionMap, queries: number[], keys: number[], wanted: () => boolean,
- * ) => Promise<Float64Array | null>}
+ *   attention: AttentionMap, queries: number[], keys: number[], special: SpecialTokens, wanted: () => boolean,
+ * ) => Promise<Averages | null>}
  */
-export const average = async (attention, queries, keys, wanted) => {
-  const shares = new Float64Array(attention.M).fill(NaN);
-  for (const at of keys) shares[at] = 0;
-  let began = performance.now();
+export const average = async (attention, queries, keys, special, wanted) => {
+  const numbers = new Float64Array(attention.M).fill(NaN);
+  for (const at of keys) numbers[at] = 0;
+  let [aside, began] = [0, performance.now()];
   for (const query of queries) {
-    const row = attention.row(query);
-    const total = summed(row, keys);
-    if (total > 0) for (const at of keys) shares[at] += row[at] / total / queries.length;
+    const row = quantities(attention.row(query), keys, special);
+    for (const at of keys) numbers[at] += row.numbers[at] / queries.length;
+    aside += row.aside / queries.length;
     if (performance.now() - began > SLICE) {
       await new Promise((done) => void setTimeout(done));
       if (!wanted()) return null;
       began = performance.now();
     }
   }
-  return shares;
+  return { numbers, aside };
 };
 
 /** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
@@ -140,25 +146,4 @@ export const strongest = (numbers, count) => {
     if (best.length > count) best.pop();
   }
   return best;
-};
-
-/**
- * The share drawn as a full bar or in full shade, and whether a longer bar has to be cut: one more than 4 times as long
- * as the next would flatten the others.
- * @type {(shares: Float64Array) => [full: number, cut: boolean]}
- */
-export const ceiling = (shares) => {
-  const [first, second] = strongest(shares, 2).map((at) => shares[at]);
-  const count = shares.reduce((sum, share) => sum + (Number.isNaN(share) ? 0 : 1), 0);
-  return count > 2 && 0 < 4 * second && 4 * second < first ? [1.5 * second, true] : [first ?? 1, false];
-};
-
-/**
- * The share drawn in full shade: as for bars, but at least twice the uniform share, so that a uniform row looks
- * uniform.
- * @type {(shares: Float64Array) => number}
- */
-export const fullShade = (shares) => {
-  const count = shares.reduce((sum, share) => sum + (share > 0 ? 1 : 0), 0);
-  return Math.max(ceiling(shares)[0], Math.min(2 / Math.max(count, 1), 1));
 };

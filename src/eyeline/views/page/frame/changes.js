@@ -1,0 +1,59 @@
+// What if: the changes of a run that the views of a head share. The future is hidden, or the last tokens are padding.
+
+import { button, element, tick } from "../drawing/dom.js";
+import { changesOf } from "../provenance.js";
+
+/** The settings as trained. @type {Readonly<Partial<State>>} */
+const TRAINED = Object.freeze({ ahead: true, padded: 0, scaled: true, removed: [] });
+/** The longest text whose mask can be changed: the page then computes each row's softmax anew. */
+const LONGEST = 1024;
+
+/** Whether a change can be made to a trace. @type {(trace: Trace, control: "ahead" | "padded") => boolean} */
+export const changeable = (trace, control) =>
+  !trace.crossing && trace.queries.length <= LONGEST && (control === "padded" || trace.kind === "encoder");
+
+/**
+ * The button and the panel that it opens; `shown` are the changes that the view knows.
+ * @param {Page} page
+ */
+export const createChanges = (page) => {
+  const summary = element("summary", { class: "plain" });
+  const panel = element("div", { class: "what-if-panel" });
+  const details = element("details", { class: "what-if" }, summary, panel);
+  const id = `${page.id}-padded`;
+  /** @type {HTMLInputElement} */
+  const last = element("input", { type: "number", min: 0, step: 1, id });
+  last.addEventListener("change", () => page.set({ padded: Math.max(Math.floor(Number(last.value)) || 0, 0) }));
+  // As of a list that is dropped down: Escape and a press beside it close it.
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    event.stopPropagation();
+    details.open = false;
+    summary.focus();
+  });
+  details.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !details.contains(relatedTarget)) details.open = false;
+  });
+  /** @type {(shown: ("ahead" | "padded")[]) => void} */
+  const update = (shown) => {
+    details.hidden = !shown.length;
+    const count = Object.keys(changesOf(page)).length;
+    summary.textContent = count ? page.say("what.if.count", { count }) : page.say("what.if");
+    summary.classList.toggle("changed", count > 0);
+    last.max = String(Math.max((page.trace?.queries.length ?? 1) - 1, 0));
+    last.value = String(page.state.padded);
+    const future = tick(page.say("what.if.ahead"), !page.state.ahead, (on) => page.set({ ahead: !on }));
+    const label = element("label", { for: id }, page.say("what.if.padded"));
+    const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+    panel.replaceChildren(
+      ...(shown.includes("ahead") ? [future] : []),
+      ...(shown.includes("padded") ? [element("span", { class: "padded" }, label, last)] : []),
+      element("p", { class: "quiet" }, page.say("what.if.why")),
+      ...(count ? [button(page.say("what.if.back"), () => page.set(TRAINED), { class: "plain" })] : []),
+    );
+    if (focused === last) last.focus();
+    else if (focused?.matches("[type=checkbox]")) future.querySelector("input")?.focus();
+    else if (focused) summary.focus();
+  };
+  return { element: details, update };
+};

@@ -1,0 +1,93 @@
+// The bar of controls: those that the views share, where they change something, and the current view's own.
+
+import { choice, element } from "../drawing/dom.js";
+import { changeable, createChanges } from "./changes.js";
+import { FORGOTTEN, captioned, placePickers, relabelled } from "../pickers.js";
+import { hasAside } from "../provenance.js";
+
+/** The controls that each view uses, unless it says so itself. @type {Record<ViewName, Control[]>} */
+const USED = {
+  sentence: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
+  steps: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
+  matrix: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
+  overview: ["trace"],
+  compare: ["unit", "special"],
+  toy: [],
+  positions: [],
+  cost: [],
+};
+
+/** The shared controls that change something now. @type {(page: Page) => Control[]} */
+const usedOf = (page) => {
+  const { trace } = page;
+  if (!trace) return [];
+  const traces = [trace, ...page.places().map(([at]) => page.traces[at])];
+  /** @type {Partial<Record<Control, boolean>>} */
+  const able = {
+    unit: traces.some(({ queries, keys }) => [queries, keys].some((line) => line.words.length < line.pieces.length)),
+    special: traces.some(hasAside),
+    ahead: changeable(trace, "ahead"),
+    padded: changeable(trace, "padded"),
+  };
+  return page.uses().filter((control) => able[control] ?? true);
+};
+
+/**
+ * The list of a setting that has a few values.
+ * @type {<T extends string>(
+ *   page: Page, name: string, values: readonly T[], chosen: T, set: (value: T) => void,
+ * ) => HTMLElement}
+ */
+const setting = (page, name, values, chosen, set) =>
+  captioned(
+    page, name,
+    choice(page.say(name), values.map((value) => [value, page.say(`${name}.${value}`)]), chosen, (text) => {
+      const found = values.find((value) => value === text);
+      if (found) set(found);
+    }),
+  );
+
+/**
+ * The bar; `view` returns the current view, if there is one. `settle` takes up what the view changed of its own.
+ * @type {(page: Page, view: () => View | null) => PagePart & { settle(): void }}
+ */
+export const createControls = (page, view) => {
+  const shared = element("div", { class: "shared" });
+  const changes = createChanges(page);
+  const own = element("div", { class: "own" });
+  const bar = element("div", { class: "controls", role: "group" }, shared, changes.element, own);
+  page.uses = () => view()?.uses ?? USED[page.state.view];
+  /** @type {Control[]} */
+  let used = [];
+  const settle = () => {
+    if (String(usedOf(page)) !== String(used) || own.firstChild !== (view()?.controls ?? null)) update();
+  };
+  const update = () => {
+    const { state } = page;
+    used = usedOf(page);
+    bar.setAttribute("aria-label", page.say("controls"));
+    /** @type {(place: Place) => void} */
+    const chosen = ([at, layer, head]) =>
+      page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
+    const places = page.trace ? placePickers(page, [state.trace, state.layer, state.head], chosen) : [];
+    const [texts, layers, heads] = places;
+    const special = setting(page, "special", /** @type {const} */ (["grey", "shown", "out"]), state.special, (value) =>
+      page.set({ special: value, box: null }),
+    );
+    special.title = page.say("special.why");
+    const unit = setting(page, "unit", /** @type {const} */ (["words", "pieces"]), state.unit, (value) =>
+      page.set({ unit: value, box: null }),
+    );
+    const parts = { trace: texts, layer: layers, head: heads, unit, special };
+    relabelled(shared, Object.entries(parts).flatMap(([name, part]) => {
+      const control = /** @type {Control} */ (name);
+      return part && used.includes(control) ? [part] : [];
+    }));
+    changes.update(used.flatMap((one) => (one === "ahead" || one === "padded" ? [one] : [])));
+    const controls = view()?.controls ?? null;
+    if (own.firstChild !== controls) own.replaceChildren(...(controls ? [controls] : []));
+    own.hidden = !controls;
+    bar.hidden = !used.length && !controls;
+  };
+  return { element: bar, update, settle };
+};

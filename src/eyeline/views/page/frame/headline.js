@@ -1,0 +1,45 @@
+// The title line: what the page shows, and one sentence that says what one sees in it.
+
+import { element } from "../drawing/dom.js";
+import { changesSaid, placeSaid, textSaid } from "../provenance.js";
+
+const LONGEST = 300; // characters of a text in the title line; the window cuts it where it likes
+
+/** @type {(text: string) => string} */
+const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
+/**
+ * The title and its sentence; `view` returns the current view, once it shows something.
+ * @param {Page} page
+ * @param {() => View | null} view
+ */
+export const createHeadline = (page, view) => {
+  const title = element("h1", { class: "title" });
+  const says = element("p", { class: "says" });
+  /** Read the view's sentence anew. */
+  const retell = () => {
+    const said = view()?.sentence?.() || page.say(`about.${page.state.view}`);
+    if (says.textContent === said) return;
+    says.textContent = said;
+    says.title = said;
+  };
+  const update = () => {
+    const places = page.places();
+    const texts = [...new Set(places.map(([at]) => textSaid(page, page.traces[at])))];
+    const models = [...new Set(places.map(([at]) => page.traces[at].model.name))];
+    const sites = [...new Set(places.map((place) => placeSaid(page, place)))];
+    const named = texts.length ? texts : [page.say(`view.${page.state.view}`)];
+    const facts = [models.join(", "), sites.join(", "), ...changesSaid(page)].filter(Boolean);
+    title.title = [...named, ...facts].join(" · ");
+    title.replaceChildren(
+      ...named.map((text) => element("bdi", { class: "text" }, shortened(text))),
+      ...facts.map((fact, at) => element("span", { class: at > 1 ? "fact changed" : "fact" }, fact)),
+    );
+    if (page.model.get("address")) {
+      const parts = [named.map((text) => text.slice(0, 60)).join(", "), ...facts, page.say(`view.${page.state.view}`)];
+      document.title = `${parts.join(" · ")} – Eyeline`;
+    }
+    retell();
+  };
+  return { title, says, update, retell };
+};

@@ -1,0 +1,60 @@
+// The address of a page that has one, and the steps of the browser's Back and Forward.
+
+import { wordsIn } from "../state.js";
+
+/** The settings that open something: each change of them is a step that Back takes back. @type {(keyof State)[]} */
+const OPENED = ["view", "trace", "layer", "head", "token", "other", "stop"];
+
+/** The settings of the reader, which Back leaves alone. @type {(keyof State)[]} */
+const LASTING = ["language", "theme", "done"];
+
+/** The address of some words: spaces become "&". @type {(words: string) => string} */
+const addressed = (words) => `#${words.replaceAll(" ", "&")}`;
+
+/**
+ * The page's address, if it has one: `note` writes the state into it after a change, `begin` restores the state from
+ * it, `stop` ends listening to Back and Forward.
+ * @param {Page} page
+ */
+export const createHistory = (page) => {
+  let opened = "";
+  let travelling = false; // while Back or Forward, or the first opening, changes the state
+  const openedNow = () => JSON.stringify(OPENED.map((key) => page.state[key]));
+  const note = () => {
+    const step = openedNow() !== opened && !travelling;
+    opened = openedNow();
+    const address = addressed(page.words);
+    if (!step && address === location.hash) return;
+    try {
+      // The mark distinguishes a step of ours from an address that someone typed.
+      history[step ? "pushState" : "replaceState"]({ eyeline: true }, "", address);
+    } catch {
+      // Browsers allow so many changes of the address in a minute: the page works without.
+    }
+  };
+  /** @type {(words: string, kept?: Partial<State>) => void} */
+  const travel = (words, kept = {}) => {
+    travelling = true;
+    page.restore(words, kept);
+    travelling = false;
+  };
+  /** @param {Event} event */
+  const arrived = (event) => {
+    const words = wordsIn(location.hash);
+    if (addressed(words) === addressed(page.words)) return;
+    const ours = event instanceof PopStateEvent && event.state?.eyeline;
+    travel(words, ours ? Object.fromEntries(LASTING.map((key) => [key, page.state[key]])) : {});
+  };
+  return {
+    note,
+    begin() {
+      addEventListener("popstate", arrived);
+      addEventListener("hashchange", arrived);
+      travel(wordsIn(location.hash));
+    },
+    stop() {
+      removeEventListener("popstate", arrived);
+      removeEventListener("hashchange", arrived);
+    },
+  };
+};

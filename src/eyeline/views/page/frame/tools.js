@@ -1,0 +1,37 @@
+// What concerns the page as a whole: save and share, the keys, the language and the theme.
+
+import { choice, element } from "../drawing/dom.js";
+import { createExport } from "../export/export.js";
+import { createHelp } from "./help.js";
+import { relabelled } from "../pickers.js";
+import { LANGUAGES } from "../words.js";
+
+/**
+ * The row of tools; `view` returns the current view.
+ * @type {(page: Page, view: () => View) => PagePart & { help: { open(): void } }}
+ */
+export const createTools = (page, view) => {
+  const [choices, exporter, help] = [element("span", { class: "choosers" }), createExport(page, view), createHelp(page)];
+  const update = () => {
+    /** @type {(name: string, list: HTMLElement) => HTMLElement} */
+    const titled = (name, list) => {
+      list.title = page.say(name);
+      return list;
+    };
+    relabelled(choices, [
+      titled("language", choice(page.say("language"), LANGUAGES, page.language, (code) =>
+        page.set({ language: code === "vi" ? "vi" : "en" }),
+      )),
+      titled("theme", choice(
+        page.say("theme"),
+        [["", page.say("theme.own")], ["light", page.say("theme.light")], ["dark", page.say("theme.dark")]],
+        page.state.theme ?? "",
+        (theme) => page.set({ theme: theme === "light" || theme === "dark" ? theme : null }),
+      )),
+    ]);
+    exporter.update();
+    help.update();
+  };
+  const row = element("div", { class: "tools" }, exporter.opener, help.opener, choices, exporter.element, help.element);
+  return { element: row, update, help };
+};

@@ -1,0 +1,25 @@
+// The scale that fills, links, bars and numbers of the view share: from 0 to its end, with the quantity's name.
+
+import { contextOf, element } from "../drawing/dom.js";
+import { percent } from "../drawing/labels.js";
+import { shade } from "../drawing/colour.js";
+
+const [WIDTH, HEIGHT] = [160, 10]; // pixels
+
+/** The legend. @param {Page} page */
+export const createScaleLegend = (page) => {
+  const canvas = element("canvas", { width: 2 * WIDTH, height: 2 * HEIGHT });
+  const [name, end] = [element("span", {}), element("span", {})];
+  const whole = element("p", { class: "legend quiet" }, name, element("span", {}, "0"), canvas, end);
+  /** @type {(quantity: string, most: number) => void} */
+  const show = (quantity, most) => {
+    name.textContent = quantity;
+    end.textContent = percent(most);
+    const pen = contextOf(canvas);
+    for (let x = 0; x < canvas.width; x++) {
+      pen.fillStyle = shade(x / (canvas.width - 1), page.dark);
+      pen.fillRect(x, 0, 1, canvas.height);
+    }
+  };
+  return { element: whole, show };
+};
