@@ -258,7 +258,7 @@ def test_kinds_are_badges_and_filters(page_of):
     page = page_of(patterned(), words="view=overview layer=0 head=2")
     expect(heads(page)).to_have_text(["previous", "sink", "mixed"])
     chips = page.get_by_role("group", name="Kinds of heads").get_by_role("button")
-    expect(chips).to_have_text(["all 3", "previous token 1", "first token, a sink 1", "mixed 1"])
+    expect(chips).to_have_text(["all 3", "previous token 1", "first-token sink 1", "mixed 1"])
     expect(heads(page).first).to_have_attribute(
         "aria-label", re.compile(r"^L0H0 looks at the previous token \(8[67]%\)\.")
     )
@@ -308,6 +308,36 @@ def test_short_texts_set_special_tokens_aside(page_of, special, rows, columns):
     for head in range(2):
         order = np.argsort(weights[head].ravel())
         assert (np.diff(seen[head].ravel()[order]) >= -3).all()
+
+
+def test_heads_by_how_much_one_word_looks_at_another(page_of, found):
+    page = page_of(found, words="view=overview token=2")
+    line = found.queries.words
+    asker, asked = page.get_by_label("The word that looks"), page.get_by_label("The word that is looked at")
+    assert asker.locator("option:checked").inner_text() == found.queries.text[slice(*line[2].span)]
+    asked.select_option("5")
+    weights = np.array([[found.weights(layer, head)[2, 5] for head in range(H)] for layer in range(L)]).ravel()
+    wanted = places(np.argsort(-weights, kind="stable"))
+    (layer, head), most = wanted[0], percent(weights.max())
+    expect(heads(page).first.locator("span").first).to_have_text(f"L{layer}H{head} · {most}")
+    assert shown(page) == wanted
+    assert "order=pair" in page.url
+    words = [found.queries.text[slice(*line[at].span)] for at in (2, 5)]
+    heads(page).first.hover()
+    expect(page.locator(".head-tip p").nth(1)).to_have_text(f"“{words[0]}” looks at “{words[1]}”: {most}")
+    rows = numbers(page)
+    np.testing.assert_allclose([float(row["pair"]) for row in rows], np.sort(weights)[::-1], rtol=1e-4)
+    page.get_by_label("Special tokens", exact=True).select_option("out")
+    shares = np.array([[weight(found, layer, head) for head in range(H)] for layer in range(L)]).ravel()
+    expect(heads(page).first.locator("span").first).to_contain_text(percent(shares.max()))
+    asked.select_option("")
+    expect(page.get_by_role("rowheader")).to_have_count(L)
+
+
+def weight(found, layer, head):
+    """The share of the words alone that the third token gives to the sixth."""
+    row = found.weights(layer, head)[2]
+    return row[5] / row[1:-1].sum()
 
 
 def darkness(page, rows, columns=None):

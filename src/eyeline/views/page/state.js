@@ -14,7 +14,7 @@ const DEFAULTS = Object.freeze({
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   links: 5, // the number of links drawn, the strongest; or "all"
-  order: "place", // of the overview: "place", "entropy", "distance", "aside"
+  order: "place", // of the overview: "place", "entropy", "distance", "aside", "pair" (token and key)
   kind: null, // of the overview: the kind of heads that doesn't fade; null for all
   thumbnails: "own", // of the overview: whether each picture has its "own" scale, or all have one, "shared"
   scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
@@ -87,7 +87,7 @@ const READ = {
   token: index,
   toward: oneOf("from", "to"),
   links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
-  order: oneOf("place", "entropy", "distance", "aside"),
+  order: oneOf("place", "entropy", "distance", "aside", "pair"),
   kind: oneOf(...KINDS),
   thumbnails: oneOf("own", "shared"),
   scale: oneOf("auto", "linear", "log", "rank"),

@@ -35,7 +35,7 @@ export const measuring = (page, one) => {
 
 /**
  * The caption of a head where heads are ordered by a measure: its name and the measure; else its entropy.
- * @type {(page: Page, one: OneHead, order: Order) => string}
+ * @type {(page: Page, one: OneHead, order: Exclude<Order, "pair">) => string}
  */
 export const caption = (page, one, order) => {
   const [entropy, distance, aside] = measuresOf(page, one);

@@ -1,12 +1,14 @@
 // The overview: a small picture of every head of every layer, in the chosen order.
 
 import { button, choice, contextOf, element } from "../drawing/dom.js";
+import { isolated, labelled, percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
 import { countedKinds, kindsOf } from "../weights/kinds.js";
 import { gridRows, headAt, listenForSteps } from "./grid.js";
 import { badge, caption, doing, findingOf, measuresOf, measuring } from "./head_words.js";
 import { fillKindFilter } from "./kind_filter.js";
 import { legendParts } from "./legend.js";
+import { pairLists, pairNumbers, pairOf } from "./pair_order.js";
 import { Thumbnails, cellIsPair } from "./thumbnails.js";
 
 const HEADS = 1024; // heads drawn at once
@@ -15,7 +17,7 @@ const FADED = 0.14; // the opacity of the pictures of other kinds
 const WIDEST = { few: 132, many: 112 }; // pixels of a picture, where layers are few or many
 const APART = 6; // pixels between a picture and its tooltip
 /** @type {Order[]} */
-const ORDERS = ["place", "entropy", "distance", "aside"];
+const ORDERS = ["place", "entropy", "distance", "aside", "pair"];
 /** @type {State["thumbnails"][]} */
 const SCALES = ["own", "shared"];
 
@@ -31,6 +33,8 @@ export const createOverview = (page) => {
   const fetched = new Map();
   /** @type {{ key: string, thumbnails: Thumbnails } | null} */
   let current = null;
+  /** @type {{ key: string, numbers: number[][] } | null} What the pair of words has in each head. */
+  let pair = null;
   /** @type {OneHead[]} The drawn heads. */
   let shown = [];
   let drawn = ""; // the key of the drawing
@@ -47,7 +51,8 @@ export const createOverview = (page) => {
   const whole = element("div", { class: "overview" }, filter, legend, board, tip, tools);
 
   /** @type {() => Order[]} */
-  const orders = () => ORDERS.filter((order) => order !== "distance" || page.trace.distance);
+  const orders = () =>
+    ORDERS.filter((order) => (order !== "distance" || page.trace.distance) && (order !== "pair" || pairOf(page)));
   /** @type {() => Order} */
   const order = () => (orders().includes(page.state.order) ? page.state.order : "place");
   /** Whether a head is of the kind that the state asks for. @type {(one: OneHead) => boolean} */
@@ -56,20 +61,33 @@ export const createOverview = (page) => {
     return !kind || !page.trace.kinds || kindsOf(page.trace, layer, head).some(([name]) => name === kind);
   };
 
-  // All heads in the chosen order: by layer, or first those with the least entropy, the largest distance or the most
-  // weight set aside.
+  // All heads in the chosen order: by layer, or first those with the least entropy, the largest distance, the most
+  // weight set aside, or the most weight between the two chosen words.
   const ordered = () => {
     const { trace } = page;
     const all = trace.entropy.flatMap((heads, layer) => heads.map((_, head) => ({ layer, head })));
     const { entropy, distance, aside } = trace;
-    const measure = { place: null, entropy, distance, aside }[order()];
+    const measure = { place: null, entropy, distance, aside, pair: pair?.numbers }[order()];
     if (!measure) return all;
     const sign = order() === "entropy" ? 1 : -1;
     return all.sort((one, other) => sign * (measure[one.layer][one.head] - measure[other.layer][other.head]));
   };
 
+  /** How much the pair of words has in a head; empty in another order. @type {(one: OneHead) => string} */
+  const paired = ({ layer, head }) => {
+    const words = pairOf(page);
+    if (!words || !pair || order() !== "pair") return "";
+    const [query, key] = [isolated(labelled(words.query)), isolated(labelled(words.key))];
+    return page.say("overview.pair.is", { query, key, share: percent(pair.numbers[layer][head]) });
+  };
   /** @type {(one: OneHead) => string} */
-  const said = (one) => `${doing(page, one)}. ${measuring(page, one)}.`;
+  const measure = (one) => {
+    const by = order();
+    if (by !== "pair") return caption(page, one, by);
+    return `L${one.layer}H${one.head} · ${percent(pair?.numbers[one.layer][one.head] ?? 0)}`;
+  };
+  /** @type {(one: OneHead) => string} */
+  const said = (one) => `${doing(page, one)}. ${measuring(page, one)}.${paired(one) && ` ${paired(one)}.`}`;
 
   const perPage = () => Math.max(Math.floor(HEADS / page.trace.heads), 1) * page.trace.heads;
   /** @type {() => HTMLElement[]} */
@@ -81,7 +99,7 @@ export const createOverview = (page) => {
     const { trace, state } = page;
     const list = ordered();
     from = Math.min(from, Math.floor((list.length - 1) / perPage()) * perPage());
-    const now = [trace.index, order(), page.language, from].join();
+    const now = [trace.index, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
     if (now !== drawn) {
       const focused = grid.contains(document.activeElement);
       drawn = now;
@@ -95,7 +113,7 @@ export const createOverview = (page) => {
       grid.setAttribute("aria-label", page.say("view.overview"));
       grid.replaceChildren(...gridRows(page, shown, placed, (one) => {
         const kind = badge(page, one);
-        return { label: said(one), measure: placed && kind ? null : caption(page, one, order()), badge: kind };
+        return { label: said(one), measure: placed && kind ? null : measure(one), badge: kind };
       }));
       if (focused) cellAt(resting)?.focus();
     }
@@ -119,8 +137,8 @@ export const createOverview = (page) => {
     const captioned = all[0].getBoundingClientRect().width >= CAPTIONED;
     grid.dataset.captions = captioned ? "yes" : "no";
     const below = captioned && (order() !== "place" || !page.trace.kinds);
-    const measure = order() === "place" ? "entropy" : order();
-    legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${measure}`) : null));
+    const written = order() === "place" ? "entropy" : order();
+    legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${written}`) : null));
     const origin = board.getBoundingClientRect(); // after the legend, which may have moved it
     const [width, height] = [grid.offsetWidth + 2 * grid.offsetLeft, grid.offsetHeight + 2 * grid.offsetTop];
     const density = Math.min(devicePixelRatio, 2);
@@ -165,6 +183,7 @@ export const createOverview = (page) => {
       element("span", { class: "stepper" }, element("span", { class: "caption", "aria-hidden": "true" }, page.say(name)), list);
     /** @type {[name: Order, text: string][]} */
     const texts = orders().map((name) => [name, page.say(`order.${name}`)]);
+    const lists = pairLists(page);
     /** @type {[name: State["thumbnails"], text: string][]} */
     const scales = SCALES.map((name) => [name, page.say(`overview.scale.${name}`)]);
     tools.replaceChildren(
@@ -172,6 +191,7 @@ export const createOverview = (page) => {
         page.set({ order: ORDERS.find((one) => one === value) }))),
       captioned("overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
         page.set({ thumbnails: SCALES.find((one) => one === value) }))),
+      ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
     );
     /** @type {NodeListOf<HTMLElement>} */
@@ -183,8 +203,15 @@ export const createOverview = (page) => {
     const still = page.current();
     controls();
     fillKindFilter(page, filter);
-    cells();
     const { trace, state } = page;
+    const words = pairOf(page);
+    if (words) {
+      const key = [trace.index, state.unit, state.special, words.query.index, words.key.index].join();
+      const numbers = pair?.key === key ? pair.numbers : await pairNumbers(page, words);
+      if (!still()) return;
+      pair = { key, numbers };
+    }
+    cells();
     const asked = fetched.get(trace.index) ?? page.host.overview(trace);
     fetched.set(trace.index, asked);
     const found = await asked;
@@ -201,6 +228,7 @@ export const createOverview = (page) => {
     if (at === null || !cell) return;
     tip.replaceChildren(
       element("p", {}, element("strong", {}, doing(page, shown[at]))),
+      paired(shown[at]) && element("p", {}, paired(shown[at])),
       element("p", { class: "quiet" }, measuring(page, shown[at])),
     );
     const [box, origin] = [cell.getBoundingClientRect(), whole.getBoundingClientRect()];
@@ -223,11 +251,13 @@ export const createOverview = (page) => {
 
   const numbers = () => ({
     name: "heads",
-    columns: ["layer", "head", "kinds", "entropy", "distance", "aside"],
+    columns: ["layer", "head", "kinds", "entropy", "distance", "aside", ...(order() === "pair" ? ["pair"] : [])],
     rows: ordered().map((place) => {
+      const { layer, head } = place;
       const [entropy, distance, aside] = measuresOf(page, place);
-      const kinds = kindsOf(page.trace, place.layer, place.head).map(([kind]) => kind);
-      return [place.layer, place.head, kinds.join(" "), entropy, distance ?? "", aside];
+      const kinds = kindsOf(page.trace, layer, head).map(([kind]) => kind);
+      const between = pair && order() === "pair" ? [pair.numbers[layer][head]] : [];
+      return [layer, head, kinds.join(" "), entropy, distance ?? "", aside, ...between];
     }),
   });
 
@@ -238,7 +268,12 @@ export const createOverview = (page) => {
     get uses() {
       return cellIsPair(page.trace) ? ["trace", "unit", "special"] : ["trace"];
     },
-    sentence: () => findingOf(page, countedKinds(page.trace)),
+    sentence() {
+      const [first] = ordered();
+      if (paired(first)) return `L${first.layer}H${first.head}: ${paired(first)}`;
+      return findingOf(page, countedKinds(page.trace));
+    },
+    places: () => [[page.state.trace, null, null]],
     update,
     numbers,
     picture: () => svgOf(whole, [legend, board]),
