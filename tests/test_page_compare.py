@@ -193,7 +193,7 @@ def test_each_side_has_its_own_pickers(compare):
     traces = two(layers=3)
     page = compare(traces)
     first, second = page.locator(".side").all()
-    assert page.locator(".eyeline > .pickers").get_by_label("Layer").count() == 0
+    assert page.locator(".controls").get_by_label("Layer").count() == 0
     second.get_by_label("Layer", exact=True).select_option(label="L2")
     second.get_by_label("Head", exact=True).select_option(label="H1")
     _, kept = words_of(traces[1].queries)

@@ -307,7 +307,7 @@ def test_every_number_fits_on_one_screen(opened, language):
 def test_a_narrow_page_is_one_column(opened):
     shown = opened(width=390, height=844)
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
-    lefts = {round(one.bounding_box()["x"]) for one in shown.locator(".toy .panel").all()}
+    lefts = {round(one.bounding_box()["x"]) for one in shown.locator(".toy .toy-step").all()}
     assert len(lefts) == 1
 
 

@@ -113,7 +113,7 @@ export const legend = (part, end, dark) => {
 export const matrixOf = ({ part, rows, columns, name, kind = "key", more }) =>
   element(
     "table",
-    { class: "matrix-table", "aria-label": name, "data-part": part },
+    { class: "toy-table", "aria-label": name, "data-part": part },
     element(
       "thead",
       {},

@@ -91,7 +91,7 @@ export const tokensTable = (editing, legend) => {
     { class: "givens" },
     element(
       "table",
-      { class: "matrix-table", "aria-label": page.say("toy.tokens") },
+      { class: "toy-table", "aria-label": page.say("toy.tokens") },
       element(
         "thead",
         {},

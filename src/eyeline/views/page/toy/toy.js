@@ -64,14 +64,14 @@ export const createToy = (page) => {
   const panel = (nth, title, why, ...content) =>
     element(
       "section",
-      { class: "panel", "data-step": nth },
+      { class: "toy-step", "data-step": nth },
       element("h3", {}, nth ? element("span", { class: "nth" }, nth) : null, " ", title),
       element("p", { class: "why" }, why),
       content,
     );
 
   /** @type {(part: ToyPart) => HTMLElement} */
-  const legendOf = (part) => element("p", { class: "legend", "data-legend": part });
+  const legendOf = (part) => element("p", { class: "toy-legend", "data-legend": part });
 
   /** @type {(part: ToyPart, more?: ToyPart) => HTMLElement[]} */
   const table = (part, more) => {
