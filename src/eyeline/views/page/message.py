@@ -14,6 +14,7 @@ from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
 from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
+from eyeline.views.kept_growth import kept
 from eyeline.views.page.requests import KINDS, products, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
@@ -60,6 +61,7 @@ class PageMessages:
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
             "opening": None if self.opening is None else _opening_entry(self.opening),
+            "growth": kept(),
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 

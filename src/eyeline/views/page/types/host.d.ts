@@ -60,6 +60,18 @@ interface Opening {
   why: "far" | "near" | "across" | "plain";
 }
 
+/** What `eyeline bench growth` measured on the machine that made the page. */
+interface MeasuredGrowth {
+  machine: string;
+  threads: number;
+  versions: Record<string, string>;
+  date: string;
+  heads: number;
+  head_dim: number;
+  attention: { name: string; points: [tokens: number, seconds: number][] };
+  recurrent: { name: string; points: [tokens: number, seconds: number][] };
+}
+
 interface Header {
   schema: string;
   version: string;
@@ -73,6 +85,7 @@ interface Header {
   };
   state: Partial<State>;
   opening: Opening | null;
+  growth?: MeasuredGrowth | null;
   traces: TraceEntry[];
   /** The traces of the lesson, by their names; absent or null where there is no lesson. */
   lesson?: Record<string, number> | null;
