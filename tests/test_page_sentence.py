@@ -300,7 +300,7 @@ def test_the_first_word_of_a_decoder_is_set_aside_until_it_is_asked_about(page_o
     assert "time" not in [name for name, _ in bars(page)]
     token(page, "time").click()
     expect(page.locator(".found")).to_have_text("time takes most from itself (100%).")
-    page.get_by_label("show what is set aside").check()
+    page.get_by_label("Special tokens").select_option("shown")
     token(page, "like").click()
     expect(page.locator(".found")).to_contain_text("like takes most from")
     assert bars(page) == looked_at(weights[2, :3], 2, WORDS)
@@ -309,7 +309,7 @@ def test_the_first_word_of_a_decoder_is_set_aside_until_it_is_asked_about(page_o
 def test_special_tokens_are_labels_where_they_are_shown(page_of, flies):
     page = page_of(flies)
     expect(page.locator(".token")).to_have_text(WORDS)
-    page.get_by_label("show what is set aside").check()
+    page.get_by_label("Special tokens").select_option("shown")
     expect(page.locator(".token.label")).to_have_text(["[CLS]", "[SEP]"])
     expect(page.locator(".token.label").first).to_have_attribute("aria-label", re.compile(r"^\[CLS\], a special token"))
 
@@ -318,7 +318,7 @@ def test_pieces_stand_together_as_typed(page_of):
     page = page_of(trace("uncommonly so", pieces=3))
     expect(page.locator(".tokens")).to_have_text("uncommonly so")
     expect(page.locator(".token")).to_have_text(["uncommonly", "so"])
-    page.get_by_label("word pieces").check()
+    page.get_by_label("Units").select_option("pieces")
     expect(page.locator(".token")).to_have_count(5)
     assert page.locator(".tokens").inner_text() == "uncommonly so"
     expect(page.locator(".token").nth(1)).to_have_attribute("aria-label", re.compile(r", piece 2 of 5"))
@@ -398,7 +398,7 @@ def test_an_emoji_over_three_pieces_is_drawn_once(page_of):
     expect(page.locator(".token[aria-selected=true]")).to_have_attribute(
         "aria-label", re.compile(r"^🦜 2/3, piece 3 of 5: looks")
     )
-    page.get_by_label("word pieces").uncheck()
+    page.get_by_label("Units").select_option("words")
     expect(page.locator(".whole")).to_have_count(0)
     expect(page.locator(".token")).to_have_text(["a", "🦜", "flies"])
 
@@ -430,7 +430,7 @@ def test_hostile_texts_are_text(page_of):
         drawn = "".join(page.locator(".token:not(.label, .part), .glyph").all_text_contents())
         typed = "".join(printable(word) for word in HOSTILE[name].split(" "))
         assert drawn.replace(" ", "") == typed.replace(" ", ""), name
-        known = {"svg", "defs", "pattern", "rect", "g", "path", "text"}
+        known = {"svg", "title", "defs", "pattern", "rect", "g", "path", "text"}
         assert {part.tag.rpartition("}")[2] for part in picture(page).iter()} <= known, name
     assert page.evaluate("window.ran") is None
 

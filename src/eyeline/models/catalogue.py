@@ -117,7 +117,7 @@ CATALOGUE = {
         {
             "config.json": PublishedFile(341, "dbe72a08f47be8c2e78133d760117ecd94f95a25cb416904c1ffff19f8a712f7"),
             "model.safetensors": PublishedFile(
-                351696, "247fdeadc738ca8e0537bd95913f320cf417d8f3449e1e6e5cabb92b6196cccf"
+                351696, "86854fd16d54112b233ba156143123c49d368f882450a5ecd4426668210158c0"
             ),
             "tokenizer.json": PublishedFile(1460, "b91cf65c505450e8f81653b65e2b55de668dfd5e9938e06552b1735fc6e0bf56"),
         },

@@ -17,6 +17,7 @@ from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
 from eyeline.traces.keep import short
+from eyeline.traces.parts import records_parts
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
 
@@ -86,32 +87,40 @@ class Session:
         self.jobs.close()
 
     def _run(self, request: RunRequest, job: Job) -> dict[str, Any]:
-        trace = self._trace(request, job)
+        traces = self._traces(request, job)
         if job.cancelled():
             raise Cancelled
-        place = self.page.add(trace)
+        place = [self.page.add(trace) for trace in traces][-1]
         self._make_room(place)
-        return {"trace": place, "entry": trace_entry(trace)}
+        return {"trace": place, "entry": trace_entry(traces[-1])}
 
-    def _trace(self, request: RunRequest, job: Job) -> Trace:
+    def _traces(self, request: RunRequest, job: Job) -> list[Trace]:
+        """The traces of a request; the page shows the last, which of an encoder-decoder is its cross-attention."""
         file = None if request.file is None else self.files[request.file]
         if file is not None and file.kind == "trace":
             file.check()
-            return load_trace(file.path)
+            return [load_trace(file.path)]
         text = request.text if file is None else file.text()
         assert text is not None
         model = self._model(request.model, job)
         job.layer_done(0, model.layers)
         read = read_text(model, text)
-        return record_text(
-            model,
-            read,
-            keep=Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED),
-            mask=request.mask,
-            scale=request.scale,
-            cancelled=job.cancelled,
-            layer_done=job.layer_done,
-        )
+        keep = Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED)
+        if records_parts(model):
+            if request.mask is not None or request.scale is not None:
+                raise QuestionError("mask must be left out with an encoder-decoder, got a change")
+            return model.record_parts(text, keep, cancelled=job.cancelled, layer_done=job.layer_done).traces
+        return [
+            record_text(
+                model,
+                read,
+                keep=keep,
+                mask=request.mask,
+                scale=request.scale,
+                cancelled=job.cancelled,
+                layer_done=job.layer_done,
+            )
+        ]
 
     def _model(self, name: str, job: Job) -> TextModel:
         if name not in self._ready:

@@ -19,6 +19,7 @@ from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays
 from eyeline.traces.own_model import OwnModel
+from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens
 from eyeline.traces.trace import Kind, Trace
@@ -35,6 +36,7 @@ class OwnEncoderDecoder:
     """
 
     state = 0
+    has_parts = True
 
     def __init__(self, model: Model, kind: str | None = None, target: str | None = None) -> None:
         assert isinstance(model.network, EncoderDecoder)
@@ -88,6 +90,8 @@ class OwnEncoderDecoder:
         """Run the model once over a text; see `TextModel.record`."""
         if self.kind == "encoder":
             trace = self._encoder.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)
+            # Whoever asks for one part alone reads which it is.
+            trace = replace(trace, model=replace(trace.model, name=f"{self.name}, encoder"))
             return replace(trace, name="encoder") if mask is None and scale is None else trace
         if mask is not None or scale is not None:
             raise TraceError('mask and scale must be left out with kind="decoder", got one of them')
@@ -95,6 +99,7 @@ class OwnEncoderDecoder:
             raise Cancelled
         tokens, context = text.tokens, self._network.context(np.array([text.inputs["ids"]]))
         trace = self._decoded(tokens, tokens, context, keep, None)[0]
+        trace = replace(trace, model=replace(trace.model, name=f"{self.name}, decoder"))
         if layer_done is not None:
             layer_done(self.layers, self.layers)
         return trace
@@ -107,26 +112,23 @@ class OwnEncoderDecoder:
         target: str | None = None,
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
-    ) -> list[Trace]:
-        """Record the encoder, the decoder, and the decoder's look at the encoder's text.
+    ) -> Parts:
+        """Record the encoder, the decoder, and the decoder's look at the encoder's text; see `RecordsParts`.
 
         The decoder's tokens are those that it takes: the start, then what it has written. A row of the cross-attention
         is one step, and its token is the one that the step writes.
-
-        Args:
-            text: the text that is read.
-            target: what the decoder is to write; the one of this object if not given, else what it writes by itself.
-            keep, cancelled, layer_done: as for `record`.
         """
         tokens = self._known(self.model.tokens(text), "text")
         if not tokens.has_words:
             raise TraceError(f"text must have at least one word, got {text[:20]!r}")
         read = OwnEncoderDecoder(self.model)
         encoder = read.record(ReadText(tokens), keep, cancelled=cancelled, layer_done=layer_done)
+        encoder = replace(encoder, model=replace(encoder.model, name=self.name))
         written = self._written(tokens, self._target if target is None else target)
         context = self._network.context(np.array([tokens.ids]))
-        inputs, outputs = self._decoder_tokens(written), self._written_tokens(written)
-        return [encoder, *self._decoded(inputs, outputs, context, keep, of_tokens(tokens, causal=False))]
+        inputs, rows = self._decoder_tokens(written), self._line(written)
+        decoder, cross = self._decoded(inputs, rows, context, keep, of_tokens(tokens, causal=False))
+        return Parts(encoder, decoder, cross, tokens, inputs, rows)
 
     def _known(self, tokens: Tokens, name: str) -> Tokens:
         """The tokens, checked: every letter is one that the model knows, and there aren't too many."""
@@ -171,10 +173,6 @@ class OwnEncoderDecoder:
         """The decoder's tokens: the start, and what it has written before the last step."""
         return self._line([self._config.start, *written[:-1]])
 
-    def _written_tokens(self, written: Sequence[int]) -> Tokens:
-        """The tokens that the decoder writes, the end included."""
-        return self._line(written)
-
     def _line(self, ids: Sequence[int]) -> Tokens:
         pieces = [str(self.model.tokenizer.id_to_token(id)) for id in ids]
         special = [id in (self._config.start, self._config.end) for id in ids]
@@ -184,20 +182,20 @@ class OwnEncoderDecoder:
         return Tokens("".join(texts), list(ids), pieces, offsets, special)
 
     def _decoded(
-        self, inputs: Tokens, outputs: Tokens, context: NDArray[np.float32], keep: Keep, keys: TokenizedText | None
+        self, inputs: Tokens, rows: Tokens, context: NDArray[np.float32], keep: Keep, keys: TokenizedText | None
     ) -> list[Trace]:
         """Run the decoder, and make the trace of its self-attention and, if its keys' text is given, of its
         cross-attention."""
         x = self._network.embed(np.array([inputs.ids]))
         places = keep.positions(len(inputs))
         both = list(self._network.decoder_layers(x, context))
-        states = [x, *(crossed.state for _, crossed in both)]
+        states = [x, *(own.state for own, _ in both)]
         vectors = None if places is None else np.stack([state[0, places] for state in states])
         queries = of_tokens(inputs, causal=True)
         traces = [self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)]
         if keys is not None:
-            rows = of_tokens(outputs, causal=False)
-            traces.append(self._trace("cross", [crossed for _, crossed in both], rows, keys, keep, vectors))
+            crossed = [crossed for _, crossed in both]
+            traces.append(self._trace("cross", crossed, of_tokens(rows, causal=False), keys, keep, vectors))
         return traces
 
     def _trace(

@@ -131,7 +131,7 @@ def record(
     if isinstance(asked, OwnEncoderDecoder):
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with an encoder-decoder, got one of them")
-        return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done)
+        return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done).traces
     if target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
     return record_text(

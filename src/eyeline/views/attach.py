@@ -10,6 +10,7 @@ import os
 
 from eyeline.answers import (
     Comparison,
+    EncoderDecoderExplanation,
     Explanation,
     Heads,
     Renderers,
@@ -40,9 +41,10 @@ def _explanation() -> Renderers:
         return explanation_html(answer)
 
     def line(answer: Explanation) -> str:
-        from eyeline.views.findings import found, heading
+        from eyeline.views.findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Explanation) -> str:
         from eyeline.views.csv_tables import explanation_csv
@@ -53,6 +55,38 @@ def _explanation() -> Renderers:
         from eyeline.views.explanation_figure import save_heat_map
 
         return save_heat_map(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
+def _encoder_decoder() -> Renderers:
+    def rich(answer: EncoderDecoderExplanation) -> Drawing:
+        from eyeline.views.encoder_decoder_terminal import encoder_decoder
+
+        return Drawing(lambda ink: encoder_decoder(answer, ink))
+
+    def html(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_html
+
+        return encoder_decoder_html(answer)
+
+    def line(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_terminal import found
+        from eyeline.views.provenance import provenance
+
+        return (
+            f"<Explanation of {answer.text[:_EXCERPT]!r} → {answer.written!r}: {provenance(answer)} · {found(answer)}>"
+        )
+
+    def csv(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_csv
+
+        return encoder_decoder_csv(answer)
+
+    def png(answer: EncoderDecoderExplanation, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.encoder_decoder_tables import save_encoder_decoder
+
+        return save_encoder_decoder(answer, path)
 
     return Renderers(rich, html, line, csv, png)
 
@@ -88,9 +122,10 @@ def _rollout() -> Renderers:
         return rollout_html(answer)
 
     def line(answer: Rollout) -> str:
-        from eyeline.views.rollout_findings import found, heading
+        from eyeline.views.provenance import provenance
+        from eyeline.views.rollout_findings import found
 
-        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
@@ -107,9 +142,10 @@ def _heads() -> Renderers:
         return heads_html(answer)
 
     def line(answer: Heads) -> str:
-        from eyeline.views.heads_findings import found, heading
+        from eyeline.views.heads_findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Heads) -> str:
         from eyeline.views.csv_tables import heads_csv
@@ -149,6 +185,7 @@ def _toy() -> Renderers:
 
 
 Explanation.renderers = _explanation()
+EncoderDecoderExplanation.renderers = _encoder_decoder()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()

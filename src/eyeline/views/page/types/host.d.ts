@@ -45,6 +45,7 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  projections: "all" | [layer: number, head: number][] | null;
   /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
   image?: ImageEntry | null;
@@ -84,11 +85,10 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  lesson: LessonTraces | null;
   opening: Opening | null;
   growth?: MeasuredGrowth | null;
   traces: TraceEntry[];
-  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
-  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
@@ -145,6 +145,15 @@ interface Reply {
   media?: string;
   width?: number;
   height?: number;
+}
+
+/** The further keys of a reply to "projections". */
+interface ProjectionsReply {
+  shapes: Record<string, [rows: number, columns: number]>;
+  bias_length: number;
+  norm_before: string | null;
+  norm_after: string | null;
+  epsilon: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

@@ -246,16 +246,28 @@ interface Heatmap {
 
 type StepsOf = ReturnType<typeof import("../steps/formula.js").stepsOf>;
 type Walkthrough = Awaited<ReturnType<typeof import("../steps/walkthrough.js").walked>>;
-type Space = "match" | "pass";
+/** The coordinates of queries and keys, of values, and of the vectors that a layer takes and gives. */
+type Space = "match" | "pass" | "input";
+
+/** What is added up after attention: vectors of the model's width. */
+interface JoinedParts {
+  residual: Float64Array;
+  added: Float64Array;
+  part: Float64Array;
+  sum: Float64Array;
+}
 
 /** The parts that the steps are made with. */
 interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;
   ends: { query: number; keys: number; values: number; taken: number };
+  /** The role whose coordinate is taken apart; null while none is. */
+  role: Role | null;
   tell(space: Space, value: (at: number) => number): HTMLElement;
   which(space: Space): HTMLElement;
   choose(key: number): void;
   remove(key: number): void;
+  takeApart(role: Role | null): void;
   rest(): HTMLElement | null;
 }

@@ -49,6 +49,9 @@ const widened = (buffer) => {
   return result;
 };
 
+/** The numbers of a buffer, in float32. @type {(dtype: Reply["dtype"], buffer: Bytes) => Float32Array} */
+export const numbersOf = (dtype, buffer) => (dtype === "float32" ? typed(Float32Array, buffer) : widened(buffer));
+
 /** @typedef {{ reply: Reply, buffers: Bytes[] }} Answer */
 
 /** Sends requests to the host, and caches heads. */
@@ -187,7 +190,7 @@ export class HostClient {
     const { scale, mask: { kind } } = trace.layers[layer];
     const sent = Object.fromEntries(reply.arrays.map((name, at) => [name, buffers[at]]));
     /** @type {(name: string) => Float32Array} */
-    const numbers = (name) => (reply.dtype === "float32" ? typed(Float32Array, sent[name]) : widened(sent[name]));
+    const numbers = (name) => numbersOf(reply.dtype, sent[name]);
     /** @type {HeadMask} */
     const mask = { kind, shape: reply.mask_shape };
     if (sent.bounds) mask.values = typed(Int32Array, sent.bounds);
