@@ -27,7 +27,7 @@ def answer(model):
 
 
 def test_its_numbers_are_those_of_its_traces(answer):
-    encoder, decoder, cross = answer.traces
+    cross = answer.traces[2]
     assert (answer.text, answer.written) == (TEXT, "2021-03-03")
     assert answer.words == ["3rd", "of", "March", ",", "2021"]
     assert answer.cross.words == answer.decoder.words == ["2021", "-", "03", "-", "03"]
@@ -79,8 +79,11 @@ def test_what_was_written_can_be_given(model):
         ({"token": "May"}, "'May', which isn't there; the words are 3rd, of, March, 2021"),
         ({"token": "03"}, "'03', which is there 2 times: 1 is - \\[03\\] -; 2 is - \\[03\\]; say which with nth"),
         ({"token": "March", "kind": "cross"}, "'March', which isn't there; the words are 2021, 03"),
-        ({"token": "03", "nth": 1, "steps": True}, "token must be a word of the text that is read with steps, got '03'"),
-        ({"mask": "causal"}, 'mask must be left out with all parts of an encoder-decoder, got one; kind="encoder"'),
+        (
+            {"token": "03", "nth": 1, "steps": True},
+            "token must be a word of the text that is read with steps, got '03'",
+        ),
+        ({"mask": "causal"}, 'mask must be left out with all parts of an encoder-decoder, got Causal\\(\\); kind="encoder"'),
         ({"generate": 2}, "generate must be left out with an encoder-decoder, which writes by itself"),
         ({"layer": 2}, "layer must be from 0 to 1 in dates, got 2"),
     ],

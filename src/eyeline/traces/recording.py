@@ -13,7 +13,7 @@ from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep, keep_of
 from eyeline.traces.model_choice import text_model
-from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder, only_decoder_is_causal
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
 
@@ -159,7 +159,7 @@ def record(
 
     if isinstance(asked, OwnEncoderDecoder):
         if mask is not None or scale is not None:
-            raise TraceError("mask and scale must be left out with an encoder-decoder, got one of them")
+            raise TraceError(only_decoder_is_causal(mask if scale is None else scale))
         return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done).traces
     if target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
