@@ -41,9 +41,10 @@ def _explanation() -> Renderers:
         return explanation_html(answer)
 
     def line(answer: Explanation) -> str:
-        from eyeline.views.findings import found, heading
+        from eyeline.views.findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Explanation) -> str:
         from eyeline.views.csv_tables import explanation_csv
@@ -71,9 +72,11 @@ def _encoder_decoder() -> Renderers:
 
     def line(answer: EncoderDecoderExplanation) -> str:
         from eyeline.views.encoder_decoder_terminal import found
-        from eyeline.views.findings import heading
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r} → {answer.written!r}: {heading(answer)} · {found(answer)}>"
+        return (
+            f"<Explanation of {answer.text[:_EXCERPT]!r} → {answer.written!r}: {provenance(answer)} · {found(answer)}>"
+        )
 
     def csv(answer: EncoderDecoderExplanation) -> str:
         from eyeline.views.encoder_decoder_tables import encoder_decoder_csv
@@ -119,9 +122,10 @@ def _rollout() -> Renderers:
         return rollout_html(answer)
 
     def line(answer: Rollout) -> str:
-        from eyeline.views.rollout_findings import found, heading
+        from eyeline.views.provenance import provenance
+        from eyeline.views.rollout_findings import found
 
-        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
@@ -138,9 +142,10 @@ def _heads() -> Renderers:
         return heads_html(answer)
 
     def line(answer: Heads) -> str:
-        from eyeline.views.heads_findings import found, heading
+        from eyeline.views.heads_findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Heads) -> str:
         from eyeline.views.csv_tables import heads_csv

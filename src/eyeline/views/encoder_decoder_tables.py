@@ -10,9 +10,9 @@ from eyeline.views.csv_tables import explanation_csv, written
 from eyeline.views.encoder_decoder_terminal import columns, found, rows_note
 from eyeline.views.explanation_html import explanation_html
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.findings import heading
 from eyeline.views.html_parts import COLOURS, box, row, small, strong, table, title, words
 from eyeline.views.labels import marked, named, percent, printable
+from eyeline.views.provenance import provenance
 from eyeline.views.scale import scale_end
 from eyeline.words import worded
 
@@ -39,7 +39,7 @@ def encoder_decoder_html(answer: EncoderDecoderExplanation) -> str:
         rows.append(row([f"<b>{name}</b>" if place in asked else name, *figures], fills))
     parts = [
         title(f"{answer.text} → {answer.written}", None),
-        small(html.escape(heading(answer))),
+        small(html.escape(provenance(answer))),
         strong(html.escape(worded("What it looks at while it writes: cross-attention"))),
         f'<div style="overflow-x:auto">{table(rows)}</div>',
         small(html.escape(rows_note(answer))),
@@ -59,7 +59,7 @@ def encoder_decoder_csv(answer: EncoderDecoderExplanation) -> str:
         for i, token in enumerate(cross.tokens)
         for j, key in enumerate(answer.tokens)
     )
-    return written(_COLUMNS, rows)
+    return written(answer, _COLUMNS, rows)
 
 
 def save_encoder_decoder(answer: EncoderDecoderExplanation, path: str | os.PathLike[str]) -> list[str]:
@@ -73,7 +73,7 @@ def save_encoder_decoder(answer: EncoderDecoderExplanation, path: str | os.PathL
     end = scale_end(cross.token_weights.ravel().tolist())
     with matplotlib.rc_context({"font.family": fonts()}):
         figure = empty(max(0.32 * len(keys) + 2.5, 5), max(0.32 * len(rows) + 2, 4))
-        lines = [f"{printable(answer.text)} → {printable(answer.written)}", heading(answer), found(answer, marked)]
+        lines = [f"{printable(answer.text)} → {printable(answer.written)}", provenance(answer), found(answer, marked)]
         figure.suptitle("\n".join(lines), fontsize=10).set_parse_math(False)
         panel = figure.subplots()
         image = panel.imshow(cross.token_weights, cmap="Blues", vmin=0, vmax=end)
@@ -85,4 +85,4 @@ def save_encoder_decoder(answer: EncoderDecoderExplanation, path: str | os.PathL
         panel.set_ylabel(worded("is written (each row sums to 100%)"))
         bar = figure.colorbar(image, ax=panel, shrink=0.6)
         bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        return save(figure, target)
+        return save(figure, target, f"{printable(answer.text)} · {provenance(answer)}")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eyeline.views.drawing import note, say, title
-from eyeline.views.findings import Words, heading
+from eyeline.views.findings import Words
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, listed, named, percent, printable
+from eyeline.views.provenance import provenance
 from eyeline.views.scale import scale_end
 from eyeline.words import worded
 
@@ -33,7 +34,7 @@ def encoder_decoder(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Tex
         return
     word = answer.cross.word
     yield title(f"{answer.text} → ", None, "", ink).append_text(title(answer.written, _span(answer), "", ink))
-    yield note(heading(answer), ink, indent=0)
+    yield note(provenance(answer), ink, indent=0)
     yield say("", ink)
     if word is not None:
         yield from _written_word(answer, word, ink)
@@ -88,7 +89,7 @@ def _letters(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Text]:
             for (_, places), width in zip(drawn, widths, strict=True):
                 line.append(f"{percent(float(row[list(places)].sum())):>{width}}")
         yield line
-    yield note(f"{rows_note(answer)} {ink.shade_legend(end)}", ink)
+    yield note(f"{rows_note(answer)} {ink.shade_legend(end, end)}", ink)
 
 
 def columns(answer: EncoderDecoderExplanation) -> list[tuple[str, tuple[int, ...]]]:

@@ -1,7 +1,7 @@
 // The bar of controls: those that the views share, where they change something, and the current view's own.
 
 import { choice, element } from "../drawing/dom.js";
-import { changeable, createChanges } from "./changes.js";
+import { allows, createChanges } from "./changes.js";
 import { FORGOTTEN, captioned, placePickers, relabelled } from "../pickers.js";
 import { hasAside } from "../provenance.js";
 
@@ -26,8 +26,8 @@ const usedOf = (page) => {
   const able = {
     unit: traces.some(({ queries, keys }) => [queries, keys].some((line) => line.words.length < line.pieces.length)),
     special: traces.some(hasAside),
-    ahead: changeable(trace, "ahead"),
-    padded: changeable(trace, "padded"),
+    ahead: allows(trace, "ahead"),
+    padded: allows(trace, "padded"),
   };
   return page.uses().filter((control) => able[control] ?? true);
 };
