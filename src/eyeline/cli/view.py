@@ -94,6 +94,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
     from eyeline.traces.keep import short
+    from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
     from eyeline.traces.parts import records_parts
 
     if model not in ready:
@@ -104,7 +105,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
     if records_parts(runs_on):
         if causal:
-            raise QuestionError("--mask must be left out with an encoder-decoder, got causal; its decoder is so anyway")
+            raise QuestionError(only_decoder_is_causal("causal"))
         return runs_on.record_parts(text, keep).traces
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:

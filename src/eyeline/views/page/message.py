@@ -144,6 +144,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "picture": list(found.pictures.shape[2:]),
         "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
+        "image": None if trace.image is None else trace.image.entry,
     }
 
 
