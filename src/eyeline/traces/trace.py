@@ -17,9 +17,10 @@ from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
+from eyeline.traces.given_arrays import given
 from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
-from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain
 from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import is_whole
 from eyeline.traces.projections import Projections, projections
@@ -27,7 +28,7 @@ from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.sizes import SIZES, Sizes
 from eyeline.traces.stored_inputs import stored_inputs
 from eyeline.traces.stored_layers import stored_layers
-from eyeline.traces.tokenized_text import TokenizedText, of_words
+from eyeline.traces.tokenized_text import TokenizedText
 from eyeline.words import worded
 
 Array = NDArray[Any]
@@ -131,18 +132,7 @@ class Trace:
         >>> Trace.of(q, k, scale=5.0, queries=["a", "b", "c"]).weights(0, 0, queries=1).round(2)
         array([[0.01, 0.99, 0.01]], dtype=float32)
         """
-        layers = layers_of(q, k, v, mask, scale)
-        lines = of_words(queries), None if keys is None else of_words(keys, "keys")
-        shapes = {"q": layers[0].q.shape, "k": layers[0].k.shape}
-        for what, line, array in (("queries", lines[0], "q"), ("keys", lines[1] or lines[0], "k")):
-            if len(line) != shapes[array][1]:
-                raise TraceError(
-                    f"{what} must be {shapes[array][1]} words, one for each token of {array}, got {len(line)}"
-                    + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
-                )
-        for label, text in (("name", name), ("model", model)):
-            if not isinstance(text, str):
-                raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+        layers, lines = given(q, k, v, mask, scale, queries, keys, {"name": name, "model": model})
         return Trace.of_layers(layers, *lines, name=name, model=model)
 
     @staticmethod
