@@ -263,7 +263,7 @@ def test_a_models_folder(shown, model, tmp_path, monkeypatch):
     (tmp_path / "minilm").symlink_to(model)
     monkeypatch.chdir(tmp_path)
     _, _, _, session = shown("minilm")
-    assert session.models == (os.path.join(".", "minilm"), "minilm", "smollm2")
+    assert session.models == (os.path.join(".", "minilm"), "minilm", "smollm2", "dates")
     assert session.header()["traces"][0]["model"]["layers"] == 3
     code, _, err, _ = shown("minilm", "--model", "smollm2")
     assert (code, "can't go together" in err) == (2, True)
