@@ -19,7 +19,7 @@ from tiny import save_decoder
 
 from eyeline import serving
 from eyeline.answers import QuestionError
-from eyeline.cli import view as command
+from eyeline.cli import browser as command
 from eyeline.serving import source_of
 from eyeline.serving.source import EXAMPLE, LARGEST
 from eyeline.traces import record
@@ -197,12 +197,14 @@ def test_a_text(shown):
     assert header["can"]["models"] == ["minilm", "smollm2", "dates"]
 
 
-def test_nothing_is_an_example(shown):
+def test_nothing_is_an_example_with_the_lesson_beside_it(shown):
     code, _, _, session = shown()
     assert code == 0
     header = session.header()
     assert header["title"] == EXAMPLE
-    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
+    opens = {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 2, "stop": None}
+    assert header["state"] == opens
+    assert header["lesson"] == {"flies": 0, "fruit": 1, "encoder": 2, "decoder": 3, "cross": 4}
 
 
 def test_a_mask_is_run_beside_what_was_trained(shown):

@@ -54,6 +54,8 @@ def view(
     named = source.model or model or "minilm"
 
     def made() -> Session:
+        if text is None and model is None and mask is None:
+            return _with_lesson(layer, head, token, nth)
         ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
         # The last trace is the one with the mask, if a mask was requested.
@@ -61,6 +63,19 @@ def view(
         return Session(Page(traces, state), list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
 
     serve_page(made, port, no_browser)
+
+
+def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: int | None) -> Session:
+    """The session that opens with an example, and has the lesson beside it."""
+    from eyeline.models import load
+    from eyeline.models.catalogue import CATALOGUE
+    from eyeline.serving import Session
+    from eyeline.views.page.lesson import lesson
+
+    model = load("minilm", progress=progress)
+    page = lesson(model=model, progress=progress)
+    page.state |= {"stop": None, **_state(page.traces[0], layer, head, token, nth), **chosen_language()}
+    return Session(page, list(CATALOGUE), (), {"minilm": model})
 
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
