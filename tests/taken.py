@@ -15,7 +15,7 @@ def taken(page: Any, kind: str) -> str:
         page: Playwright's.
         kind: "csv", "json" or "svg".
     """
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Save and share").click()
     with page.expect_download() as download:
         page.locator(".export").get_by_text(kind.upper(), exact=True).click()
     text = download.value.path().read_text("utf-8")
