@@ -1,94 +1,59 @@
-"""Rewriting dates: an encoder and a decoder that learn "3rd of March, 2021" → 2021-03-03. `python examples/dates.py`
+"""Rewriting dates: an encoder and a decoder that learn "3rd of March, 2021" → 2021-03-03. `python -m examples.dates`
 
-A small Transformer made of Eyeline's layers reads a date letter by letter, in any of seven written forms, and writes it
-letter by letter. Every letter that it writes looks at the letters that it read (cross-attention), and these weights are
+The Transformer of "Attention Is All You Need" (Vaswani et al., 2017), made small and of Eyeline's layers: the encoder
+reads a date letter by letter, in any of sixteen written forms, and the decoder writes it letter by letter, looking at
+what it wrote before (masked self-attention) and at what was read (cross-attention). The weights of the latter are
 printed at the end: while it writes the year it looks at the year, wherever that stands.
 
-It needs torch, and takes a minute or two on two cores; `--steps` makes it shorter, `--seed` another run.
+It needs torch, and takes a minute or two on two cores; `--steps` makes it shorter, `--seed` another run. `--save
+FOLDER` writes the model's files, as `eyeline explain "3rd of March, 2021" --model FOLDER` takes them, without torch.
+The known model "dates" was made so, with the steps and the seed that are usual here.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 import eyeline as el
+from examples.written_dates import (
+    END,
+    FORMS,
+    LETTERS,
+    NUMBER,
+    OTHER,
+    PARTS,
+    READ,
+    START,
+    UNKNOWN,
+    WRITTEN,
+    Example,
+    dates,
+    write,
+)
 from eyeline.torch import CrossAttention, SelfAttention
 
-PARTS = ("day", "month", "year")
-OTHER = -1
-MONTHS = [datetime.date(2000, month, 1).strftime("%B") for month in range(1, 13)]
-FIRST, LAST = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
-DIGITS = "0123456789-"
-START = len(DIGITS)  # the token before the first digit
-WRITTEN = 10  # letters of 2021-03-03
 WRITES = [2, 2, 2, 2, OTHER, 1, 1, OTHER, 0, 0]  # the part of the date that each of them belongs to
-WIDTH, HEADS = 64, 4
-FORMS = 7
-
-
-@dataclass(frozen=True)
-class Example:
-    """A date as someone might write it; the part of `PARTS` that each letter belongs to, or -1; and the answer."""
-
-    text: str
-    parts: list[int]
-    answer: str
-
-
-def write(day: datetime.date, form: int) -> Example:
-    """The date in one of the seven forms.
-
-    >>> write(datetime.date(2021, 3, 4), 6)
-    Example(text='04.03.2021', parts=[0, 0, -1, 1, 1, -1, 2, 2, 2, 2], answer='2021-03-04')
-    """
-    d, m, y = (str(day.day), 0), (MONTHS[day.month - 1], 1), (str(day.year), 2)
-    th, short = (ordinal(day.day), 0), (m[0][:3], 1)
-    dd, mm = (f"{day.day:02}", 0), (f"{day.month:02}", 1)
-    forms: list[list[tuple[str, int] | str]] = [
-        [th, " of ", m, ", ", y],
-        [m, " ", d, ", ", y],
-        [d, " ", short, " ", y],
-        [f"{day:%A}, ", d, " ", m, " ", y],
-        [short, " ", th, " ", y],
-        [y, ", ", m, " ", d],
-        [dd, ".", mm, ".", y],
-    ]
-    pieces = [(piece, OTHER) if isinstance(piece, str) else piece for piece in forms[form % FORMS]]
-    text = "".join(letters for letters, _ in pieces)
-    return Example(text, [part for letters, part in pieces for _ in letters], day.isoformat())
-
-
-def ordinal(day: int) -> str:
-    """
-    >>> ordinal(3), ordinal(11), ordinal(21)
-    ('3rd', '11th', '21st')
-    """
-    ending = "th" if 10 <= day <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{ending}"
-
-
-def dates(seed: int) -> tuple[list[datetime.date], list[datetime.date]]:
-    """Two centuries of days in random order: days for training, and 2,000 held-out days."""
-    days = [FIRST + datetime.timedelta(number) for number in range((LAST - FIRST).days + 1)]
-    random.Random(seed).shuffle(days)
-    return days[2000:], days[:2000]
+WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 128
+STEPS, RATE, SEED = 800, 2e-3, 3
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The letters to read as numbers, padded, (batch, longest); their lengths; the digits to write, (batch, 10)."""
+    """The letters to read as numbers, padded, (batch, longest); their lengths; the letters to write, (batch, 11)."""
 
     letters: Tensor
     lengths: list[int]
-    digits: Tensor
+    written: Tensor
 
 
 def gather(examples: Sequence[Example]) -> Batch:
@@ -96,73 +61,111 @@ def gather(examples: Sequence[Example]) -> Batch:
     lengths = [len(example.text) for example in examples]
     letters = torch.zeros(len(examples), max(lengths), dtype=torch.long)
     for row, example in zip(letters, examples, strict=True):
-        row[: len(example.text)] = torch.tensor(list(example.text.encode("ascii")))
-    digits = torch.tensor([[DIGITS.index(letter) for letter in example.answer] for example in examples])
-    return Batch(letters, lengths, digits)
+        row[: len(example.text)] = torch.tensor([NUMBER[letter] for letter in example.text])
+    written = torch.tensor([[*(NUMBER[letter] for letter in example.answer), NUMBER[END]] for example in examples])
+    return Batch(letters, lengths, written)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then a feed-forward layer; each adds to x, and a norm follows."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention, self.attention_norm = SelfAttention(width, heads), nn.LayerNorm(width)
+        self.feed_forward, self.output_norm = feed_forward(width), nn.LayerNorm(width)
+
+    def forward(self, x: Tensor, mask: el.Mask) -> Tensor:
+        x = self.attention_norm(x + self.attention(x, mask=mask))
+        y: Tensor = self.output_norm(x + self.feed_forward(x))
+        return y
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention to the encoder's vectors, and a feed-forward layer."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention, self.attention_norm = SelfAttention(width, heads, causal=True), nn.LayerNorm(width)
+        self.cross, self.cross_norm = CrossAttention(width, heads), nn.LayerNorm(width)
+        self.feed_forward, self.output_norm = feed_forward(width), nn.LayerNorm(width)
+
+    def forward(self, x: Tensor, context: Tensor, mask: el.Mask) -> tuple[Tensor, el.Observation]:
+        x = self.attention_norm(x + self.attention(x))
+        looked, seen = self.cross.observe(x, context, mask=mask, read=() if self.training else el.Weights())
+        x = self.cross_norm(x + looked)
+        return self.output_norm(x + self.feed_forward(x)), seen
+
+
+def feed_forward(width: int) -> nn.Module:
+    return nn.Sequential(nn.Linear(width, INNER), nn.ReLU(), nn.Linear(INNER, width))
 
 
 class Rewriter(nn.Module):
-    """Reads letters, then writes digits one by one, each from the digits before it and the letters."""
+    """Reads letters, then writes letters one by one, each from those before it and the letters that it read.
+
+    One matrix holds the letters' embeddings and, transposed, gives the logits. Source: Vaswani et al., section 3.4.
+    """
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS) -> None:
         super().__init__()
-        self.letters, self.digits = nn.Embedding(128, width), nn.Embedding(len(DIGITS) + 1, width)
-        self.read_places, self.written_places = nn.Embedding(64, width), nn.Embedding(WRITTEN, width)
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(4))
-        self.reading = SelfAttention(width, heads)
-        self.writing = SelfAttention(width, heads, causal=True)
-        self.looking = CrossAttention(width, heads)
-        self.thoughts = nn.ModuleList(thought(width) for _ in range(2))
-        self.digit = nn.Linear(width, len(DIGITS))
+        self.letters = nn.Embedding(len(LETTERS), width)
+        nn.init.normal_(self.letters.weight, std=width**-0.5)
+        self.encoder = nn.ModuleList(EncoderLayer(width, heads) for _ in range(LAYERS))
+        self.decoder = nn.ModuleList(DecoderLayer(width, heads) for _ in range(LAYERS))
+        self.register_buffer("positions", sinusoids(READ, width), persistent=False)
+
+    def embed(self, letters: Tensor) -> Tensor:
+        """Embeddings plus positions, (batch, letters, width)."""
+        width = self.letters.embedding_dim
+        x: Tensor = self.letters(letters) * width**0.5 + self.positions[: letters.shape[1]]
+        return x
 
     def read(self, batch: Batch) -> Tensor:
         """The encoded letters, (batch, letters, width)."""
-        x = self.letters(batch.letters) + self.read_places.weight[: batch.letters.shape[1]]
-        x = x + self.reading(self.norms[0](x), mask=el.Padding(batch.lengths))
-        context: Tensor = self.norms[1](x + self.thoughts[0](x))
-        return context
+        x = self.embed(batch.letters)
+        for layer in self.encoder:
+            x = layer(x, el.Padding(batch.lengths))
+        return x
 
     def write(self, context: Tensor, batch: Batch, before: Tensor) -> tuple[Tensor, el.Observation]:
-        """The logits of the digit after each one in `before`, (batch, digits, 11); the observation of the letters."""
-        x = self.digits(before) + self.written_places.weight[: before.shape[1]]
-        x = x + self.writing(self.norms[2](x))
-        read = () if self.training else (el.Weights(),)
-        looked, seen = self.looking.observe(self.norms[3](x), context, mask=el.Padding(keys=batch.lengths), read=read)
-        x = x + looked
-        digits: Tensor = self.digit(x + self.thoughts[1](x))
-        return digits, seen
+        """The logits of the letter after each one in `before`, (batch, letters, 70); the last layer's look."""
+        x = self.embed(before)
+        for layer in self.decoder:
+            x, seen = layer(x, context, el.Padding(keys=batch.lengths))
+        return x @ self.letters.weight.T, seen
 
     def forward(self, batch: Batch) -> tuple[Tensor, el.Observation]:
-        """The logits of every digit, given the true digits before it."""
-        start = torch.full((len(batch.lengths), 1), START)
-        return self.write(self.read(batch), batch, torch.cat([start, batch.digits[:, :-1]], 1))
+        """The logits of every letter, given the true letters before it."""
+        start = torch.full((len(batch.lengths), 1), NUMBER[START])
+        return self.write(self.read(batch), batch, torch.cat([start, batch.written[:, :-1]], 1))
 
     @torch.no_grad()
     def rewrite(self, batch: Batch) -> list[str]:
-        """The dates, each digit given the digits that the model wrote before."""
+        """The dates, each letter given the letters that the model wrote before."""
         context = self.read(batch)
-        written = torch.full((len(batch.lengths), 1), START)
+        written = torch.full((len(batch.lengths), 1), NUMBER[START])
         for _ in range(WRITTEN):
-            digits, _ = self.write(context, batch, written)
-            written = torch.cat([written, digits[:, -1:].argmax(-1)], 1)
-        return ["".join(DIGITS[digit] if digit < START else "?" for digit in row) for row in written[:, 1:].tolist()]
+            logits, _ = self.write(context, batch, written)
+            written = torch.cat([written, logits[:, -1:].argmax(-1)], 1)
+        return ["".join(LETTERS[number] for number in row).split(END)[0] for row in written[:, 1:].tolist()]
 
 
-def thought(width: int) -> nn.Module:
-    """A feed-forward layer."""
-    return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+def sinusoids(positions: int, width: int) -> Tensor:
+    """The positions' vectors, (positions, width): sines and cosines of 1 to 1/10000 radians a position, by turns."""
+    angles = torch.arange(positions)[:, None] * 10_000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()
 
 
 def train(model: Rewriter, days: Sequence[datetime.date], steps: int, seed: int = 0, show: bool = False) -> list[float]:
     """Train on 128 dates a step; returns the loss of each step."""
     chance = random.Random(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, steps, pct_start=0.1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, steps, pct_start=0.1)
     losses = []
     model.train()
     for step in range(steps):
         batch = gather([write(day, chance.randrange(FORMS)) for day in chance.choices(days, k=128)])
-        loss = nn.functional.cross_entropy(model(batch)[0].flatten(0, 1), batch.digits.flatten())
+        loss = nn.functional.cross_entropy(model(batch)[0].flatten(0, 1), batch.written.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -174,11 +177,43 @@ def train(model: Rewriter, days: Sequence[datetime.date], steps: int, seed: int 
     return losses
 
 
+def save(model: Rewriter, folder: Path) -> None:
+    """Write the model's files: weights in float16, to which the model's own are rounded first."""
+    from safetensors.torch import save_file
+    from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers
+    from tokenizers.models import WordLevel
+
+    folder.mkdir(parents=True, exist_ok=True)
+    model.load_state_dict({name: weights.half().float() for name, weights in model.state_dict().items()})
+    halves = {name: weights.half().contiguous() for name, weights in model.state_dict().items()}
+    save_file(halves, folder / "model.safetensors")
+    tokenizer = Tokenizer(WordLevel(NUMBER, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")  # every letter by itself
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = {
+        "model_type": "eyeline-encoder-decoder",
+        "vocab_size": len(LETTERS),
+        "d_model": model.letters.embedding_dim,
+        "encoder_layers": LAYERS,
+        "decoder_layers": LAYERS,
+        "num_attention_heads": model.encoder[0].attention.heads,
+        "intermediate_size": INNER,
+        "max_position_embeddings": READ,
+        "hidden_act": "relu",
+        "layer_norm_eps": model.encoder[0].output_norm.eps,
+        "decoder_start_token_id": NUMBER[START],
+        "eos_token_id": NUMBER[END],
+        "max_length": WRITTEN,
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
 @torch.no_grad()
 def looks(model: Rewriter, examples: Sequence[Example]) -> Tensor:
-    """The weight of each written letter on each part of the date, (10, 3): means over the examples and heads."""
+    """The weight of each written letter on each part of the date, (11, 3): means over the examples and heads."""
     batch = gather(examples)
-    weights = model(batch)[1].weights.mean(1)  # (batch, 10, letters)
+    weights = model(batch)[1].weights.mean(1)  # (batch, 11, letters)
     parts = torch.full(batch.letters.shape, OTHER)
     for row, example in zip(parts, examples, strict=True):
         row[: len(example.parts)] = torch.tensor(example.parts)
@@ -193,7 +228,7 @@ def picture(model: Rewriter, example: Example) -> str:
     shares = looks(model, [example])
     indent = " " * 4
     lines = [f"{indent}{example.text}" + "".join(f"{part:>7}" for part in PARTS)]
-    for letter, row, parts in zip(example.answer, weights, shares, strict=True):
+    for letter, row, parts in zip(example.answer, weights, shares, strict=False):  # not the end
         shades = "".join(" ░▒▓█"[min(round(float(share) * 5), 4)] for share in row)
         lines.append(f"  {letter} {shades}" + "".join(f"{float(share):>7.0%}" for share in parts))
     return "\n".join(lines)
@@ -201,8 +236,9 @@ def picture(model: Rewriter, example: Example) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description="An encoder and a decoder that learn to rewrite dates.")
-    options.add_argument("--steps", type=int, default=400, help="of 128 dates each")
-    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--steps", type=int, default=STEPS, help="of 128 dates each")
+    options.add_argument("--seed", type=int, default=SEED)
+    options.add_argument("--save", type=Path, metavar="FOLDER", help="write the model's files there")
     asked = options.parse_args()
     el.set_threads(torch.get_num_threads())
     torch.manual_seed(asked.seed)
@@ -213,6 +249,8 @@ def main() -> None:
     train(model, learned, asked.steps, asked.seed, show=True)
     print(f"  in {time.perf_counter() - start:.0f} s")
 
+    if asked.save is not None:
+        save(model, asked.save)
     examples = [write(day, number) for number, day in enumerate(held_out)]
     written = model.rewrite(gather(examples))
     right = sum(example.answer == answer for example, answer in zip(examples, written, strict=True))

@@ -214,7 +214,7 @@ class Opener:
 
 
 #: The page's views.
-VIEWS = ("sentence", "steps", "matrix", "overview", "compare")
+VIEWS = ("sentence", "steps", "matrix", "overview", "compare", "toy")
 
 _SETTLED = """(quiet) => new Promise((done) => {
   const frame = document.querySelector(".eyeline");

@@ -10,12 +10,12 @@ import sys
 import pytest
 import torch
 
-from examples import dates, recall
+from examples import dates, recall, written_dates
 
 DAYS = [datetime.date(1999, 12, 31), datetime.date(2021, 3, 3), datetime.date(1900, 1, 11)]
 
 
-@pytest.mark.parametrize("form", range(dates.FORMS))
+@pytest.mark.parametrize("form", range(written_dates.FORMS))
 @pytest.mark.parametrize("day", DAYS)
 def test_each_letter_of_a_date_is_said_to_belong_where_it_does(day, form):
     example = dates.write(day, form)
@@ -23,7 +23,7 @@ def test_each_letter_of_a_date_is_said_to_belong_where_it_does(day, form):
     assert len(example.parts) == len(example.text)
     said = ["".join(c for c, part in zip(example.text, example.parts, strict=True) if part == at) for at in range(3)]
     assert said[0].rstrip("stndrh").lstrip("0") == str(day.day)
-    assert said[1] in (f"{day:%B}", f"{day:%b}", f"{day:%m}")
+    assert said[1].capitalize() in (f"{day:%B}", f"{day:%b}", f"{day:%m}", str(day.month))
     assert said[2] == str(day.year)
 
 
@@ -31,7 +31,14 @@ def test_dates_to_learn_from_and_held_out_are_apart():
     learned, held_out = dates.dates(seed=0)
     assert len(held_out) == 2000
     assert not set(learned) & set(held_out)
-    assert len(set(learned) | set(held_out)) == (dates.LAST - dates.FIRST).days + 1
+    assert len(set(learned) | set(held_out)) == (written_dates.LAST - written_dates.FIRST).days + 1
+
+
+def test_every_letter_of_every_form_is_one_that_the_model_knows():
+    texts = [dates.write(day, form).text for day in DAYS for form in range(written_dates.FORMS)]
+    assert len(set(texts)) > 80
+    assert set("".join(texts)) <= set(dates.LETTERS)
+    assert max(map(len, texts)) <= dates.READ
 
 
 def test_the_dates_are_learned_and_drawn():
@@ -42,10 +49,10 @@ def test_the_dates_are_learned_and_drawn():
     examples = [dates.write(day, form) for form, day in enumerate(DAYS)]
     batch = dates.gather(examples)
     digits, seen = model(batch)
-    assert digits.shape == (3, 10, len(dates.DIGITS))
-    assert seen.weights.shape == (3, 2, 10, max(batch.lengths))
-    assert all(len(answer) == 10 for answer in model.rewrite(batch))
-    assert dates.looks(model, examples).shape == (10, 3)
+    assert digits.shape == (3, dates.WRITTEN, len(dates.LETTERS))
+    assert seen.weights.shape == (3, 2, dates.WRITTEN, max(batch.lengths))
+    assert all(len(answer) <= dates.WRITTEN * len("[START]") for answer in model.rewrite(batch))
+    assert dates.looks(model, examples).shape == (dates.WRITTEN, 3)
     lines = dates.picture(model, examples[0]).splitlines()
     assert lines[0].startswith("    31st of December, 1999")
     assert [line[2] for line in lines[1:]] == list("1999-12-31")

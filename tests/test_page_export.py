@@ -43,7 +43,7 @@ def shown(page_of):
 def taken(page, kind):
     """The bytes of a file that the page makes, and its name."""
     if not page.get_by_role("dialog").is_visible():
-        page.get_by_role("button", name="Take it away", exact=True).click()
+        page.get_by_role("button", name="Save and share", exact=True).click()
     with page.expect_download() as waited:
         page.get_by_role("button", name=f"as {kind.upper()}").click()
     return waited.value.path().read_bytes(), waited.value.suggested_filename
@@ -57,9 +57,11 @@ def test_numbers_as_csv_are_the_librarys(shown):
     trace = pages.trace("time flies like an arrow", pieces=1, mask=Causal(), special=False)
     page = shown(trace, "view=matrix head=1 special=shown layer=0")
     data, name = taken(page, "csv")
-    assert name == "eyeline-matrix-L0H1-time-flies-like-an-arrow.csv"
+    assert name == "eyeline-matrix-random-L0H1-time-flies-like-an-arrow.csv"
     assert data.count(b"\r\n") == data.count(b"\n") == 6
-    head, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
+    whole = list(csv.reader(io.StringIO(data.decode("utf-8"), newline="")))
+    first = len(whole[0]) - 6  # the columns that say what the numbers are of
+    head, *rows = [row[first:] for row in whole]
     assert head == ["query", "0 time", "1 flies", "2 like", "3 an", "4 arrow"]
     weights = trace.weights(0, 1)
     for place, row in enumerate(rows):
@@ -84,8 +86,9 @@ def test_only_the_cells_that_are_seen_are_taken(shown):
     page = shown(pages.trace(pages.words(40), pieces=1), "view=matrix box=10,5,16,11")
     data, _ = taken(page, "csv")
     rows = list(csv.reader(io.StringIO(data.decode("utf-8"))))
-    assert [row[0].split()[0] for row in rows[1:]] == [str(number) for number in range(11, 17)]
-    assert [one.split()[0] for one in rows[0][1:]] == [str(number) for number in range(6, 12)]
+    first = rows[0].index("query")
+    assert [row[first].split()[0] for row in rows[1:]] == [str(number) for number in range(11, 17)]
+    assert [one.split()[0] for one in rows[0][first + 1 :]] == [str(number) for number in range(6, 12)]
 
 
 def test_csv_quotes_and_runs_no_formula(shown):
@@ -96,9 +99,9 @@ def test_csv_quotes_and_runs_no_formula(shown):
         [[-1.5, None, "=HYPERLINK(1)", 0.1 + 0.2, "plain", "5", "", "\tx"]],
     )
     read = list(csv.reader(io.StringIO(text, newline="")))
-    assert read[0] == ["'=1+1", "a,b", 'say "so"', "two\nlines", "'-ing", "'+1", "'@x", " edge "]
-    assert read[1] == ["-1.5", "", "'=HYPERLINK(1)", "0.3", "plain", "5", "", "'\tx"]
-    assert text.startswith('\'=1+1,"a,b","say ""so""","two\nlines",')
+    assert read[0] == ["version", "'=1+1", "a,b", 'say "so"', "two\nlines", "'-ing", "'+1", "'@x", " edge "]
+    assert read[1] == ["9", "-1.5", "", "'=HYPERLINK(1)", "0.3", "plain", "5", "", "'\tx"]
+    assert text.startswith('version,\'=1+1,"a,b","say ""so""","two\nlines",')
 
 
 def written(page, columns, rows):
@@ -111,9 +114,10 @@ def written(page, columns, rows):
     # In a page of its own, whose policy lets a module be loaded from data.
     other = page.context.new_page()
     other.goto("about:blank")
+    nowhere = {"places": [], "changes": {}, "quantity": None, "unit": None, "special": None, "version": "9"}
     return other.evaluate(
-        "async ([module, numbers]) => (await import(`data:text/javascript;base64,${module}`)).csv(numbers)",
-        [module, {"columns": columns, "rows": rows}],
+        "async ([module, about, table]) => (await import(`data:text/javascript;base64,${module}`)).csv(about, table)",
+        [module, nowhere, {"columns": columns, "rows": rows}],
     )
 
 
@@ -163,11 +167,11 @@ def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
     assert len(name) < 100
     rows = list(csv.reader(io.StringIO(data.decode("utf-8"), newline="")))
     assert len({len(row) for row in rows}) == 1
-    assert len(rows) == len(rows[0])
+    assert len(rows) == len(rows[0]) - rows[0].index("query")
     assert page.evaluate("window.ran") is None
 
 
-@pytest.mark.parametrize("view", ["sentence", "overview", "matrix", "steps", "compare"])
+@pytest.mark.parametrize("view", ["sentence", "steps", "matrix", "overview", "compare"])
 def test_every_view_is_taken_away_in_all_kinds(shown, view):
     trace = pages.trace("one </text><script>window.ran=1</script> & 'two' =3", pieces=1)
     page = shown(trace, f"view={view} layer=0 head=1 token=2")
@@ -179,7 +183,7 @@ def test_every_view_is_taken_away_in_all_kinds(shown, view):
     assert len(rows) > 3
     assert not [one for row in rows for one in row if one[:1] in ("=", "@", "+")]
     found = json.loads(taken(page, "json")[0])
-    assert found["columns"] == [one.removeprefix("'") for one in rows[0]]
+    assert rows[0][-len(found["columns"]) :] == [f"'{one}" if one[0] in "=@+" else one for one in found["columns"]]
     assert len(found["rows"]) == len(rows) - 1
     assert page.evaluate("window.ran") is None
 
@@ -218,7 +222,7 @@ def test_words_and_the_state_in_python_have_the_same_numbers(page_of):
 
 def test_words_that_say_nothing_are_told_so(shown):
     page = shown()
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Save and share").click()
     page.get_by_role("textbox", name="Paste words or a link").fill("lorem ipsum = 5")
     page.get_by_role("button", name="Restore").click()
     assert page.get_by_role("status").inner_text() == "These words name no setting of this page."
@@ -228,7 +232,7 @@ def test_words_that_say_nothing_are_told_so(shown):
 def test_a_copy_that_is_refused_is_said_and_the_words_are_selected(shown):
     page = shown(words="view=matrix token=2")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Save and share").click()
     page.get_by_role("button", name="Copy: Words").click()
     page.get_by_role("status").get_by_text("press Ctrl+C").wait_for()
     assert page.evaluate("document.activeElement.value.slice(0, document.activeElement.selectionEnd)") == (
@@ -238,7 +242,7 @@ def test_a_copy_that_is_refused_is_said_and_the_words_are_selected(shown):
 
 def test_a_copy_is_in_the_clipboard(shown):
     page = shown(words="view=matrix token=2", permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Save and share").click()
     page.get_by_role("button", name="Copy: Link").click()
     page.get_by_role("status").get_by_text("Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
@@ -247,17 +251,17 @@ def test_a_copy_is_in_the_clipboard(shown):
 def test_too_many_cells_for_a_table_are_refused_in_words(shown):
     trace = pages.trace(pages.words(2100), pieces=1, heads=1, layers=1, head_dim=2, value_dim=None)
     page = shown(trace)
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Save and share").click()
     page.get_by_role("button", name="as CSV").click()
     page.get_by_role("status").get_by_text("too many cells").wait_for()
 
 
 def test_the_dialog_is_reached_and_left_by_keyboard(shown):
     page = shown()
-    opener = page.get_by_role("button", name="Take it away")
+    opener = page.get_by_role("button", name="Save and share")
     opener.focus()
     page.keyboard.press("Enter")
-    assert page.get_by_role("dialog", name="Take it away").is_visible()
+    assert page.get_by_role("dialog", name="Save and share").is_visible()
     page.keyboard.press("2")  # the page's own keys rest
     assert "view=matrix" in words_of(page)
     page.keyboard.press("Escape")

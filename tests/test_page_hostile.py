@@ -34,7 +34,7 @@ def test_every_view_of_a_hostile_text_is_inert(page_of, kind):
         if view == "sentence":
             words = [printable(word) for word in text.split(" ") if word]
             assert [token.text_content() for token in shown.locator(".token").all()] == words
-    shown.get_by_role("button", name="Take it away").click()
+    shown.get_by_role("button", name="Save and share").click()
     settled(shown)
     inert(shown)
 

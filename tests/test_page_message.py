@@ -155,7 +155,11 @@ PICTURE = {**HEAD, "kind": "picture", "queries": [0, 7], "keys": [0, 7], "rows":
         ([], "request", "request must be an object, got list"),
         ({**HEAD, "id": "1"}, "id", "id must be a number, got '1'"),
         ({**HEAD, "id": math.nan}, "id", "id must be a number, got nan"),
-        ({**HEAD, "kind": "weights"}, "kind", "kind must be one of head, overview, picture, projections, got 'weights'"),
+        (
+            {**HEAD, "kind": "weights"},
+            "kind",
+            "kind must be one of head, nearest, overview, .*, got 'weights'",
+        ),
         ({**HEAD, "kind": ["head"]}, "kind", "kind must be one of"),
         ({**HEAD, "trace": 1}, "trace", "trace must be a whole number from 0 to 0, got 1"),
         ({**HEAD, "trace": -1}, "trace", "trace must be a whole number from 0 to 0, got -1"),

@@ -33,7 +33,7 @@ def opened(started, open_page):
     def open_at(served, **options):
         address = f"http://{served.host}/"
         page = open_page(address, within=(address,), **options)
-        page.wait_for_selector(".prompt")
+        page.wait_for_selector(".prompt", state="attached")
         return page
 
     return open_at
@@ -111,7 +111,7 @@ def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
 def test_every_view_and_what_is_taken_away_work_under_the_servers_policy(opened, served, view, text):
     page = opened(served, words=f"view={view} token=1")
     expect(page.get_by_role("tabpanel")).to_contain_text(text)
-    press(page, "Take it away")
+    press(page, "Save and share")
     for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("CSV", b""), ("JSON", b"{")):
         with page.expect_download() as download:
             page.locator("dialog button", has_text=re.compile(f"^{kind}$")).click()
@@ -126,8 +126,10 @@ def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, tiny_tr
     picker = page.get_by_label("Model", exact=True)
     assert picker.locator("option").all_text_contents() == ["tiny", "other"]
     picker.select_option("other")
+    page.locator(".prompt summary").click()
     page.get_by_label("without ÷ √d").check()
     page.get_by_label("no looking ahead").check()
+    expect(page.locator(".prompt summary")).to_have_text("changed (2)")
     press(page, "Run")
     # The model is a decoder, which looks ahead in no case.
     expect(chosen(page)).to_have_text(f"{TEXT} (without ÷ √d)")
@@ -258,6 +260,7 @@ def test_an_exported_file_offers_no_running(page_of, tiny_trace):
 def test_it_speaks_vietnamese_and_keeps_what_was_typed_and_chosen(opened, served):
     page = opened(served)
     field(page).fill(NEW)
+    page.locator(".prompt summary").click()
     page.get_by_label("without ÷ √d").check()
     page.get_by_label("Language").select_option("vi")
     expect(page.get_by_label("Gõ một câu")).to_have_value(NEW)
@@ -333,5 +336,7 @@ def test_a_server_that_has_ended_is_said_so(opened, open_page, tiny_trace, tiny_
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_panel_fits(opened, served, width):
     page = opened(served, width=width)
+    if width == 390:
+        page.get_by_role("button", name="Controls").click()
     expect(field(page)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -445,7 +445,7 @@ def test_the_state_comes_back_from_its_words(walk):
 
 def test_another_text_begins_anew(walk):
     page = walk(Page([pages.trace(TEXT), pages.trace("fruit flies")]), words="token=2 key=4 removed=4")
-    page.locator(".pickers").get_by_label("Text").select_option(index=1)
+    page.locator(".controls").get_by_label("Text").select_option(index=1)
     expect(page.locator(".steps h2 .word")).to_have_text("fruit")
     assert page.locator("[data-step='2'] input:not(:checked)").count() == 0
 

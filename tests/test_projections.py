@@ -173,7 +173,7 @@ def test_a_damaged_files_inputs_are_refused(trace, tmp_path, entry, message):
 
 def arrays(reply, buffers):
     """The arrays of a reply, by name."""
-    kinds = {name: "<f2" if reply["dtype"] == "float16" else "<f4" for name in reply["arrays"]}
+    kinds = dict.fromkeys(reply["arrays"], "<f2" if reply["dtype"] == "float16" else "<f4")
     kinds |= {"lengths": "<f4", "rotary": "<f4"}
     named = zip(reply["arrays"], buffers, strict=True)
     return {name: np.frombuffer(data, kinds[name]).reshape(reply["shapes"][name]) for name, data in named}

@@ -20,7 +20,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, explain, heads, rollout
+    from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
     from eyeline.traces import Trace, load_trace, record
@@ -65,6 +65,7 @@ __all__ = [
     "record",
     "rollout",
     "set_threads",
+    "toy",
     "view",
     "watch",
 ]
@@ -83,6 +84,7 @@ _LATER = {
     "load_trace": "traces",
     "record": "traces",
     "rollout": "answers",
+    "toy": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }

@@ -1,8 +1,10 @@
 """Questions about a text: which words a token looks at, how the same word differs between two sentences, which words
 contribute to a token, and what every head of a model does.
 
-`explain`, `compare`, `rollout` and `heads` record one run of a model and compute their answers from its trace:
-`Explanation`, `Comparison`, `Rollout` and `Heads`, frozen dataclasses that render themselves as JSON. They print
+`toy` computes attention on a few small numbers, without a model. The others,
+`explain`, `compare`, `rollout` and `heads`, record one run of a model and compute their answers from its trace:
+`Explanation` (of an encoder-decoder, `EncoderDecoderExplanation`), `Comparison`, `Rollout` and `Heads`, frozen
+dataclasses that render themselves as JSON. They print
 themselves once `eyeline.views.attach` is imported, which `eyeline.explain` and the others do. This room imports the
 rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
 """
@@ -13,20 +15,25 @@ from eyeline.answers.answer import Answer, Renderers
 from eyeline.answers.attention_rollout import Rollout, rollout
 from eyeline.answers.behaviour import Heads, heads
 from eyeline.answers.comparison import Comparison, compare
+from eyeline.answers.encoder_decoder import EncoderDecoderExplanation
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError
+from eyeline.answers.toy_attention import Toy, toy
 
 __all__ = [
     "Answer",
     "Comparison",
+    "EncoderDecoderExplanation",
     "Explanation",
     "Heads",
     "QuestionError",
     "Renderers",
     "Rollout",
+    "Toy",
     "compare",
     "explain",
     "heads",
     "rollout",
+    "toy",
 ]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from eyeline.answers import unit_weights
 from eyeline.answers.answer import PYTHON_ONLY, Answer
 from eyeline.answers.entries import (
     LayerCosine,
@@ -24,14 +25,15 @@ from eyeline.answers.entries import (
     unit_entries,
     unknown_text,
 )
-from eyeline.answers.question import QuestionError, Selection, asked_model, positive, read_text, where
-from eyeline.answers.unit_weights import Array, cosine, from_tokens, shares
+from eyeline.answers.question import QuestionError, Selection, asked_model, check_special, positive, read_text, where
+from eyeline.answers.unit_weights import Array, cosine, from_tokens
 from eyeline.answers.vectors import hidden_units, mean_vectors
 from eyeline.answers.word_search import FoundWord, find
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.readouts import Weights
 from eyeline.traces import Keep, TextModel, Trace, TraceError, record_text
+from eyeline.traces.keep import short
 from eyeline.traces.text_model import AnyModel
 from eyeline.words import worded
 
@@ -44,7 +46,8 @@ class CompareQuestion:
         token: the word.
         layer, head: the attention shown is that of this layer and head, counted from 0; `head` is None for the mean of
             all.
-        special: whether special tokens, and a decoder's first token, are drawn too.
+        special: whether special tokens, and a decoder's first token, are drawn one by one.
+        shares: whether the drawn numbers are shares of the words alone, and not weights.
         top: the largest number of words drawn; None for a number that fits.
     """
 
@@ -52,6 +55,7 @@ class CompareQuestion:
     layer: int
     head: int | None
     special: bool
+    shares: bool
     top: int | None
 
 
@@ -99,8 +103,8 @@ class Side:
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of the total on the drawn words, the lengths of the bars; they sum to 1."""
-        return shares(self.weights, self.shown)
+        """`weights` as shares of the total on the drawn words, which sum to 1: what is drawn with `shares=True`."""
+        return unit_weights.shares(self.weights, self.shown)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +139,7 @@ def compare(
     layer: int | None = None,
     head: int | None = None,
     special: bool = False,
+    shares: bool = False,
     top: int | None = None,
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
@@ -151,7 +156,7 @@ def compare(
         nth_a, nth_b: as `nth`, for one sentence.
         layer: show the attention of this layer, counted from 0; the last if not given.
         head: show this head, counted from 0; the mean over all if not given.
-        special: show special tokens among the words instead of setting them aside; with a decoder, the first word too.
+        special, shares: as for `explain`.
         top, model, tokenizer, kind: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
         layer_done: called after each layer with the number of finished layers and of all layers.
@@ -171,6 +176,7 @@ def compare(
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if isinstance(text, str) and not text.strip():
             raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
+    check_special(special, shares)
     runs_on = asked_model(model, tokenizer, kind, None, progress)
     where(runs_on, layer, head)
     asked = [("A", "text_a", text_a, nth_a), ("B", "text_b", text_b, nth_b)]
@@ -187,7 +193,8 @@ def compare(
     sides, vectors = [], []
     for name, read, units, found in ready:
         queries = found.tokens(units)
-        trace = record_text(runs_on, read, keep=Keep(vectors=queries, changed_scores=True), layer_done=layer_done)
+        keep = Keep(vectors=short(len(read.tokens), queries), changed_scores=True)
+        trace = record_text(runs_on, read, keep=keep, layer_done=layer_done)
         place = where(trace.model, layer, head)
         sides.append(_side(trace, name, read.tokens, units, found, place, special))
         own = mean_vectors(trace, queries)
@@ -200,7 +207,7 @@ def compare(
             )
         vectors.append(own)
     first, second = sides
-    question = CompareQuestion(first.token, place.layer, place.head, special, positive("top", top))
+    question = CompareQuestion(first.token, place.layer, place.head, special, shares, positive("top", top))
     cosines = layer_cosines(cosine(*vectors))
     return Comparison(model_entry(trace), trace.kind == "decoder", question, cosines, (first, second))
 

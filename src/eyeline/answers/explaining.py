@@ -19,10 +19,20 @@ from eyeline.answers.entries import (
     unit_matrix,
     unknown_text,
 )
+from eyeline.answers.explaining_parts import PartsQuestion, RecordedPart, explain_parts, recorded_parts
 from eyeline.answers.explanation import ExplainedRun, ExplainQuestion, Explanation
 from eyeline.answers.generation import asked, check_room, generated
 from eyeline.answers.head_steps import head_steps
-from eyeline.answers.question import QuestionError, Selection, asked_model, named_mask, positive, read_text, where
+from eyeline.answers.question import (
+    QuestionError,
+    Selection,
+    asked_model,
+    check_special,
+    named_mask,
+    positive,
+    read_text,
+    where,
+)
 from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
 from eyeline.answers.vectors import hidden_units, mean_vectors
 from eyeline.answers.word_search import FoundWord, find
@@ -30,8 +40,10 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
-from eyeline.traces.keep import keep_of
+from eyeline.traces.keep import SHORT, keep_of, short
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 def explain(
@@ -44,6 +56,7 @@ def explain(
     steps: bool = False,
     pieces: bool = False,
     special: bool = False,
+    shares: bool = False,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     generate: int | None = None,
@@ -54,7 +67,7 @@ def explain(
     keep: Sequence[str] = (),
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
-    kind: Literal["encoder", "decoder"] | None = None,
+    kind: Literal["encoder", "decoder", "cross"] | None = None,
     target: str | None = None,
     progress: Callable[[str], None] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
@@ -72,8 +85,9 @@ def explain(
             one word.
         pieces: show the tokenizer's pieces instead of words. Over keys, a word's weight is the sum over its pieces;
             over queries, the mean.
-        special: show special tokens ([CLS], [SEP]) among the words instead of setting them aside; with a decoder, the
+        special: draw special tokens ([CLS], [SEP]) one by one, and not as one part of the row; with a decoder, the
             first word too.
+        shares: draw shares of the words alone, which sum to 1, and not weights: special tokens are left out.
         mask: "causal" (no looking ahead) or any mask: the model runs as trained, and again with it.
         scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
         generate: the number of tokens that a decoder generates; `token` may be one of them.
@@ -87,15 +101,17 @@ def explain(
         model: a name from the catalogue, a folder, or a loaded model of Eyeline's or of transformers. A folder whose
             family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
         tokenizer: the tokenizer of a model of transformers.
-        kind: for an encoder-decoder, the part to explain: "encoder", the text's self-attention (the default); or
-            "decoder", that of its answer, which then is the text.
-        target: the answer, for an encoder-decoder with kind="decoder"; the model's own if not given.
+        kind: for an encoder-decoder, the part to explain: "encoder", the text's self-attention; "decoder", that of its
+            answer, which then is the text; or "cross", all three, with `token` a word of the answer. The default is
+            "encoder" with a model of transformers; with Eyeline's own it is all three, with `token` a word of either.
+        target: the answer, for an encoder-decoder with kind="decoder" or "cross"; the model's own if not given.
         progress: called with a line of text at each step of fetching a model.
         layer_done: called after each layer with the number of finished layers and of all layers.
         said: called with each piece of generated text.
 
     Returns:
-        `Explanation`, which prints itself, and draws itself in a notebook.
+        `Explanation`, which prints itself, and draws itself in a notebook; an `EncoderDecoderExplanation` if it is of
+        all three parts of an encoder-decoder.
 
     Raises:
         TraceError: if a model of transformers is given without its tokenizer, or with an argument that it doesn't take.
@@ -103,10 +119,12 @@ def explain(
         ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> seen = explain("time flies like an arrow", "flies")
-    >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
-    {'time': 0.32, 'flies': 0.27, 'like': 0.1, 'an': 0.1, 'arrow': 0.21}
+    >>> dict(zip(seen.words, seen.weights.round(2).tolist()))
+    {'time': 0.17, 'flies': 0.14, 'like': 0.06, 'an': 0.05, 'arrow': 0.11}
     >>> explain("The capital of France is", generate=1, model="smollm2").text
     'The capital of France is Paris'
+    >>> explain("3rd of March, 2021", model="dates").written
+    '2021-03-03'
     """
     asked_mask, mask_name = named_mask(mask)
     if steps and token is None:
@@ -115,24 +133,55 @@ def explain(
         )
     if nth is not None and token is None:
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+    check_special(special, shares)
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
-    runs_on = asked_model(model, tokenizer, kind, target, progress)
+    runs_on = asked_model(model, tokenizer, "decoder" if kind == "cross" else kind, target, progress)
+    if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
+        if wanted is not None:
+            raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
+        changes = {"mask": asked_mask, "scale": scale}
+        for change in (change for change, value in changes.items() if value is not None):
+            raise QuestionError(
+                f"{change} must be left out with all parts of an encoder-decoder, got one",
+                'kind="encoder" takes it',
+                "--kind encoder takes it",
+            )
+        parts = recorded_parts(runs_on, text, keep_of(keep, Keep(vectors="all", changed_scores=True)), layer_done)
+
+        def explain_part(part: RecordedPart, word: str | None, which: int | None) -> Explanation:
+            return explain(
+                text,
+                word,
+                nth=which,
+                layer=layer,
+                head=head,
+                steps=steps and word is not None,
+                pieces=pieces,
+                special=special,
+                top=top,
+                keep=keep,
+                model=part,
+            )
+
+        question = PartsQuestion(token, nth, layer, head, pieces, special, steps, only_written=kind == "cross")
+        return explain_parts(parts, runs_on, question, explain_part)
     where(runs_on, layer, head)
     kept = keep_of(["input", *keep] if steps else keep, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
     prompt = read = read_text(runs_on, text)
     continued = None
     if wanted is not None:
         check_room(runs_on, prompt.tokens, wanted.count)
-        vectors: Literal["all"] | None = None if token is None else "all"
+        everything = token is not None or len(prompt.tokens) + wanted.count <= SHORT
+        vectors: Literal["all"] | None = "all" if everything else None
         continued = runs_on.go_on(prompt, wanted.count, wanted.choice, replace(kept, vectors=vectors), said)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
-    kept = replace(kept, vectors=None if found is None else found.tokens(units))
+    kept = replace(kept, vectors=short(len(tokens), None if found is None else found.tokens(units)))
     trace = None if continued is None else continued.trace
     traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
     place = where(traces[0].model, layer, head)
@@ -168,6 +217,7 @@ def explain(
             place.head,
             "piece" if pieces else "word",
             special,
+            shares,
             mask_name,
             top,
         ),

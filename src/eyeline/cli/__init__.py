@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from eyeline import words
-from eyeline.cli import bench, compare, doctor, embed, explain, heads, models, view
+from eyeline.cli import bench, compare, doctor, embed, explain, heads, lesson, models, toy, view
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
@@ -27,6 +27,8 @@ app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
 app.command("heads")(heads.heads)
 app.command("view")(view.view)
+app.command("lesson")(lesson.lesson)
+app.command("toy")(toy.toy)
 app.command("embed")(embed.embed)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")

@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, KeepHeads, Layer, Mask, ModelName, Nth, Special, Text, Top
+from eyeline.cli.options import (
+    AsJson,
+    Half,
+    Head,
+    Html,
+    KeepHeads,
+    Layer,
+    Mask,
+    ModelName,
+    Nth,
+    Part,
+    Shares,
+    Special,
+    Text,
+    Top,
+)
 from eyeline.cli.progress import TextShown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
@@ -26,6 +41,7 @@ def explain(
     ] = False,
     pieces: Annotated[bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not whole words.")] = False,
     special: Special = False,
+    shares: Shares = False,
     top: Top = None,
     mask: Mask = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
@@ -43,6 +59,7 @@ def explain(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed draws the same.", show_default=False)] = None,
     model: ModelName = "minilm",
+    kind: Part = None,
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the picture's numbers as CSV, in UTF-8.")] = False,
     png: Annotated[
@@ -73,6 +90,7 @@ def explain(
                 layer=layer,
                 pieces=pieces,
                 special=special,
+                shares=shares,
                 top=top,
                 model=model,
                 progress=progress,
@@ -91,6 +109,7 @@ def explain(
             steps=steps,
             pieces=pieces,
             special=special,
+            shares=shares,
             mask="causal" if mask else None,
             scale=1.0 if no_scale else None,
             generate=generate,
@@ -100,6 +119,7 @@ def explain(
             top=top,
             keep=() if html is None else ["input", *(keep or ())],
             model=model,
+            kind=None if kind is None else kind.value,
             progress=progress,
             layer_done=layer_done,
             said=said,

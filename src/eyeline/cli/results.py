@@ -13,7 +13,7 @@ from eyeline.cli.progress import progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Explanation, Heads
+    from eyeline.answers import Explanation, Heads, Toy
     from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
@@ -65,7 +65,7 @@ def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> N
     progress(f"wrote {html}")
 
 
-def print_csv(answer: Explanation | Heads) -> None:
+def print_csv(answer: Explanation | Heads | Toy) -> None:
     """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(answer.to_csv().encode())
@@ -77,7 +77,10 @@ def print_json(answer: Answer) -> None:
 
 
 def draw(answer: RenderableType) -> None:
-    """Draw a result in the terminal."""
+    """Draw a result in the terminal; its advice names options of the command."""
     from rich.console import Console
 
-    Console(highlight=False).print(answer)
+    from eyeline.views.advice import on_command_line
+
+    with on_command_line():
+        Console(highlight=False).print(answer)

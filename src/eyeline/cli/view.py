@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from eyeline.cli.browser import serve_page
 from eyeline.cli.mistakes import mistake
-from eyeline.cli.options import Mask, Nth
+from eyeline.cli.options import Mask, NoBrowser, Nth, Port
 from eyeline.cli.progress import layers_shown, progress
 from eyeline.cli.results import chosen_language
 from eyeline.cli.texts import text_or_stdin
 
 if TYPE_CHECKING:
-    from eyeline.serving import Source
+    from eyeline.serving import Session, Source
     from eyeline.traces import TextModel, Trace
 
 
@@ -40,35 +39,28 @@ def view(
     ] = None,
     token: Annotated[str | None, typer.Option(help="With this word pinned.", show_default=False)] = None,
     nth: Nth = None,
-    port: Annotated[
-        int, typer.Option(help="The port of the address.", show_default="one that is free", min=0, max=65535)
-    ] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
 ) -> None:
     """Show attention in the browser, and take new sentences there. They stay on this machine; Ctrl-C ends it."""
     from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
-    from eyeline.serving import Session, Source, listen, serve, source_of
-    from eyeline.serving.server import address
+    from eyeline.serving import Session, Source, source_of
     from eyeline.views.page import Page
 
     source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)
     if source.model is not None and model is not None:
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
-    with listen(port) as listening:
+
+    def made() -> Session:
         ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
         # The last trace is the one with the mask, if a mask was requested.
         state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth), **chosen_language()}
-        page = Page(traces, state)
-        session = Session(page, list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
-        print(address(listening), flush=True)
-        progress("Ctrl-C ends it")
-        if not no_browser:
-            # Some browsers block the call until they are closed.
-            threading.Thread(target=_open, args=(address(listening),), daemon=True).start()
-        serve(session, listening)
+        return Session(Page(traces, state), list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
+
+    serve_page(made, port, no_browser)
 
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
@@ -97,15 +89,23 @@ def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]
 
 def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
     """Record a text, as trained and with the mask; the model is kept in `ready`."""
+    from eyeline.answers import QuestionError
     from eyeline.answers.question import asked_model, read_text
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
+    from eyeline.traces.keep import short
+    from eyeline.traces.parts import records_parts
 
     if model not in ready:
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
-    keep = Keep(measures=True, input=len(read.tokens) <= PROJECTED)
+    count = len(read.tokens)
+    keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
+    if records_parts(runs_on):
+        if causal:
+            raise QuestionError("--mask must be left out with an encoder-decoder, got causal; its decoder is so anyway")
+        return runs_on.record_parts(text, keep).traces
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:
         return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]
@@ -139,15 +139,3 @@ def _place(trace: Trace, token: str, nth: int | None) -> int:
         text = line.pieces[word.tokens[0]] if word.span is None else line.text[slice(*word.span)]
         units.append(Unit(text, word.span, tuple(range(*word.tokens)), bare=not text.strip()))
     return units[find(token, nth, units, line.text, special=True).units[0]].tokens[0]
-
-
-def _open(url: str) -> None:
-    """Open a browser, unless it is a text browser that would take over this terminal and wasn't requested."""
-    import webbrowser
-
-    try:
-        browser = webbrowser.get()
-        if type(browser) is not webbrowser.GenericBrowser or "BROWSER" in os.environ:
-            browser.open(url)
-    except (webbrowser.Error, OSError):
-        pass  # the user has the printed address

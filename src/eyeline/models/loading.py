@@ -52,8 +52,7 @@ def _folder(name: str | os.PathLike[str], progress: Callable[[str], None] | None
             return fetch(CATALOGUE[name], progress)
         if found.fault is not None:
             raise ModelError(
-                f"{name} in {found.folder} ({found.where}) is damaged: {found.fault}; "
-                f"`eyeline models get {name}` fetches it anew"
+                f"{name} in {found.folder} ({found.where}) is damaged: {found.fault}; {CATALOGUE[name].remedy}"
             )
         return found.folder
     if not isinstance(name, (str, os.PathLike)):

@@ -10,18 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
-from eyeline.models.checkpoints import Array, weights_file
+from eyeline.models.checkpoints import Array, StoredMatrix, weights_file
 from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.decoder import read_decoder
 from eyeline.models.decoder_config import DECODERS, decoder_config
 from eyeline.models.encoder import read_encoder
+from eyeline.models.encoder_decoder import read_encoder_decoder
+from eyeline.models.encoder_decoder_config import ENCODER_DECODER, encoder_decoder_config
 from eyeline.models.families import FAMILIES, encoder_config
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
 
 
 class Network(Protocol):
-    """An encoder or a decoder."""
+    """An encoder or a decoder; of an encoder-decoder, its encoder."""
+
+    @property
+    def words(self) -> StoredMatrix:
+        """The embedding matrix, a row for each token id."""
 
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """The tokens' embeddings, (B, N, width)."""
@@ -53,8 +59,14 @@ def _decoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
     return config, read_decoder(weights, config)
 
 
+def _encoder_decoder(settings: ConfigSettings, weights: Path) -> tuple[Config, Network]:
+    config = encoder_decoder_config(settings)
+    return config, read_encoder_decoder(weights, config)
+
+
 #: The readers of families that run in NumPy, by config.json's model_type: (settings, weights file) → network.
 READERS: dict[str, Callable[[ConfigSettings, Path], tuple[Config, Network]]] = {
     **dict.fromkeys(FAMILIES, _encoder),
     **dict.fromkeys(DECODERS, _decoder),
+    ENCODER_DECODER: _encoder_decoder,
 }

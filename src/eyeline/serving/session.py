@@ -16,6 +16,8 @@ from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
+from eyeline.traces.keep import short
+from eyeline.traces.parts import records_parts
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
 
@@ -65,11 +67,12 @@ class Session:
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
         """Answer a request of the page. Raises RefusalError if it can't be answered."""
-        place = request.get("trace")
-        if isinstance(place, (int, float)) and place in self._forgotten:
-            raise RefusalError(
-                410, "trace", "trace must be one that is kept, and this one had to make room; run its text anew"
-            )
+        for name in ("trace", "other"):
+            place = request.get(name)
+            if isinstance(place, (int, float)) and place in self._forgotten:
+                raise RefusalError(
+                    410, name, f"{name} must be one that is kept, and this one had to make room; run its text anew"
+                )
         try:
             return self.page.answer(request)
         except RequestError as error:
@@ -84,32 +87,40 @@ class Session:
         self.jobs.close()
 
     def _run(self, request: RunRequest, job: Job) -> dict[str, Any]:
-        trace = self._trace(request, job)
+        traces = self._traces(request, job)
         if job.cancelled():
             raise Cancelled
-        place = self.page.add(trace)
+        place = [self.page.add(trace) for trace in traces][-1]
         self._make_room(place)
-        return {"trace": place, "entry": trace_entry(trace)}
+        return {"trace": place, "entry": trace_entry(traces[-1])}
 
-    def _trace(self, request: RunRequest, job: Job) -> Trace:
+    def _traces(self, request: RunRequest, job: Job) -> list[Trace]:
+        """The traces of a request; the page shows the last, which of an encoder-decoder is its cross-attention."""
         file = None if request.file is None else self.files[request.file]
         if file is not None and file.kind == "trace":
             file.check()
-            return load_trace(file.path)
+            return [load_trace(file.path)]
         text = request.text if file is None else file.text()
         assert text is not None
         model = self._model(request.model, job)
         job.layer_done(0, model.layers)
         read = read_text(model, text)
-        return record_text(
-            model,
-            read,
-            keep=Keep(measures=True, input=len(read.tokens) <= PROJECTED),
-            mask=request.mask,
-            scale=request.scale,
-            cancelled=job.cancelled,
-            layer_done=job.layer_done,
-        )
+        keep = Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED)
+        if records_parts(model):
+            if request.mask is not None or request.scale is not None:
+                raise QuestionError("mask must be left out with an encoder-decoder, got a change")
+            return model.record_parts(text, keep, cancelled=job.cancelled, layer_done=job.layer_done).traces
+        return [
+            record_text(
+                model,
+                read,
+                keep=keep,
+                mask=request.mask,
+                scale=request.scale,
+                cancelled=job.cancelled,
+                layer_done=job.layer_done,
+            )
+        ]
 
     def _model(self, name: str, job: Job) -> TextModel:
         if name not in self._ready:
@@ -130,15 +141,17 @@ class Session:
                 return
             if place not in self._forgotten:
                 self._forgotten.add(place)
-                traces[place] = replace(traces[place], layers=tuple(map(_emptied, traces[place].layers)), inputs=None)
+                emptied = tuple(map(_emptied, traces[place].layers))
+                traces[place] = replace(traces[place], layers=emptied, vectors=None, inputs=None)
                 sizes[place] = 0
 
 
 def bytes_of(trace: Trace) -> int:
     """The size of a trace's arrays in bytes."""
     arrays = [(layer.q, layer.k, layer.v, layer.lse) for layer in trace.layers]
-    inputs = 0 if trace.inputs is None else trace.inputs.nbytes
-    return inputs + sum(array.nbytes for layer in arrays for array in layer if array is not None)
+    others = 0 if trace.inputs is None else trace.inputs.nbytes
+    others += 0 if trace.vectors is None else trace.vectors.nbytes
+    return others + sum(array.nbytes for layer in arrays for array in layer if array is not None)
 
 
 def _emptied(layer: LayerTrace) -> LayerTrace:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from eyeline.models import Model
+from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.traces.errors import TraceError
 from eyeline.traces.folders import open_model
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.text_model import AnyModel, TextModel
 from eyeline.traces.transformers_model import TransformersModel
@@ -39,8 +41,7 @@ def text_model(
     if isinstance(model, (str, os.PathLike)):
         opened = open_model(model, progress)
         if isinstance(opened, Model):
-            _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
-            return OwnModel(opened)
+            return _own(opened, tokenizer, kind, target)
         return TransformersModel(opened[0], opened[1] if tokenizer is None else tokenizer, kind, target, str(model))
     if hasattr(model, "named_modules"):  # torch's
         return TransformersModel(model, tokenizer, kind, target)
@@ -49,6 +50,13 @@ def text_model(
             f"model must be a model's name, a folder, or a loaded model, got {type(model).__name__}; of a pipeline of "
             "transformers, give pipeline.model and tokenizer=pipeline.tokenizer"
         )
+    return _own(model, tokenizer, kind, target)
+
+
+def _own(model: Model, tokenizer: Any, kind: str | None, target: str | None) -> OwnModel | OwnEncoderDecoder:
+    if isinstance(model.network, EncoderDecoder):
+        _only_transformers(tokenizer=tokenizer)
+        return OwnEncoderDecoder(model, kind, target)
     _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
     return OwnModel(model)
 

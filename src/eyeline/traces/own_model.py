@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from eyeline.masks import Causal, Mask
 from eyeline.models import Layer, Model, Tokens
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.generating import Choice, GenerationPass
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.errors import Cancelled
@@ -101,6 +103,7 @@ class OwnModel:
             tuple(places or ()),
             tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
             None if inputs is None else inputs.kept(keep.heads),
+            self._vocabulary if vectors else None,
         )
 
     def go_on(
@@ -165,7 +168,15 @@ class OwnModel:
             vectors=vectors,
             vector_tokens=tuple(places or ()),
             inputs=None if inputs is None else inputs.kept(keep.heads),
+            vocabulary=None if vectors is None else self._vocabulary,
         )
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary | None:
+        """The words of the vocabulary; None if their embeddings have another width than the layers."""
+        words = self.model.network.words
+        width = words.stored.shape[1]
+        return Vocabulary(self.model.tokenizer, words, width) if width == self.model.config.width else None
 
     def _sizes(self, keep: Keep) -> Sizes:
         config = self.model.config

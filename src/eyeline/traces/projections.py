@@ -21,9 +21,9 @@ class Projections(HeadMatrices):
     """One head's projections, and the vectors around its layer's attention; all float32.
 
     q = W_q·x + b_q, k = W_k·x + b_k and v = W_v·x + b_v; where the model does so, q and k are normed and turned by
-    their positions afterwards (`query` and `key` compute them as the trace has them). The heads' outputs, joined, go through
-    W_o; the sum of all heads' parts and b_o is `added`, and residual + added is the state after attention, which
-    `norm_after` norms if there is one.
+    their positions afterwards (`query` and `key` compute them as the trace has them). The heads' outputs, joined, go
+    through W_o; the sum of all heads' parts and b_o is `added`, and residual + added is the state after attention,
+    which `norm_after` norms if there is one.
 
     Attributes:
         x: the input of the projections, (N, width).

@@ -13,8 +13,21 @@ from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep, keep_of
 from eyeline.traces.model_choice import text_model
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
+
+
+@overload
+def record(  # type: ignore[overload-overlap]  # the one name whose model is an encoder-decoder
+    text: str,
+    *,
+    model: Literal["dates"],
+    target: str | None = ...,
+    values: bool = ...,
+    cancelled: Callable[[], bool] | None = ...,
+    progress: Callable[[str], None] | None = ...,
+) -> list[Trace]: ...
 
 
 @overload
@@ -66,7 +79,7 @@ def record(
         model: a name from the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
             A folder whose family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
         tokenizer: the tokenizer of a model of transformers.
-        target: the answer given to the decoder of an encoder-decoder of transformers; the model's own if not given.
+        target: the answer given to the decoder of an encoder-decoder; the model's own if not given.
         mask: "causal" (no looking ahead) or any mask, in addition to the model's own mask.
         scale: the factor of the scores; as trained if not given.
         values: whether to keep values, which are needed to show a token's new vector.
@@ -78,7 +91,7 @@ def record(
 
     Returns:
         The `Trace`. For a model of transformers, a list of traces: one, or those of encoder, decoder and
-        cross-attention.
+        cross-attention, as for Eyeline's own encoder-decoder ("dates").
 
     Raises:
         TraceError: if the text isn't a text, or scale isn't a finite number; a ValueError.
@@ -89,6 +102,11 @@ def record(
 
     >>> record("time flies like an arrow")
     <Trace of 'time flies like an arrow': minilm, as trained, 6 × 12 heads, 7 tokens>
+    >>> for trace in record("3rd of March, 2021", model="dates"):
+    ...     print(trace.name, trace.queries.text, len(trace.queries), len(trace.across))
+    encoder 3rd of March, 2021 18 18
+    decoder 2021-03-03 11 11
+    cross 2021-03-03 11 18
     """
     wanted = Keep(values=values, measures=True)
     if hasattr(model, "named_modules"):  # torch's
@@ -97,8 +115,8 @@ def record(
         from eyeline.traces.transformers_traces import record_inputs
 
         return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress)
-    if tokenizer is not None or target is not None:
-        raise TraceError("tokenizer and target must be left out with a model that isn't of transformers")
+    if tokenizer is not None:
+        raise TraceError("tokenizer must be left out with a model that isn't of transformers")
     if not isinstance(text, str):
         raise TraceError(f"text must be a string, got {type(text).__name__}")
     if not text.strip():
@@ -110,6 +128,12 @@ def record(
         if progress is not None and done:
             progress(f"{asked.name}: layer {done} of {layers}")
 
+    if isinstance(asked, OwnEncoderDecoder):
+        if mask is not None or scale is not None:
+            raise TraceError("mask and scale must be left out with an encoder-decoder, got one of them")
+        return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done).traces
+    if target is not None:
+        raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
     return record_text(
         asked, asked.read(text), mask=mask, scale=scale, keep=wanted, cancelled=cancelled, layer_done=layer_done
     )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
@@ -51,6 +52,8 @@ class Trace:
         vector_tokens: the positions of those tokens.
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
         inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
+        vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
+            comes from a file, or the model's embeddings have another width.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Trace:
     vector_tokens: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
     inputs: KeptInputs | None = None
+    vocabulary: Vocabulary | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -88,6 +92,11 @@ class Trace:
     def has_values(self) -> bool:
         """Whether the trace has values."""
         return all(layer.v is not None for layer in self.layers)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the trace has the vectors of all tokens."""
+        return self.vectors is not None and self.vector_tokens == tuple(range(len(self.queries)))
 
     @staticmethod
     def of(
@@ -202,6 +211,8 @@ class Trace:
         arrays |= inputs | {
             f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None
         }
+        if self.vectors is not None:
+            arrays["vectors"] = self.vectors
         about = {
             "schema": SCHEMA,
             "name": self.name,
@@ -211,6 +222,7 @@ class Trace:
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
             "inputs": kept,
+            "vector_tokens": list(self.vector_tokens),
         }
         write_trace(Path(path), arrays, about)
 

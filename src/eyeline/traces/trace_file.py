@@ -12,7 +12,7 @@ from eyeline.traces.sizes import SIZES, Sizes
 from eyeline.traces.stored_inputs import opened_inputs
 from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
-from eyeline.traces.trace import Trace
+from eyeline.traces.trace import Array, Trace
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
@@ -62,7 +62,21 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     inputs = None
     if about.get("inputs") is not None:  # older files have none
         inputs = opened_inputs(tensors, about.object("inputs"), (L, H), (N, M), (D, E))
-    return Trace(about.text("name"), sizes, kind, queries, keys, tuple(layers), measures, inputs=inputs)
+    places, vectors = _vectors(tensors, about, L, N)
+    return Trace(
+        about.text("name"), sizes, kind, queries, keys, tuple(layers), measures, vectors, places, inputs=inputs
+    )
+
+
+def _vectors(tensors: StoredArrays, about: StoredSettings, L: int, N: int) -> tuple[tuple[int, ...], Array | None]:
+    """The positions of the tokens whose vectors the file holds, and these, (L + 1, tokens, width)."""
+    places = [] if about.get("vector_tokens") is None else about.items("vector_tokens")  # older files have none
+    if not all(_is_place(place, 0, N - 1) for place in places):
+        about.wrong("vector_tokens", f"positions of the {N} tokens")
+    if not places:
+        return (), None
+    width = (tensors.shape("vectors") or (0,))[-1]
+    return tuple(places), tensors.finite("vectors", (L + 1, len(places), width))
 
 
 def _line(entry: StoredSettings) -> TokenizedText:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.continuing import Continuation
 from eyeline.models.generating import Choice, softmax
+from eyeline.models.vocabulary import Vocabulary
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.text_model import Continued, ReadText
@@ -147,7 +149,8 @@ class TransformersModel:
             )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
-        return trace_of_calls(
+        vectors = _vectors(recording, mine[0].kind, keep, len(text.tokens))
+        trace = trace_of_calls(
             mine,
             text.tokens,
             None,
@@ -155,9 +158,10 @@ class TransformersModel:
             self.name,
             keep,
             positions=self.positions,
-            vectors=_vectors(recording, mine[0].kind, keep, len(text.tokens)),
+            vectors=vectors,
             prompt=text.prompt,
         )
+        return trace if vectors is None else replace(trace, vocabulary=self._vocabulary(vectors.shape[2]))
 
     def generates(self) -> bool:
         """Whether the model is a decoder that predicts the next token."""
@@ -191,10 +195,29 @@ class TransformersModel:
         whole = self.with_tokens(tokens, text)
         return Continued(ReadText(tokens, whole.inputs, len(text.tokens)), tuple(probabilities), tokens.ids[-1] in ends)
 
+    def _vocabulary(self, width: int) -> Vocabulary | None:
+        """The words of the vocabulary; None without a fast tokenizer, or if their embeddings have another width."""
+        backend = getattr(self._tokenizer, "backend_tokenizer", None)
+        found = self.model.get_input_embeddings()
+        weight = getattr(found, "weight", None)
+        if backend is None or weight is None or tuple(weight.shape[1:]) != (width,):
+            return None
+        return Vocabulary(backend, _TorchRows(weight), width)
+
     def _ends(self) -> frozenset[int]:
         settings = getattr(self.model, "generation_config", None)
         given = getattr(settings, "eos_token_id", None)
         return frozenset(given if isinstance(given, list) else [] if given is None else [given])
+
+
+class _TorchRows:
+    """Rows of a torch matrix as NumPy arrays."""
+
+    def __init__(self, weight: Any) -> None:
+        self._weight = weight
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return np.asarray(self._weight[rows].detach().float().cpu().numpy())
 
 
 def _vectors(recording: Recording, kind: Kind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:

@@ -1,17 +1,30 @@
 """Attach views to answers: the renderers of each kind of answer in a terminal, in a notebook, as CSV and PNG.
 
-Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout` and
-`heads` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
+Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout`,
+`heads` and `toy` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
 """
 
 from __future__ import annotations
 
 import os
 
-from eyeline.answers import Comparison, Explanation, Heads, Renderers, Rollout, compare, explain, heads, rollout
+from eyeline.answers import (
+    Comparison,
+    EncoderDecoderExplanation,
+    Explanation,
+    Heads,
+    Renderers,
+    Rollout,
+    Toy,
+    compare,
+    explain,
+    heads,
+    rollout,
+    toy,
+)
 from eyeline.views.drawing import Drawing
 
-__all__ = ["compare", "explain", "heads", "rollout"]
+__all__ = ["compare", "explain", "heads", "rollout", "toy"]
 
 _EXCERPT = 60  # characters of the text in an answer's repr
 
@@ -28,9 +41,10 @@ def _explanation() -> Renderers:
         return explanation_html(answer)
 
     def line(answer: Explanation) -> str:
-        from eyeline.views.findings import found, heading
+        from eyeline.views.findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Explanation) -> str:
         from eyeline.views.csv_tables import explanation_csv
@@ -41,6 +55,38 @@ def _explanation() -> Renderers:
         from eyeline.views.explanation_figure import save_heat_map
 
         return save_heat_map(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
+def _encoder_decoder() -> Renderers:
+    def rich(answer: EncoderDecoderExplanation) -> Drawing:
+        from eyeline.views.encoder_decoder_terminal import encoder_decoder
+
+        return Drawing(lambda ink: encoder_decoder(answer, ink))
+
+    def html(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_html
+
+        return encoder_decoder_html(answer)
+
+    def line(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_terminal import found
+        from eyeline.views.provenance import provenance
+
+        return (
+            f"<Explanation of {answer.text[:_EXCERPT]!r} → {answer.written!r}: {provenance(answer)} · {found(answer)}>"
+        )
+
+    def csv(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_csv
+
+        return encoder_decoder_csv(answer)
+
+    def png(answer: EncoderDecoderExplanation, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.encoder_decoder_tables import save_encoder_decoder
+
+        return save_encoder_decoder(answer, path)
 
     return Renderers(rich, html, line, csv, png)
 
@@ -76,9 +122,10 @@ def _rollout() -> Renderers:
         return rollout_html(answer)
 
     def line(answer: Rollout) -> str:
-        from eyeline.views.rollout_findings import found, heading
+        from eyeline.views.provenance import provenance
+        from eyeline.views.rollout_findings import found
 
-        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
@@ -95,9 +142,10 @@ def _heads() -> Renderers:
         return heads_html(answer)
 
     def line(answer: Heads) -> str:
-        from eyeline.views.heads_findings import found, heading
+        from eyeline.views.heads_findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Heads) -> str:
         from eyeline.views.csv_tables import heads_csv
@@ -112,7 +160,33 @@ def _heads() -> Renderers:
     return Renderers(rich, html, line, csv, png)
 
 
+def _toy() -> Renderers:
+    def rich(answer: Toy) -> Drawing:
+        from eyeline.views.toy_terminal import toy as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Toy) -> str:
+        from eyeline.views.toy_html import toy_html
+
+        return toy_html(answer)
+
+    def line(answer: Toy) -> str:
+        from eyeline.views.toy_tables import found
+
+        return f"<Toy of {' '.join(answer.words)[:_EXCERPT]!r}: {found(answer)}>"
+
+    def csv(answer: Toy) -> str:
+        from eyeline.views.toy_tables import toy_csv
+
+        return toy_csv(answer)
+
+    return Renderers(rich, html, line, csv)
+
+
 Explanation.renderers = _explanation()
+EncoderDecoderExplanation.renderers = _encoder_decoder()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()
+Toy.renderers = _toy()

@@ -21,6 +21,7 @@ from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
+from eyeline.views.page.contexts import contexts
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.kept_projections import entries, kept_projections
@@ -114,7 +115,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *projected]:
+    for request in [*page.stored, *projected, *contexts(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     module = _module()
     first = [
@@ -142,7 +143,7 @@ def stored_name(request: Mapping[str, Any]) -> str:
     >>> stored_name({"kind": "projections", "trace": 0, "layer": 5, "head": 2})
     'projections-0-5-2'
     """
-    named = (request.get(key) for key in ("kind", "trace", "layer", "head", "token"))
+    named = (request.get(key) for key in ("kind", "trace", "other", "layer", "head", "token", "last"))
     return "-".join(str(part) for part in named if part is not None)
 
 

@@ -11,6 +11,7 @@ import { onKeys } from "./frame/keys.js";
 import { createNotes } from "./frame/notes.js";
 import { createTabs } from "./frame/tabs.js";
 import { createTools } from "./frame/tools.js";
+import { createLesson } from "./lesson/lesson.js";
 import { createMatrix } from "./matrix/matrix.js";
 import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
@@ -18,6 +19,7 @@ import { usualPlaces } from "./provenance.js";
 import { createSentence } from "./sentence/sentence.js";
 import { createSteps } from "./steps/steps.js";
 import { onHostTheme } from "./theme.js";
+import { createToy } from "./toy/toy.js";
 
 /** The views, in the order of their tabs. @type {Partial<Record<ViewName, (page: Page) => View>>} */
 const VIEWS = {
@@ -26,6 +28,7 @@ const VIEWS = {
   matrix: createMatrix,
   overview: createOverview,
   compare: createCompare,
+  toy: createToy,
 };
 
 const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));
@@ -55,7 +58,8 @@ const render = ({ model, el }) => {
   const frame = element("div", { class: "eyeline", role: "region", ...notebook });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, class: "panel", role: "tabpanel", tabindex: -1 });
-  const slot = element("aside", { id: `${page.id}-lesson`, class: "lesson-slot", hidden: true });
+  const lesson = createLesson(page);
+  const slot = element("aside", { id: `${page.id}-lesson`, class: "lesson-slot", hidden: true }, lesson.element);
   const imprint = element("p", { class: "imprint" }); // on paper alone
   const headline = createHeadline(page, ready);
   const [tabs, tools] = [createTabs(page, names), createTools(page, shownView)];
@@ -123,6 +127,7 @@ const render = ({ model, el }) => {
       model.save_changes?.();
     }
     show();
+    lesson.update();
   };
   page.retell = headline.retell;
   const ends = [

@@ -14,7 +14,7 @@ from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
 from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
-from eyeline.views.page.requests import KINDS, projections
+from eyeline.views.page.requests import KINDS, products, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
 #: The version of the header's format.
@@ -40,11 +40,13 @@ class PageMessages:
             given layer, or for the given token.
         opening: the telling head at which the page opens; None if a head was given, or no word looks at another.
         stored: the requests whose replies a file holds as they are, without ids.
+        lesson: the traces of the lesson, by name, if the page has one.
     """
 
     def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
         self.traces = list(traces)
         self.stored: list[dict[str, Any]] = []
+        self.lesson: dict[str, int] | None = None
         self.opening, usual = self._opening(state or {})
         self.state = {**usual, **(state or {})}
 
@@ -59,6 +61,7 @@ class PageMessages:
             "title": self.title,
             "can": {"run": False, "picture": True, "models": []},
             "state": dict(self.state),
+            "lesson": self.lesson,
             "opening": None if self.opening is None else _opening_entry(self.opening),
             "traces": [trace_entry(trace) for trace in self.traces],
         }
@@ -95,7 +98,10 @@ class PageMessages:
         usual: dict[str, Any] = {"view": "sentence", "trace": 0, "layer": 0, "head": "mean", "token": None}
         if not self.traces:
             return None, usual
-        trace = self.traces[_below(given.get("trace"), len(self.traces)) or 0]
+        # Of an encoder-decoder, what is read while something is written says most.
+        usual["trace"] = next((place for place, trace in enumerate(self.traces) if trace.kind == "cross"), 0)
+        asked = _below(given.get("trace", usual["trace"]), len(self.traces))
+        trace = self.traces[asked or 0]
         usual["layer"] = trace.model.layers - 1
         N = len(trace.queries)
         if "head" in given or max(N, len(trace.across)) > _LABELLED:
@@ -134,6 +140,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "aside": _rounded(found.aside),
         "kinds": kinds_of(trace) if max(len(trace.queries), len(trace.across)) <= _LABELLED else None,
         "picture": list(found.pictures.shape[2:]),
+        "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
     }
 

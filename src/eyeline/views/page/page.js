@@ -2,6 +2,7 @@
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostClient, HostError, messageOf } from "./weights/host_client.js";
+import { changed, changesOf } from "./weights/changes.js";
 import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark, isPrinting } from "./theme.js";
@@ -163,14 +164,18 @@ export class Page {
   }
 
   /**
-   * The weights of a place from unit to unit; by default of the place that the state names.
-   * @param {Place} place
+   * The weights of a place from unit to unit, as the model has them; by default of the place that the state names, with
+   * what the state changes ("what if").
+   * @param {Place} [place]
    */
-  async attention([at, layer, head] = [this.state.trace, this.state.layer, this.state.head]) {
+  async attention(place) {
+    const [at, layer, head] = place ?? [this.state.trace, this.state.layer, this.state.head];
     const { unit } = this.state;
     const trace = this.traces[at];
     const wanted = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
-    const heads = await Promise.all(wanted.map((number) => this.host.head(trace, layer, number)));
+    const trained = await Promise.all(wanted.map((number) => this.host.head(trace, layer, number)));
+    const changes = place ? null : changesOf(this.state, trace);
+    const heads = changes ? changed(trained, changes) : trained;
     return new AttentionMap(heads, head === "max" ? "max" : "mean", trace.queries.units(unit), trace.keys.units(unit));
   }
 

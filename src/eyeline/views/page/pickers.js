@@ -52,6 +52,7 @@ export const placePickers = (page, [at, layer, head], chosen) => {
   const read = (value) => (value === "mean" || value === "max" ? value : Number(value));
   const headList = choice(page.say("head"), named, head, (value) => chosen([at, layer, read(value)]));
   layerList.title = page.say("layer.of", lasts);
+  headList.className = "head-list"; // as wide as its numbers, not as its longest choice
   headList.title = page.say("head.of", lasts);
   /** @type {Option[]} */
   const texts = page.traces.map((one) => [one.index, page.called(one)]);

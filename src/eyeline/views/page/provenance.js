@@ -1,5 +1,7 @@
 // What a picture, a table or a printed page is of: the text, the model, the place, the mask and its changes.
 
+import { changesOf } from "./weights/changes.js";
+
 /** The views whose numbers are weights of heads. @type {ViewName[]} */
 const WEIGHED = ["sentence", "steps", "matrix", "compare", "overview"];
 
@@ -10,24 +12,23 @@ const maskOf = (trace, layer) => {
 };
 
 /**
- * The changes against the run that a view shows, by the names of the state; empty if there are none.
+ * The changes against the run that the current view shows, by the names of the state; empty if there are none.
  * @type {(page: Page) => Changes}
  */
-export const changesOf = (page) => {
-  const { state, trace } = page;
-  if (!trace || !page.uses().includes("padded")) return {};
-  const hiding = !state.ahead && trace.kind === "encoder";
+export const changesShown = (page) => {
+  const found = page.trace && page.uses().includes("padded") ? changesOf(page.state, page.trace) : null;
+  if (!found) return {};
   return {
-    ...(hiding ? { ahead: false } : {}),
-    ...(state.padded && !trace.crossing ? { padded: state.padded } : {}),
-    ...(state.scaled ? {} : { scaled: false }),
-    ...(state.removed.length ? { removed: state.removed } : {}),
+    ...(found.ahead ? {} : { ahead: false }),
+    ...(found.padded ? { padded: found.padded } : {}),
+    ...(found.scaled ? {} : { scaled: false }),
+    ...(found.removed.length ? { removed: found.removed } : {}),
   };
 };
 
 /** The changes in words, for the title line. @type {(page: Page) => string[]} */
 export const changesSaid = (page) => {
-  const { ahead, padded, scaled, removed } = changesOf(page);
+  const { ahead, padded, scaled, removed } = changesShown(page);
   return [
     ahead === false ? page.say("change.ahead") : "",
     padded ? page.say("change.padded", { count: padded }) : "",
@@ -77,7 +78,7 @@ export const provenanceOf = (page, places) => {
         trace: trace.name, model: trace.model.name, layer, head, mask: maskOf(trace, layer ?? 0),
       };
     }),
-    changes: changesOf(page),
+    changes: changesShown(page),
     quantity: weighed ? (aside && state.special === "out" ? "share of the words" : "weight") : null,
     unit: weighed && uses.includes("unit") ? state.unit : null,
     special: weighed && aside ? state.special : null,

@@ -1,5 +1,7 @@
 // The state of the page, and the words that restore it.
 
+import { parsed } from "./toy/example.js";
+
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
   view: "sentence",
@@ -24,6 +26,7 @@ const DEFAULTS = Object.freeze({
   passed: null, // steps: the coordinate of values that is read; null for the largest
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
+  toy: null, // the numbers of the toy, as toy/example.js writes them; null for the textbook's example
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
   language: null, // "en", "vi"; null for the reader's own
@@ -93,6 +96,7 @@ const READ = {
   coordinate: index,
   passed: index,
   partner: index,
+  toy: (text) => (parsed(text) ? text : undefined),
   stop: index,
   done: numbers,
   other: placed,

@@ -68,8 +68,8 @@ def view(
             check_plain(one.layers, one.model.name, worded("shown on a page"))
             traces.append(one)
             continue
-        run = partial(record, one, model=model, values=values, keep=["input", *keep], progress=progress)
-        traces.append(run())
-        if mask is not None or scale is not None:
-            traces.append(run(mask=mask, scale=scale))
+        run = partial(record, one, model=model, values=values, keep=["input", "vectors", *keep], progress=progress)
+        runs = [run(), *([] if mask is None and scale is None else [run(mask=mask, scale=scale)])]
+        for made in runs:
+            traces += made if isinstance(made, list) else [made]  # an encoder-decoder makes several
     return Page(traces, state)

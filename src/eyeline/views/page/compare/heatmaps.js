@@ -1,59 +1,44 @@
-// Heatmaps of the weights between words; in long texts, around the chosen word.
+// Heatmaps of the numbers between words, with a grey column for what isn't drawn word by word.
 
 import { shade, tint } from "../drawing/colour.js";
+import { contextOf } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
+import { numberAt, widthOf } from "./patches.js";
 
-const AROUND = 60; // the number of units drawn on either side of the chosen one
+const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const NAMED = 28; // the largest number of units at which rows and columns are labelled
-const NAME = 92; // the largest width of a label, in pixels
+const NAME = 104; // the largest width of a label, in pixels
 const CELL = 52; // the largest size of a cell, in pixels
+const GREY = 8; // the least width of the grey column, and of the gap before it with small cells
 const ROOMY = 9; // pixels of a cell from which it is followed by a gap, and hatched if hidden
-
-/** The shown indices around a unit. @type {(shown: number[], unit: number) => number[]} */
-export const around = (shown, unit) => {
-  const count = 2 * AROUND + 1;
-  if (shown.length <= count) return shown;
-  const at = Math.max(shown.findIndex((index) => index >= unit), 0);
-  const first = Math.min(Math.max(at - AROUND, 0), shown.length - count);
-  return shown.slice(first, first + count);
-};
-
-/**
- * The weights of some query units on some key units, row by row, and the hidden pairs.
- * @type {(attention: AttentionMap, rows: number[], columns: number[]) => Patch}
- */
-export const patchOf = (attention, rows, columns) => {
-  const [first, last] = [columns[0], columns[columns.length - 1] + 1];
-  const weights = new Float64Array(rows.length * columns.length);
-  const hidden = new Uint8Array(weights.length);
-  rows.forEach((i, r) => {
-    const row = attention.row(i, first, last);
-    columns.forEach((j, c) => {
-      const at = r * columns.length + c;
-      weights[at] = row[j - first];
-      hidden[at] = weights[at] === 0 && !attention.allowed(i, j) ? 1 : 0;
-    });
-  });
-  return { rows, columns, queries: attention.queries, keys: attention.keys, weights, hidden };
-};
 
 /** @typedef {{ named: boolean, left: number, top: number, cell: number }} Layout */
 
-/**
- * The layout of the cells on a canvas, with labels if there are few.
- * @type {(context: CanvasRenderingContext2D, patch: Patch, width: number, height: number) => Layout}
- */
-const layout = (context, { rows, columns, queries, keys }, width, height) => {
+/** The left and width of a column. @type {(patch: Patch, place: Layout, column: number) => [left: number, width: number]} */
+const columnOf = ({ columns }, { left, cell }, c) =>
+  c < columns.length
+    ? [left + c * cell, cell]
+    : [left + c * cell + Math.min(Math.max(cell / 4, 3), GREY), Math.max(cell, GREY)];
+
+/** The names of the columns. @type {(drawn: Drawn) => string[]} */
+const columnNames = ({ patch: { columns, keys, grey }, aside }) => [
+  ...columns.map((at) => labelled(keys[at])), ...(grey ? [aside] : []),
+];
+
+/** The room for the labels, if there are few. @type {(drawn: Drawn) => { named: boolean, left: number, top: number }} */
+const labelRoom = (drawn) => {
+  const { rows, columns, queries } = drawn.patch;
   const named = rows.length <= NAMED && columns.length <= NAMED;
-  /** @type {(units: Unit[], places: number[]) => number} */
-  const widest = (units, places) => {
-    const widths = places.map((at) => context.measureText(labelled(units[at])).width);
-    return named ? Math.min(Math.max(...widths) + 8, NAME) : 0;
-  };
-  const [left, top] = [widest(queries, rows), widest(keys, columns)];
-  const cell = Math.min((width - left) / columns.length, (height - top) / rows.length, CELL);
-  return { named, left, top, cell };
+  const pen = contextOf(document.createElement("canvas"));
+  pen.font = FONT;
+  /** @type {(texts: string[]) => number} */
+  const widest = (texts) =>
+    named ? Math.min(Math.max(...texts.map((text) => pen.measureText(text).width)) + 8, NAME) : 0;
+  return { named, left: widest(rows.map((at) => labelled(queries[at]))), top: widest(columnNames(drawn)) };
 };
+
+/** What the grey column takes beyond a cell. @type {(patch: Patch) => number} */
+const beside = ({ grey }) => (grey ? 2 * GREY : 0);
 
 /** @type {(context: CanvasRenderingContext2D, text: string, room: number) => string} */
 const shortened = (context, text, room) => {
@@ -65,8 +50,8 @@ const shortened = (context, text, room) => {
 
 /**
  * A heatmap's content: `end` is the number with the strongest colour, `signed` whether there are negative numbers,
- * `pinned` the framed row, −1 for none.
- * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
+ * `pinned` the framed row, −1 for none, `aside` the name of the grey column.
+ * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number, aside: string }} Drawn
  */
 
 /**
@@ -75,26 +60,37 @@ const shortened = (context, text, room) => {
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, dots: number,
  * ) => void}
  */
-const drawCells = (context, { patch, end, signed, page, colour }, { left, top, cell }, dots) => {
-  const { columns, weights, hidden } = patch;
+const drawCells = (context, { patch, end, signed, page, colour }, place, dots) => {
+  const { top, cell } = place;
   /** @type {(value: number) => number} */
   const edge = (value) => Math.round(value * dots) / dots;
   const gap = cell >= ROOMY ? 1 / dots : 0;
-  const [veil, hatch] = [colour("--hidden"), colour("--hatch")];
+  const [veil, hatch, grey] = [colour("--hidden"), colour("--hatch"), colour("--aside")];
   const { dark } = page;
-  for (let at = 0; at < weights.length; at++) {
-    const [r, c] = [Math.floor(at / columns.length), at % columns.length];
-    const [x, y] = [edge(left + c * cell), edge(top + r * cell)];
-    const [width, height] = [edge(left + (c + 1) * cell) - x - gap, edge(top + (r + 1) * cell) - y - gap];
-    const share = end ? weights[at] / end : 0;
-    context.fillStyle = hidden[at] ? veil : signed ? tint(share, dark) : shade(share, dark);
-    context.fillRect(x, y, width, height);
-    if (!hidden[at] || cell < ROOMY) continue;
-    context.strokeStyle = hatch;
-    context.beginPath();
-    context.moveTo(x, y + height);
-    context.lineTo(x + width, y);
-    context.stroke();
+  for (let r = 0; r < patch.rows.length; r++) {
+    for (let c = 0; c < widthOf(patch); c++) {
+      const [left, wide] = columnOf(patch, place, c);
+      const [x, y] = [edge(left), edge(top + r * cell)];
+      const [width, height] = [edge(left + wide) - x - gap, edge(top + (r + 1) * cell) - y - gap];
+      const number = numberAt(patch, [r, c]);
+      const share = number === null || !end ? 0 : number / end;
+      context.fillStyle = number === null ? veil : signed ? tint(share, dark) : shade(share, dark);
+      if (c === patch.columns.length && !signed) {
+        // On a scale of its own, from 0 to 100%: special tokens often take so much that words would fade on theirs.
+        context.fillStyle = shade(0, dark);
+        context.fillRect(x, y, width, height);
+        context.globalAlpha = Math.min(number ?? 0, 1);
+        context.fillStyle = grey;
+      }
+      context.fillRect(x, y, width, height);
+      context.globalAlpha = 1;
+      if (number !== null || cell < ROOMY) continue;
+      context.strokeStyle = hatch;
+      context.beginPath();
+      context.moveTo(x, y + height);
+      context.lineTo(x + width, y);
+      context.stroke();
+    }
   }
 };
 
@@ -104,8 +100,10 @@ const drawCells = (context, { patch, end, signed, page, colour }, { left, top, c
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, read: [number, number] | null,
  * ) => void}
  */
-const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read) => {
-  const { rows, columns, queries, keys } = patch;
+const drawNames = (context, drawn, place, read) => {
+  const { patch, pinned, colour } = drawn;
+  const { rows, queries } = patch;
+  const { left, top, cell } = place;
   const [strong, quiet] = [colour("--text"), colour("--quiet")];
   context.textBaseline = "middle";
   context.textAlign = "right";
@@ -114,12 +112,13 @@ const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read
     context.fillText(shortened(context, labelled(queries[index]), left - 8), left - 6, top + (r + 0.5) * cell);
   });
   context.textAlign = "left";
-  columns.forEach((index, c) => {
+  columnNames(drawn).forEach((name, c) => {
+    const [from, wide] = columnOf(patch, place, c);
     context.save();
-    context.translate(left + (c + 0.5) * cell, top - 6);
+    context.translate(from + wide / 2, top - 6);
     context.rotate(-Math.PI / 2);
     context.fillStyle = read?.[1] === c ? strong : quiet;
-    context.fillText(shortened(context, labelled(keys[index]), top - 8), 0, 0);
+    context.fillText(shortened(context, name, top - 8), 0, 0);
     context.restore();
   });
 };
@@ -129,33 +128,39 @@ const drawNames = (context, { patch, pinned, colour }, { left, top, cell }, read
  * null), and `cellAt`, which returns the cell at a point.
  * @type {(room: DrawingRoom, of: Drawn & { name: string, focus: string }) => Heatmap}
  */
-export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => {
+export const heatmapOf = (room, { patch, end, signed, pinned, aside, name, focus }) => {
   const { canvases, colour } = room;
-  const { rows, columns } = patch;
-  const drawn = { ...room, patch, end, signed, pinned };
+  const drawn = { ...room, patch, end, signed, pinned, aside };
+  const labels = labelRoom(drawn);
   /** @type {Layout | null} */
   let place = null;
   /** @type {[row: number, column: number] | null} */
   let read = null;
   /** @type {Draw} */
   const draw = (context, width, height, dots) => {
-    context.font = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-    place = layout(context, patch, width, height);
-    const { named, left, top, cell } = place;
-    drawCells(context, drawn, place, dots);
-    /** @type {(r: number, c: number, count: number, stroke: string) => void} */
-    const outline = (r, c, count, stroke) => {
+    context.font = FONT;
+    const { left: before, top } = labels;
+    const space = (width - before - beside(patch)) / widthOf(patch);
+    const made = { ...labels, cell: Math.min(space, (height - top) / patch.rows.length, CELL) };
+    place = made;
+    drawCells(context, drawn, made, dots);
+    /** @type {(left: number, row: number, wide: number, stroke: string) => void} */
+    const outline = (left, row, wide, stroke) => {
       context.strokeStyle = colour(stroke);
       context.lineWidth = 1.5;
-      context.strokeRect(left + c * cell - 0.5, top + r * cell - 0.5, count * cell, cell);
+      context.strokeRect(left - 0.5, made.top + row * made.cell - 0.5, wide, made.cell);
     };
-    if (pinned >= 0) outline(pinned, 0, columns.length, "--query");
-    if (read) outline(read[0], read[1], 1, "--text");
-    if (named) drawNames(context, drawn, place, read);
+    if (pinned >= 0) outline(made.left, pinned, patch.columns.length * made.cell, "--query");
+    if (read) {
+      const [left, wide] = columnOf(patch, made, read[1]);
+      outline(left, read[0], wide, "--text");
+    }
+    if (made.named) drawNames(context, drawn, made, read);
   };
   const attributes = { class: "grid", role: "img", tabindex: 0, "aria-label": name, "data-focus": focus };
   const canvas = canvases.add(attributes, draw);
-  const [width, height] = [columns.length * CELL + 64, rows.length * CELL + 64];
+  const width = Math.ceil(labels.left + widthOf(patch) * CELL + beside(patch));
+  const height = Math.ceil(labels.top + patch.rows.length * CELL);
   canvas.style.aspectRatio = `${width} / ${height}`;
   canvas.style.maxWidth = `${width}px`;
   return {
@@ -168,11 +173,14 @@ export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => 
       canvases.paint(canvas);
     },
     cellAt: (event) => {
-      if (!place) return null;
+      const made = place;
+      if (!made) return null;
       const box = canvas.getBoundingClientRect();
-      const r = Math.floor((event.clientY - box.top - place.top) / place.cell);
-      const c = Math.floor((event.clientX - box.left - place.left) / place.cell);
-      return r >= 0 && c >= 0 && r < rows.length && c < columns.length ? [r, c] : null;
+      const r = Math.floor((event.clientY - box.top - made.top) / made.cell);
+      const x = event.clientX - box.left;
+      const columns = Array.from({ length: widthOf(patch) }, (_, at) => columnOf(patch, made, at));
+      const c = columns.findIndex(([left, wide]) => x >= left && x < left + wide);
+      return r >= 0 && c >= 0 && r < patch.rows.length ? [r, c] : null;
     },
   };
 };

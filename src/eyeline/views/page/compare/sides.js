@@ -1,6 +1,7 @@
 // The two sides of a comparison: their places, the compared word in each, its weights, and the pairing of words.
 
-import { shares } from "../weights/attention_map.js";
+import { namesOf } from "./names.js";
+import { quantities } from "../weights/quantity.js";
 import { tokenOf } from "../steps/walkthrough.js";
 
 const ALIGNED = 4e6; // the largest number of word pairs for an alignment word by word
@@ -99,10 +100,9 @@ const sideOf = (page, place, attention, unit) => {
   const trace = page.traces[place[0]];
   const row = attention.row(unit.index);
   const shown = page.shown(attention.keys);
-  const share = new Float64Array(attention.M);
-  shares(row, shown).forEach((part, at) => (share[shown[at]] = part));
-  const kept = shown.reduce((sum, at) => sum + row[at], 0);
-  return { place, trace, attention, unit, row, share, shown, kept };
+  const words = attention.keys.filter((key) => !key.aside).map((key) => key.index);
+  const { numbers: share } = quantities(row, words.length ? words : shown, "out");
+  return { place, trace, attention, unit, row, share, shown, ...quantities(row, shown, page.state.special) };
 };
 
 /**
@@ -114,7 +114,10 @@ const sideOf = (page, place, attention, unit) => {
 const chosen = (page, [first, second], [from, to], alike) => {
   const { state } = page;
   const pinned = state.token !== null && !(first.crossing && state.toward === "to");
-  const both = pinned || alike ? null : shared(from, to);
+  const mine = pinned && state.token !== null ? first.queries.unitOf(state.token, state.unit) : null;
+  // The page may have opened with a word pinned that only one of the texts has: nobody has chosen it.
+  const unasked = state.token === page.header.opening?.token && mine !== null && !matching(mine, from, to);
+  const both = (pinned && !unasked) || alike ? null : shared(from, to);
   const own = both ?? first.queries.unitOf(tokenOf({ state, trace: first }), state.unit);
   const match = alike ? to[own.index] : matching(own, from, to);
   const picked = state.partner !== null && state.partner < second.queries.length;
@@ -144,5 +147,7 @@ export const compared = async (page) => {
   const alike = same.keys && a.length === b.length && a.every((unit, at) => unit.index === b[at].index);
   /** @type {Pair[]} */
   const pairs = alike ? a.map((unit, at) => [unit, b[at], true]) : aligned(a, b);
-  return { sides: [left, right], pairs, same: same.queries && alike, matched };
+  /** @type {[ComparedSide, ComparedSide]} */
+  const sides = [left, right];
+  return { sides, names: namesOf(page, sides), pairs, same: same.queries && alike, matched };
 };

@@ -2,36 +2,38 @@
 
 import { phrase } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
+import { onePlace } from "./names.js";
 
-const LEAST = 0.005; // smaller shares round to 0 and aren't named
+const LEAST = 0.005; // smaller numbers round to 0 and aren't named
 
-/** A difference of shares in percentage points, with its sign. @type {(value: number) => string} */
-export const points = (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1).replace("-", "−")}`;
+/** A difference in percentage points, with its sign. @type {(value: number, digits?: number) => string} */
+export const points = (value, digits = 1) =>
+  `${value > 0 ? "+" : ""}${(100 * value).toFixed(digits).replace("-", "−")}`;
 
 /**
- * The share of a pair's word in the second side minus that in the first; null for different words.
+ * The number of a pair's word in the second side minus that in the first; null for different words.
  * @type {(found: Comparison, pair: Pair) => number | null}
  */
 export const changeOf = ({ sides: [first, second] }, [a, b, same]) =>
-  same && a && b ? second.share[b.index] - first.share[a.index] : null;
+  same && a && b ? second.numbers[b.index] - first.numbers[a.index] : null;
 
 /** The strongest keys, up to two. @type {(page: Page, side: ComparedSide) => string} */
-const mostOf = (page, { trace, unit, share, shown, attention }) => {
+const mostOf = (page, { trace, unit, numbers, shown, attention }) => {
   const top = [...shown]
-    .sort((a, b) => share[b] - share[a])
+    .sort((a, b) => numbers[b] - numbers[a])
     .slice(0, 2)
-    .filter((at, nth) => share[at] >= LEAST || (!nth && share[at] > 0));
+    .filter((at, nth) => numbers[at] >= LEAST || (!nth && numbers[at] > 0));
   const named = top.map((at) => {
     const itself = !trace.crossing && at === unit.index;
     const word = itself ? page.say("compare.itself") : isolated(labelled(attention.keys[at]));
-    return page.say("compare.taken", { word, share: percent(share[at]) });
+    return page.say("compare.taken", { word, share: percent(numbers[at]) });
   });
   if (!named.length) return page.say("compare.nothing");
   return named.length > 1 ? page.say("compare.and", { first: named[0], second: named[1] }) : named[0];
 };
 
 /**
- * The word whose shares differ most, if any differ.
+ * The word whose numbers differ most, if any differ.
  * @type {(found: Comparison) => { unit: Unit, difference: number } | null}
  */
 const furthest = (found) => {
@@ -45,15 +47,16 @@ const furthest = (found) => {
 };
 
 /**
- * The sentences, each a list of texts and elements; `word` makes the element of a unit.
- * @type {(page: Page, found: Comparison, word: (unit: Unit) => HTMLElement) => Child[][]}
+ * The sentences, each a list of texts and elements; `word` makes the element, or the text, of a unit.
+ * @type {(page: Page, found: Comparison, word: (unit: Unit) => Child) => Child[][]}
  */
 export const sentences = (page, found, word) => {
-  const [first, second] = found.sides;
-  const key = labelled(first.unit) === labelled(second.unit) ? "compare.said" : "compare.said.two";
-  const units = { word: word(first.unit), other: word(second.unit) };
+  const { sides: [first, second], names: [one, two] } = found;
+  const alike = labelled(first.unit) === labelled(second.unit);
+  const key = onePlace(found) ? "compare.said.words" : alike ? "compare.said" : "compare.said.two";
+  const units = { word: word(first.unit), other: word(second.unit), one: isolated(one), two: isolated(two) };
   const all = [phrase(page.say(key), { ...units, first: mostOf(page, first), second: mostOf(page, second) })];
-  if (!found.matched) all.push(phrase(page.say("compare.unmatched"), { word: word(first.unit) }));
+  if (!found.matched && page.state.partner === null) all.push(phrase(page.say("compare.unmatched"), { word: word(first.unit) }));
   const far = furthest(found);
   if (far) all.push(phrase(page.say("compare.furthest"), { word: word(far.unit), points: points(far.difference) }));
   return all;

@@ -1,5 +1,5 @@
 // Colours of numbers: one scale from nothing to most, of one hue and steadily darker (or, on dark, lighter), so that it
-// reads the same with any colour vision; and one from negative to positive, orange over neutral to blue.
+// reads the same with any colour vision; and one from negative to positive, magenta over neutral to olive, which are no query's, key's or value's colours.
 
 /**
  * Stops in OKLab: lightness, green to red, blue to yellow. Source: Björn Ottosson, "A perceptual color space for image
@@ -7,13 +7,13 @@
  * @type {Record<Theme, OkLab[]>}
  */
 const STOPS = {
-  light: [[0.985, 0.0, 0.0], [0.88, -0.03, -0.055], [0.7, -0.035, -0.12], [0.48, -0.015, -0.16], [0.27, 0.01, -0.11]],
-  dark: [[0.2, 0.0, -0.01], [0.36, -0.01, -0.1], [0.56, -0.03, -0.14], [0.77, -0.04, -0.09], [0.97, -0.01, 0.01]],
+  light: [[0.985, 0.0, 0.0], [0.88, 0.03, -0.05], [0.7, 0.055, -0.105], [0.5, 0.065, -0.145], [0.29, 0.045, -0.1]],
+  dark: [[0.2, 0.0, -0.01], [0.36, 0.04, -0.09], [0.56, 0.06, -0.13], [0.77, 0.045, -0.085], [0.97, 0.005, -0.01]],
 };
 /** @type {Record<Theme, OkLab[]>} */
 const DIVERGING = {
-  light: [[0.5, 0.1, 0.105], [0.76, 0.06, 0.08], [0.985, 0, 0], [0.72, -0.035, -0.11], [0.44, -0.015, -0.16]],
-  dark: [[0.8, 0.07, 0.12], [0.52, 0.075, 0.085], [0.22, 0, 0], [0.52, -0.025, -0.14], [0.8, -0.05, -0.08]],
+  light: [[0.46, 0.19, -0.035], [0.74, 0.115, -0.02], [0.985, 0, 0], [0.76, -0.055, 0.1], [0.46, -0.05, 0.09]],
+  dark: [[0.78, 0.16, -0.03], [0.5, 0.15, -0.03], [0.22, 0, 0], [0.5, -0.045, 0.095], [0.83, -0.065, 0.14]],
 };
 
 /** @type {(linear: number) => number} */

@@ -5,10 +5,12 @@ import { element } from "./dom.js";
 import { figure } from "./labels.js";
 
 /**
- * A scale from 0 to `end`, or if `signed`, from −end to end.
- * @type {(room: DrawingRoom, scale: { end: number, signed: boolean, digits?: number }) => HTMLElement}
+ * A scale from 0 to `end`, or if `signed`, from −end to end; `said` writes a number.
+ * @type {(
+ *   room: DrawingRoom, scale: { end: number, signed: boolean, digits?: number, said?: (value: number) => string },
+ * ) => HTMLElement}
  */
-export const scaleBar = ({ page, canvases }, { end, signed, digits = 3 }) => {
+export const scaleBar = ({ page, canvases }, { end, signed, digits = 3, said = (value) => figure(value, digits) }) => {
   const scale = canvases.add({}, (context, width, height) => {
     const { dark } = page;
     for (let x = 0; x < width; x++) {
@@ -16,6 +18,6 @@ export const scaleBar = ({ page, canvases }, { end, signed, digits = 3 }) => {
       context.fillRect(x, 0, 1, height);
     }
   });
-  const least = signed ? figure(-end, digits) : "0";
-  return element("span", { class: "scalebar", "aria-hidden": "true" }, least, scale, figure(end, digits));
+  const least = signed ? said(-end) : "0";
+  return element("span", { class: "scalebar", "aria-hidden": "true" }, least, scale, said(end));
 };

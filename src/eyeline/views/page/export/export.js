@@ -25,10 +25,9 @@ export const createExport = (page, view) => {
   };
   /** A picture with its provenance below it. @type {() => string} */
   const pictured = () => {
-    const drawn = sound(view().picture());
-    const frame = dialog.element.closest(".eyeline") ?? document.body;
-    const parts = page.provenanceParts();
-    return signed(drawn, parts.join(" · "), parts.map(sound), getComputedStyle(frame).getPropertyValue("--quiet").trim());
+    const style = getComputedStyle(dialog.element.closest(".eyeline") ?? document.body);
+    const [ground, quiet] = ["--ground", "--quiet"].map((name) => style.getPropertyValue(name).trim());
+    return sound(signed(view().picture(), page.provenanceParts(), { ground, quiet }));
   };
   /** @type {(kind: FileKind) => Promise<{ name: string, blob: Blob }>} */
   const make = async (kind) => {

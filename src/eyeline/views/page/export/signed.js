@@ -2,7 +2,7 @@
 
 import { contextOf } from "../drawing/dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
+const NARROWEST = 320; // pixels
 const EDGE = 16; // pixels around the lines
 const SIZE = 12;
 const STEP = 17; // pixels from line to line
@@ -35,34 +35,27 @@ const wrapped = (parts, width) => {
   return lines;
 };
 
+/** @type {(text: string) => string} */
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
 /**
- * An SVG text with a title, and the parts of its provenance below its picture, in a colour.
- * @type {(svg: string, title: string, parts: string[], colour: string) => string}
+ * An SVG text with a title, and the parts of its provenance below its picture. (It is put together as text: parsing it
+ * would apply the styles in it, which the policy of a server's page forbids.)
+ * @type {(svg: string, parts: string[], colours: { ground: string, quiet: string }) => string}
  */
-export const signed = (svg, title, parts, colour) => {
-  const drawing = new DOMParser().parseFromString(svg, "image/svg+xml");
-  const root = drawing.documentElement;
-  const [width, height] = ["width", "height"].map((name) => Number(root.getAttribute(name)));
-  const lines = wrapped(parts, Math.max(width, 320) - 2 * EDGE);
-  const [wide, tall] = [Math.max(width, 320), height + lines.length * STEP + EDGE / 2];
-  /** @type {(tag: string, attributes: Record<string, string | number>, text?: string) => Element} */
-  const made = (tag, attributes, text = "") => {
-    const part = drawing.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, String(value));
-    part.textContent = text;
-    return part;
-  };
-  const ground = root.querySelector(":scope > rect");
-  for (const [name, size] of /** @type {const} */ ([["width", wide], ["height", tall]])) {
-    ground?.setAttribute(name, String(size));
-    root.setAttribute(name, String(size));
-  }
-  root.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
-  root.querySelector(":scope > title")?.remove();
-  root.prepend(made("title", {}, title));
-  const look = { "font-family": FONT, "font-size": SIZE, fill: colour, class: "provenance" };
-  lines.forEach((text, at) => {
-    root.append(made("text", { x: EDGE, y: height + at * STEP + SIZE - EDGE / 2 + 2, ...look }, text));
+export const signed = (svg, parts, { ground, quiet }) => {
+  const [tag] = svg.match(/^<svg[^>]*>/) ?? [""];
+  const [width, height] = ["width", "height"].map((name) => Number(tag.match(` ${name}="([\\d.]+)"`)?.[1] ?? 0));
+  const lines = wrapped(parts, Math.max(width, NARROWEST) - 2 * EDGE);
+  const [wide, tall] = [Math.max(width, NARROWEST), height + lines.length * STEP + EDGE / 2];
+  const larger = tag
+    .replace(/ width="[^"]*"/, ` width="${wide}"`)
+    .replace(/ height="[^"]*"/, ` height="${tall}"`)
+    .replace(/ viewBox="[^"]*"/, ` viewBox="0 0 ${wide} ${tall}"`);
+  const written = lines.map((text, at) => {
+    const place = `x="${EDGE}" y="${height + at * STEP + SIZE - EDGE / 2 + 2}"`;
+    return `<text class="provenance" ${place} font-family="${FONT}" font-size="${SIZE}" fill="${quiet}">${escaped(text)}</text>`;
   });
-  return new XMLSerializer().serializeToString(drawing);
+  const head = `${larger}<title>${escaped(parts.join(" · "))}</title><rect width="${wide}" height="${tall}" fill="${ground}"/>`;
+  return `${head}${svg.slice(tag.length, -"</svg>".length)}${written.join("")}</svg>`;
 };

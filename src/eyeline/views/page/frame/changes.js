@@ -1,16 +1,18 @@
 // What if: the changes of a run that the views of a head share. The future is hidden, or the last tokens are padding.
 
 import { button, element, tick } from "../drawing/dom.js";
-import { changesOf } from "../provenance.js";
+import { changesShown } from "../provenance.js";
+import { changeable } from "../weights/changes.js";
 
 /** The settings as trained. @type {Readonly<Partial<State>>} */
 const TRAINED = Object.freeze({ ahead: true, padded: 0, scaled: true, removed: [] });
-/** The longest text whose mask can be changed: the page then computes each row's softmax anew. */
-const LONGEST = 1024;
 
-/** Whether a change can be made to a trace. @type {(trace: Trace, control: "ahead" | "padded") => boolean} */
-export const changeable = (trace, control) =>
-  !trace.crossing && trace.queries.length <= LONGEST && (control === "padded" || trace.kind === "encoder");
+/**
+ * Whether a change can be made to a trace: a mask that hides the future already stays.
+ * @type {(trace: Trace, control: "ahead" | "padded") => boolean}
+ */
+export const allows = (trace, control) =>
+  !trace.crossing && changeable(trace) && (control === "padded" || trace.layers.some(({ mask }) => mask.kind !== "causal"));
 
 /**
  * The button and the panel that it opens; `shown` are the changes that the view knows.
@@ -37,7 +39,7 @@ export const createChanges = (page) => {
   /** @type {(shown: ("ahead" | "padded")[]) => void} */
   const update = (shown) => {
     details.hidden = !shown.length;
-    const count = Object.keys(changesOf(page)).length;
+    const count = Object.keys(changesShown(page)).length;
     summary.textContent = count ? page.say("what.if.count", { count }) : page.say("what.if");
     summary.classList.toggle("changed", count > 0);
     last.max = String(Math.max((page.trace?.queries.length ?? 1) - 1, 0));

@@ -1,7 +1,7 @@
 // The bar of controls: those that the views share, where they change something, and the current view's own.
 
 import { choice, element } from "../drawing/dom.js";
-import { changeable, createChanges } from "./changes.js";
+import { allows, createChanges } from "./changes.js";
 import { FORGOTTEN, captioned, placePickers, relabelled } from "../pickers.js";
 import { hasAside } from "../provenance.js";
 
@@ -26,26 +26,33 @@ const usedOf = (page) => {
   const able = {
     unit: traces.some(({ queries, keys }) => [queries, keys].some((line) => line.words.length < line.pieces.length)),
     special: traces.some(hasAside),
-    ahead: changeable(trace, "ahead"),
-    padded: changeable(trace, "padded"),
+    ahead: allows(trace, "ahead"),
+    padded: allows(trace, "padded"),
   };
   return page.uses().filter((control) => able[control] ?? true);
 };
 
+/** @type {readonly UnitKind[]} */
+const UNITS = ["words", "pieces"];
+/** @type {readonly SpecialTokens[]} */
+const SPECIAL = ["grey", "shown", "out"];
+
 /**
- * The list of a setting that has a few values.
+ * The list of a setting that has a few values; `texts` are theirs.
  * @type {<T extends string>(
- *   page: Page, name: string, values: readonly T[], chosen: T, set: (value: T) => void,
+ *   page: Page, name: "unit" | "special", values: readonly T[], texts: string[], set: (value: T) => void,
  * ) => HTMLElement}
  */
-const setting = (page, name, values, chosen, set) =>
-  captioned(
+const setting = (page, name, values, texts, set) => {
+  const chosen = page.state[name];
+  return captioned(
     page, name,
-    choice(page.say(name), values.map((value) => [value, page.say(`${name}.${value}`)]), chosen, (text) => {
+    choice(page.say(name), values.map((value, at) => [value, texts[at]]), chosen, (text) => {
       const found = values.find((value) => value === text);
       if (found) set(found);
     }),
   );
+};
 
 /**
  * The bar; `view` returns the current view, if there is one. `settle` takes up what the view changed of its own.
@@ -71,13 +78,11 @@ export const createControls = (page, view) => {
       page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
     const places = page.trace ? placePickers(page, [state.trace, state.layer, state.head], chosen) : [];
     const [texts, layers, heads] = places;
-    const special = setting(page, "special", /** @type {const} */ (["grey", "shown", "out"]), state.special, (value) =>
-      page.set({ special: value, box: null }),
-    );
+    const kinds = UNITS.map((kind) => page.say(`unit.${kind}`));
+    const ways = SPECIAL.map((way) => page.say(`special.${way}`));
+    const unit = setting(page, "unit", UNITS, kinds, (value) => page.set({ unit: value, box: null }));
+    const special = setting(page, "special", SPECIAL, ways, (value) => page.set({ special: value, box: null }));
     special.title = page.say("special.why");
-    const unit = setting(page, "unit", /** @type {const} */ (["words", "pieces"]), state.unit, (value) =>
-      page.set({ unit: value, box: null }),
-    );
     const parts = { trace: texts, layer: layers, head: heads, unit, special };
     relabelled(shared, Object.entries(parts).flatMap(([name, part]) => {
       const control = /** @type {Control} */ (name);

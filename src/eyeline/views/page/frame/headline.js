@@ -29,11 +29,14 @@ export const createHeadline = (page, view) => {
     const models = [...new Set(places.map(([at]) => page.traces[at].model.name))];
     const sites = [...new Set(places.map((place) => placeSaid(page, place)))];
     const named = texts.length ? texts : [page.say(`view.${page.state.view}`)];
-    const facts = [models.join(", "), sites.join(", "), ...changesSaid(page)].filter(Boolean);
+    /** @type {[kind: string, text: string][]} */
+    const whole = [["model", models.join(", ")], ["site", sites.join(", ")]];
+    const shown = whole.concat(changesSaid(page).map((text) => ["changed", text])).filter(([, text]) => text);
+    const facts = shown.map(([, text]) => text);
     title.title = [...named, ...facts].join(" · ");
     title.replaceChildren(
       ...named.map((text) => element("bdi", { class: "text" }, shortened(text))),
-      ...facts.map((fact, at) => element("span", { class: at > 1 ? "fact changed" : "fact" }, fact)),
+      ...shown.map(([kind, text]) => element("span", { class: `fact ${kind}` }, text)),
     );
     if (page.model.get("address")) {
       const parts = [named.map((text) => text.slice(0, 60)).join(", "), ...facts, page.say(`view.${page.state.view}`)];

@@ -1,20 +1,39 @@
-// Notes on what is shown: the texts that a model's vocabulary lacks.
+// Notes on what is shown: why the page opened here, and the texts that a model's vocabulary lacks.
 
 import { element, phrase } from "../drawing/dom.js";
+import { named, percent } from "../drawing/labels.js";
+import { changesSaid } from "../provenance.js";
 
 /** The largest number of texts named. */
 const NAMED = 12;
+
+/** Where a page opens by itself, what is telling about that head. @type {(page: Page) => HTMLElement | null} */
+const opened = (page) => {
+  const { state, trace, fresh, header } = page;
+  const { opening } = header;
+  if (!opening || !trace || !["sentence", "steps", "matrix"].includes(state.view)) return null;
+  const here = state.trace === fresh.trace && state.layer === opening.layer && state.head === opening.head;
+  if (!here || changesSaid(page).length) return null;
+  const query = named(trace.queries.unitOf(opening.token, "words").text);
+  const key = named(trace.keys.unitOf(opening.key, "words").text);
+  const said = phrase(page.say(`opened.${opening.why}`), {
+    query: element("bdi", {}, query), key: element("bdi", {}, key), weight: percent(opening.weight),
+  });
+  return element("p", { class: "quiet opened" }, ...said);
+};
 
 /** The notes on the texts of the shown places. @type {(page: Page) => PagePart} */
 export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
   const update = () => {
     const lines = new Set(page.places().flatMap(([at]) => [page.traces[at].queries, page.traces[at].keys]));
+    const why = opened(page);
     notes.replaceChildren(
+      ...(why ? [why] : []),
       ...[...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
-        const named = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
+        const shown = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
         const more = texts.length > NAMED ? ", …" : "";
-        const said = phrase(page.say("unknown"), { piece, texts: [...named, more] });
+        const said = phrase(page.say("unknown"), { piece, texts: [...shown, more] });
         return element("p", { class: "unknown" }, ...said);
       }),
     );

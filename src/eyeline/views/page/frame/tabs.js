@@ -1,6 +1,7 @@
 // The tabs: one for each view, and before them the button of the lesson, which stands beside any view.
 
 import { button, element } from "../drawing/dom.js";
+import { nextStop, stopSettings } from "../lesson/lesson.js";
 
 /**
  * The row of tabs over the views that can be opened, `names`.
@@ -8,7 +9,7 @@ import { button, element } from "../drawing/dom.js";
  */
 export const createTabs = (page, names) => {
   const list = element("div", { class: "tabs", role: "tablist" });
-  const lesson = button("", () => page.set({ stop: page.state.stop === null ? lastStop(page) : null }), {
+  const lesson = button("", () => page.set(page.state.stop === null ? stopSettings(page, nextStop(page)) : { stop: null }), {
     class: "lesson-tab",
     "aria-controls": `${page.id}-lesson`,
   });
@@ -52,11 +53,4 @@ export const createTabs = (page, names) => {
     page.set({ view: all[(all.indexOf(page.state.view) + step + all.length) % all.length] });
   });
   return { element: row, update };
-};
-
-/** The stop at which the lesson goes on: the first that isn't done. @type {(page: Page) => number} */
-const lastStop = ({ state: { done } }) => {
-  let stop = 0;
-  while (done.includes(stop)) stop += 1;
-  return stop;
 };

@@ -126,8 +126,8 @@ class FileModel {
    * @param {PlacedRequest} request
    * @returns {Promise<Answer>}
    */
-  async _stored({ kind, trace, layer, head, token }) {
-    const name = [kind, trace, layer, head, token].filter((part) => part !== undefined).join("-");
+  async _stored({ kind, trace, other, layer, head, token, last }) {
+    const name = [kind, trace, other, layer, head, token, last].filter((part) => part !== undefined).join("-");
     if (!block(name) && document.readyState === "loading") await textOf(name);
     if (!block(name)) return [{ error: { argument: "file", message: `this file doesn't hold ${name}` } }, []];
     const { reply, buffers } = unframed((await unpacked(name)).buffer);

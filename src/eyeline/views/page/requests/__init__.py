@@ -5,13 +5,15 @@ docs/page-format.md describes each request and reply. A module here imports noth
 
 from __future__ import annotations
 
-from eyeline.views.page.requests import head, overview, picture, projections
+from eyeline.views.page.requests import head, nearest, overview, picture, products, projections
 from eyeline.views.page.requests.request import Answering
 
 #: How each kind of request is answered.
 KINDS: dict[str, Answering] = {
     "head": head.answer,
+    "nearest": nearest.answer,
     "overview": overview.answer,
     "picture": picture.answer,
+    "products": products.answer,
     "projections": projections.answer,
 }

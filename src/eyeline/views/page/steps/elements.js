@@ -5,12 +5,14 @@ import { figure } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 
 /**
- * A number in few digits, with all of its digits on hover and when copied.
- * @type {(value: number, digits?: number) => HTMLElement}
+ * A number in few digits, with all of its digits on hover and when copied. `from` and `to` name it for the next step,
+ * into which it moves: see motion.js.
+ * @type {(value: number, digits?: number, moves?: { from?: string, to?: string }) => HTMLElement}
  */
-export const datum = (value, digits = 3) => {
+export const datum = (value, digits = 3, { from, to } = {}) => {
   const title = String(Number(value.toPrecision(8)));
-  return element("data", { class: "number", value: String(value), title }, figure(value, digits));
+  const attributes = { class: "number", value: String(value), title, "data-from": from, "data-to": to };
+  return element("data", attributes, figure(value, digits));
 };
 
 /**
@@ -58,10 +60,10 @@ export const heads = (room, end = null) =>
  * ) => HTMLElement}
  */
 export const step = (page, { nth, title, shape, why }, ...content) => {
-  const id = `${page.id}-step-${nth[0]}`;
+  const id = `${page.id}-step-${nth}`;
   return element(
     "section",
-    { class: "step", "aria-labelledby": id, "data-step": nth[0] },
+    { class: "step", "aria-labelledby": id, "data-step": nth },
     element(
       "header",
       {},

@@ -7,6 +7,9 @@
  */
 export const products = ({ q, k, D }, i, j) => Float64Array.from({ length: D }, (_, d) => q[i * D + d] * k[j * D + d]);
 
+/** @type {HeadChanges} */
+const UNCHANGED = { ahead: true, padded: 0, scaled: true, removed: [] };
+
 /** The running sums of numbers. @type {(numbers: Float64Array) => Float64Array} */
 export const running = (numbers) => {
   let sum = 0;
@@ -43,22 +46,21 @@ const mixed = (v, E, weights, seen) => {
 };
 
 /**
- * All steps for query i of a head, unchanged or changed: without looking ahead, without scaling, or with keys removed.
+ * All steps for query i of a head, unchanged or changed: without looking ahead, with the last tokens as padding, without
+ * scaling, or with keys removed.
  * @param {Head} head
  * @param {number} i
- * @param {{ ahead?: boolean, scaled?: boolean, removed?: number[] }} changes
+ * @param {HeadChanges} changes
  */
-export const stepsOf = (head, i, { ahead = true, scaled = true, removed = [] } = {}) => {
+export const stepsOf = (head, i, { ahead, padded, scaled, removed } = UNCHANGED) => {
   const scale = scaled ? head.scale : 1;
   const gone = new Set(removed);
   const scores = answers(head, i);
   const times = scores.map((score) => score * scale);
-  const seen = Array.from(times, (_, j) => head.allowed(i, j) && (ahead || j <= i) && !gone.has(j));
+  const end = Math.min(head.M - padded, ahead ? head.M : i + 1);
+  const seen = Array.from(times, (_, j) => head.allowed(i, j) && j < end && !gone.has(j));
   const open = masked(times, seen);
   const found = softmax(open);
   const output = head.v && mixed(head.v, head.E, found.weights, seen);
   return { scores, scale, scaled: times, seen, masked: open, ...found, output };
 };
-
-/** The length of a vector. @type {(vector: Float64Array) => number} */
-export const length = (vector) => Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));

@@ -3,35 +3,44 @@
 import { targetOf } from "../drawing/dom.js";
 
 /** @type {Space[]} */
-const SPACES = ["match", "pass"];
-const ROW = "[data-step='2'] [data-key], [data-step='4'] [data-key]";
+const SPACES = ["match", "pass", "input"];
+const ROW = "[data-block='keys'] [data-key], .scores [data-key]";
+/** @type {Partial<Record<Space, keyof State>>} The settings that hold the coordinates; those of x aren't kept. */
+const SETTINGS = { match: "coordinate", pass: "passed" };
 
 /**
  * Listen on the view's root. `readAt` reads a coordinate, `settled` returns the one that is read while none is hovered,
- * `point` shows the products of a key.
+ * `settle` sets that of x, `point` shows the products of a key.
  * @param {HTMLElement} root
  * @param {StepsRoom} room
  * @param {{
- *   readAt: (space: Space, at: number) => void, settled: (space: Space) => number, point: (key: number) => void,
+ *   readAt: (space: Space, at: number) => void, settled: (space: Space) => number, settle: (at: number) => void,
+ *   point: (key: number) => void,
  * }} on
  */
-export const listen = (root, room, { readAt, settled, point }) => {
+export const listen = (root, room, { readAt, settled, settle, point }) => {
   const { page, reading } = room;
   /** @type {(space: Space, at: number) => void} */
-  const fixed = (space, at) => page.set({ [space === "match" ? "coordinate" : "passed"]: at });
+  const fixed = (space, at) => {
+    const setting = SETTINGS[space];
+    if (setting) page.set({ [setting]: at });
+    else settle(at);
+  };
 
   /** @type {(of: HTMLElement) => Space} */
-  const spaceOf = ({ dataset }) => (dataset.space === "pass" ? "pass" : "match");
+  const spaceOf = ({ dataset: { space } }) => (space === "pass" || space === "input" ? space : "match");
 
   // The coordinate under the pointer, or null.
   /** @type {(event: MouseEvent) => { space: Space, at: number } | null} */
   const place = (event) => {
-    const strip = targetOf(event, ".strip");
+    const strip = targetOf(event, ".strip, .matrix");
     if (!strip) return null;
-    const { left, width } = strip.getBoundingClientRect();
+    const { left, width, top, height } = strip.getBoundingClientRect();
     const space = spaceOf(strip);
     const { of } = reading[space];
-    return { space, at: Math.min(Math.max(Math.floor(((event.clientX - left) / width) * of), 0), of - 1) };
+    // A matrix' rows are coordinates; a strip's columns.
+    const share = strip.matches(".matrix") ? (event.clientY - top) / height : (event.clientX - left) / width;
+    return { space, at: Math.min(Math.max(Math.floor(share * of), 0), of - 1) };
   };
 
   const rest = () => {
@@ -47,7 +56,7 @@ export const listen = (root, room, { readAt, settled, point }) => {
   root.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch" || !room.walk) return;
     const row = targetOf(event, ROW);
-    if (!targetOf(event, ".strip")) rest();
+    if (!targetOf(event, ".strip, .matrix")) rest();
     point(row ? Number(row.dataset.key) : room.walk.key);
   });
   root.addEventListener("pointerleave", rest);
@@ -55,7 +64,11 @@ export const listen = (root, room, { readAt, settled, point }) => {
     const [found, row] = [place(event), targetOf(event, ROW)];
     if (targetOf(event, "input, button") || (!found && !row)) return;
     const key = row ? { key: Number(row.dataset.key) } : {};
-    page.set({ ...key, ...(found && { [found.space === "match" ? "coordinate" : "passed"]: found.at }) });
+    const setting = found && SETTINGS[found.space];
+    if (found?.space === "input") settle(found.at);
+    const role = targetOf(event, ".matrix")?.dataset.role;
+    if (role === "query" || role === "key" || role === "value") room.takeApart(role);
+    if (row || setting) page.set({ ...key, ...(found && setting && { [setting]: found.at }) });
   });
 
   // The coordinate that an arrow key moves to, on a strip or in the keys.

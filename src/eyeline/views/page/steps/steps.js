@@ -1,143 +1,70 @@
-// The steps view: softmax(q·kᵀ / √d)·v for one token, step by step, with every number.
+// The steps view: one token's attention, from x to what is added to x, step by step, with every number.
 
 import { Canvases } from "../drawing/canvases.js";
-import { button, element, phrase, tick } from "../drawing/dom.js";
-import { products } from "./formula.js";
+import { element } from "../drawing/dom.js";
 import { percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
-import { stepsTable } from "./table.js";
-import { datum, word } from "./elements.js";
-import { scaleName, scoresStep } from "./scores_step.js";
+import { refocused } from "../drawing/word_picker.js";
+import { datum } from "./elements.js";
+import { products } from "./formula.js";
+import { createFormulaBar } from "./formula_bar.js";
+import { chooser, controlsOf, remarks, sentenceOf, titleOf } from "./heading.js";
+import { inputStep } from "./input_step.js";
 import { listen } from "./interaction.js";
+import { joinedStep } from "./joined_step.js";
+import { land } from "./motion.js";
+import { missingStep, projectionsStep, spaceOf, takenApart } from "./projections_step.js";
+import { scaledStep, softmaxStep } from "./scaled_step.js";
+import { productsBlock, scoresStep } from "./scores_step.js";
+import { createScroller } from "./scroller.js";
+import { stepsTable } from "./table.js";
 import { valuesStep } from "./values_step.js";
-import { keysStep, productsStep, queryStep } from "./vectors_steps.js";
 import { endsOf, largest, walked } from "./walkthrough.js";
-import { refocused, wordPicker } from "../drawing/word_picker.js";
-
-/** The formula with the shapes of its parts. @type {(walk: Walkthrough) => HTMLElement} */
-const formula = (walk) => {
-  const { M, D, E, v } = walk.head;
-  /** @type {(symbol: string, size?: string, kind?: string) => HTMLElement} */
-  const part = (symbol, size = "", kind = "") =>
-    element(
-      "span",
-      { class: `part ${kind}` },
-      element("span", { class: "symbol" }, symbol),
-      element("span", { class: "size" }, size),
-    );
-  return element(
-    "p",
-    { class: "formula" },
-    part("softmax(", "", "name"),
-    part("q", `1 × ${D}`, "query"),
-    part("·"),
-    part("Kᵀ", `${D} × ${M}`, "key"),
-    part(scaleName(walk)),
-    part(")", "", "name"),
-    part("·"),
-    part("V", v ? `${M} × ${E}` : "", "value"),
-    part("="),
-    part("x′", v ? `1 × ${E}` : ""),
-  );
-};
-
-/**
- * The words to choose from, and the pieces of the chosen word if it has several.
- * @type {(page: Page, walk: Walkthrough) => (HTMLElement | null)[]}
- */
-const chooser = (page, walk) => {
-  const { queries } = walk.trace;
-  /** @type {(unit: Unit) => void} */
-  const choose = (unit) => page.set({ token: unit.first, toward: "from" });
-  const units = queries.units(page.state.unit);
-  const chosen = queries.unitOf(walk.token, page.state.unit);
-  const pieces = queries.pieces.slice(chosen.first, chosen.last);
-  const own = { units: pieces, chosen: walk.token - chosen.first, name: page.say("steps.piece") };
-  return [
-    wordPicker({ units, chosen: chosen.index, name: page.say("steps.token"), focus: "query", choose }),
-    pieces.length > 1
-      ? element(
-          "div",
-          { class: "of-pieces" },
-          element("span", { class: "caption" }, page.say("steps.pieces", { count: pieces.length })),
-          wordPicker({ ...own, focus: "piece", choose }),
-        )
-      : null,
-  ];
-};
-
-// The remark that this head is the default, and a button that chooses it.
-/** @type {(page: Page, walk: Walkthrough) => Child} */
-const notChosen = (page, { number, layer, trace }) => {
-  const chosen = page.say(`head.${page.state.head}`, { lastHead: trace.heads - 1 });
-  const take = button(page.say("steps.choose.head", { head: number }), () => page.set({ head: number }), {
-    class: "plain",
-    "data-focus": "head",
-  });
-  return [page.say("steps.hardest", { head: number, layer, chosen }), " ", take];
-};
-
-/** Remarks on the head. @type {(page: Page, walk: Walkthrough) => HTMLElement[]} */
-const remarks = (page, walk) => {
-  const { head, trace, number } = walk;
-  const { heads, key_heads: count } = trace.model;
-  const together = heads / count;
-  const key = Math.floor(number / together);
-  const sharing = { first: key * together, last: (key + 1) * together - 1, key, lastKey: count - 1 };
-  return [
-    walk.given ? null : notChosen(page, walk),
-    together > 1 ? page.say("steps.shared", sharing) : null,
-    trace.kind === "decoder" ? page.say("steps.turned") : null,
-    trace.crossing ? page.say("steps.cross", { queries: head.N, keys: head.M }) : null,
-  ]
-    .filter(Boolean)
-    .map((remark) => element("p", { class: "remark" }, remark));
-};
-
-/** @type {(name: string, label: HTMLLabelElement) => HTMLLabelElement} */
-const focused = (name, label) => {
-  label.querySelector("input")?.setAttribute("data-focus", name);
-  return label;
-};
-
-/** The toggles that change the steps, and a way back. @type {(page: Page, walk: Walkthrough) => HTMLElement} */
-const toggles = (page, walk) => {
-  const { state, trace } = page;
-  const { removed } = state;
-  const always = trace.crossing || walk.head.mask.kind === "causal"; // looking ahead can't be changed here
-  const ahead = tick(page.say("steps.no.ahead"), !state.ahead, (on) => page.set({ ahead: !on }));
-  const scaled = tick(page.say("steps.no.scale", { d: walk.head.D }), !state.scaled, (on) => page.set({ scaled: !on }));
-  const back = button(page.say("steps.as.trained"), () => page.set({ ahead: true, scaled: true, removed: [] }), {
-    class: "plain",
-    "data-focus": "back",
-  });
-  return element(
-    "div",
-    { class: "toggles", role: "group", "aria-label": page.say("steps.what.if") },
-    element("span", { class: "caption" }, page.say("steps.what.if")),
-    always ? null : focused("ahead", ahead),
-    walk.before.scale === 1 ? null : focused("scaled", scaled),
-    removed.length ? element("span", { class: "removed" }, page.say("steps.removed", { count: removed.length })) : null,
-    walk.changed || removed.length ? back : null,
-  );
-};
 
 /** @type {Space[]} */
-const SPACES = ["match", "pass"];
+const SPACES = ["match", "pass", "input"];
+
+/** The steps of a walkthrough. @type {(room: StepsRoom) => HTMLElement[]} */
+const stepsIn = (room) => {
+  const made = room.walk.projections;
+  return [
+    ...(made ? [inputStep(room, made), projectionsStep(room, made)] : [missingStep(room, "1")]),
+    scoresStep(room),
+    scaledStep(room),
+    softmaxStep(room),
+    valuesStep(room),
+    ...(made && room.walk.now.output ? [joinedStep(room, made)] : made ? [] : [missingStep(room, "6")]),
+  ];
+};
 
 /** The view. @type {(page: Page) => View} */
 export const createSteps = (page) => {
   const root = element("div", { class: "steps" });
+  const controls = element("span", { class: "tools" });
   /** @type {Record<Space, ((at: number) => void)[]>} Functions that write the number at a coordinate. */
-  const tellers = { match: [], pass: [] };
-  const reading = { match: { at: 0, of: 1 }, pass: { at: 0, of: 1 } };
+  const tellers = { match: [], pass: [], input: [] };
+  const reading = { match: { at: 0, of: 1 }, pass: { at: 0, of: 1 }, input: { at: 0, of: 1 } };
   /** @type {number | null} The key whose products are shown: the hovered one, or else the chosen one. */
   let shown = null;
+  /** @type {number | null} The coordinate of x that was chosen. */
+  let inside = null;
+  /** @type {Set<number>} The steps whose numbers have moved into place. */
+  const landed = new Set();
+
+  const scroller = createScroller(root, (at) => {
+    bar.light(at);
+    const step = root.querySelector(`:scope > [data-step="${at}"]`);
+    if (!step || landed.has(at)) return;
+    landed.add(at);
+    land(root, step);
+  });
+  const bar = createFormulaBar(page, (at) => scroller.go(room.walk.projections || at !== 0 ? at : 1));
 
   // Until there is a walkthrough the root is empty, and nothing uses it.
   const room = /** @type {StepsRoom} */ ({
     page,
     reading,
+    role: null,
     canvases: new Canvases(),
     colour: (name) => getComputedStyle(root).getPropertyValue(name),
     tell: (space, value) => {
@@ -161,6 +88,12 @@ export const createSteps = (page) => {
       const text = page.say("steps.more.share", { count, share: percent(weight) });
       return count ? element("p", { class: "quiet more" }, text) : null;
     },
+    takeApart: (role) => {
+      if (role === room.role) return;
+      room.role = role;
+      inside = null;
+      refocused(root, build);
+    },
   });
 
   /** Read a coordinate in all strips of a space. @type {(space: Space, wanted: number) => void} */
@@ -181,9 +114,11 @@ export const createSteps = (page) => {
   // The coordinate that is read while none is hovered.
   /** @type {(space: Space) => number} */
   const settled = (space) => {
-    const { walk } = room;
+    const { walk, role } = room;
     if (space === "pass") return page.state.passed ?? (walk.now.output ? largest(walk.now.output) : 0);
-    return page.state.coordinate ?? largest(products(walk.head, walk.token, walk.key));
+    if (space === "match") return page.state.coordinate ?? largest(products(walk.head, walk.token, walk.key));
+    if (!walk.projections) return 0;
+    return inside ?? largest(takenApart(walk, walk.projections, role ?? "query", settled(spaceOf(role ?? "query"))));
   };
 
   const mark = () => {
@@ -197,8 +132,8 @@ export const createSteps = (page) => {
   const point = (j) => {
     if (j === shown) return;
     shown = j;
-    const old = root.querySelector("[data-step='3']");
-    refocused(root, () => old?.replaceWith(productsStep(room, j)));
+    const old = root.querySelector("[data-block='products']");
+    refocused(root, () => old?.replaceWith(productsBlock(room, j)));
     room.canvases.sweep();
     readAt("match", reading.match.at);
     mark();
@@ -209,41 +144,63 @@ export const createSteps = (page) => {
     for (const list of Object.values(tellers)) list.length = 0;
     Object.assign(reading.match, { at: 0, of: walk.head.D });
     Object.assign(reading.pass, { at: 0, of: Math.max(walk.head.E, 1) });
+    Object.assign(reading.input, { at: 0, of: walk.projections?.width ?? 1 });
+    for (const space of SPACES) reading[space].at = Math.min(settled(space), reading[space].of - 1);
     shown = walk.key;
-    const title = phrase(page.say("steps.title"), { word: word(walk.word, "query") });
-    const where = page.named(walk.trace, walk.layer, walk.number);
+    bar.show(walk);
     root.replaceChildren(
       ...chooser(page, walk).filter((part) => part !== null),
-      element("h2", {}, title, element("small", {}, where)),
-      formula(walk),
+      titleOf(page, walk),
       ...remarks(page, walk),
-      toggles(page, walk),
-      queryStep(room),
-      keysStep(room),
-      productsStep(room, walk.key),
-      scoresStep(room),
-      valuesStep(room),
+      bar.element,
+      ...stepsIn(room),
+      element("div", { class: "end" }),
     );
     room.canvases.sweep();
     for (const space of SPACES) readAt(space, settled(space));
     mark();
+    scroller.watch();
   };
 
-  listen(root, room, { readAt, settled, point });
+  listen(root, room, {
+    readAt,
+    settled,
+    point,
+    settle: (at) => {
+      inside = at;
+      readAt("input", at);
+    },
+  });
 
+  let told = "";
   const update = async () => {
     const current = page.current();
     const walk = await walked(page);
     if (!current()) return;
+    const about = `${walk.trace.index} ${walk.layer} ${walk.number} ${walk.token}`;
+    if (about !== told) landed.clear();
+    told = about;
     Object.assign(room, { walk, ends: endsOf(walk) });
+    refocused(controls, () => controls.replaceChildren(...controlsOf(page, walk)));
     refocused(root, build);
   };
 
   return {
     element: root,
+    controls,
+    uses: ["trace", "layer", "head", "unit", "ahead", "padded"],
     update,
+    sentence: () => sentenceOf(page, room.walk),
     numbers: () => stepsTable(room.walk),
-    picture: () => svgOf(root, [...root.children].filter((part) => !part.matches(".toggles"))),
-    destroy: () => room.canvases.clear(),
+    picture: () => {
+      root.classList.add("still"); // else the formula would lie over the steps
+      const drawn = svgOf(root, [...root.children]);
+      root.classList.remove("still");
+      return drawn;
+    },
+    destroy: () => {
+      scroller.end();
+      room.canvases.clear();
+    },
   };
 };

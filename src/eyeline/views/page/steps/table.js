@@ -35,5 +35,5 @@ export const stepsTable = (walk) => {
     rows.push(...keys.map((j) => row("value", line, j, walk.valueOf(j))), row("output", queries, token, now.output));
     if (walk.changed) rows.push(row("output_before", queries, token, before.output));
   }
-  return { name: "steps", columns, rows };
+  return { name: "steps", place: [trace.index, walk.layer, walk.number], columns, rows };
 };

@@ -1,10 +1,10 @@
-// Step 8 of the steps view: the values, times their weights, and their sum.
+// Step 5 of the steps view: the values, times their weights, and their sum.
 
 import { element, phrase } from "../drawing/dom.js";
-import { length } from "./formula.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 import { datum, numbersOf, sign, sized, slider, step, word } from "./elements.js";
 import { strip } from "../drawing/vector_strips.js";
+import { lengthOf } from "../weights/projections.js";
 
 /** @type {(room: StepsRoom) => HTMLElement} */
 const headsOf = (room) => {
@@ -33,10 +33,10 @@ const valueRow = (room, j) => {
     element(
       "div",
       { class: "label" },
-      element("span", { class: "place" }, j + 1),
+      element("span", { class: "place" }, j),
       word(label, walk.aside(j) ? "value aside" : "value"),
     ),
-    element("span", { class: "times" }, datum(walk.now.weights[j]), " ×"),
+    element("span", { class: "times" }, datum(walk.now.weights[j], 3, { from: `weight-${j}` }), " ×"),
     strip(room, { space: "pass", values: value, end: ends.values, name: page.say("steps.value.of", { word: label }) }),
     strip(room, { space: "pass", values: taken, end: ends.taken, name: page.say("steps.taken.of", { word: label }) }),
     room.tell("pass", (at) => taken[at]),
@@ -63,31 +63,31 @@ const sumRow = (room, output, label, kind, attributes) => {
 /** @type {(room: StepsRoom, output: Float64Array, before: Float64Array) => Child} */
 const outcome = ({ page, walk }, output, before) => {
   if (walk.now.sum === 0) return page.say("steps.output.nothing", { count: walk.head.E });
-  const ends = { word: word(walk.word, "query"), length: datum(length(output)) };
+  const ends = { word: word(walk.word, "query"), length: datum(lengthOf(output)) };
   const said = phrase(page.say("steps.output.length"), ends);
   if (!walk.changed) return said;
-  const moved = length(output.map((value, e) => value - before[e]));
-  const change = { moved: datum(moved), length: datum(length(before)) };
+  const moved = lengthOf(output.map((value, e) => value - before[e]));
+  const change = { moved: datum(moved), length: datum(lengthOf(before)) };
   return [said, " ", phrase(page.say("steps.output.moved"), change)];
 };
 
-/** Step 8. @type {(room: StepsRoom) => HTMLElement} */
+/** Step 5. @type {(room: StepsRoom) => HTMLElement} */
 export const valuesStep = (room) => {
   const { page, walk } = room;
   const { head, now, before, changed } = walk;
   const [mixed, was] = [now.output, before.output];
-  const title = page.say("steps.values");
+  const title = page.say("steps.name.5");
   const why = phrase(page.say("steps.values.why"), { word: word(walk.word, "query") });
   if (!mixed || !was) {
     const missing = element("p", { class: "missing" }, page.say("steps.values.none"));
-    return step(page, { nth: "8", title, shape: "", why }, missing);
+    return step(page, { nth: "5", title, shape: "", why }, missing);
   }
   const name = page.say("steps.output.of", { word: walk.word });
   const [output, earlier] = [page.say("steps.output"), page.say("steps.before")];
   const told = slider(room, "pass", name, "output-strip");
   return step(
     page,
-    { nth: "8", title, shape: `${sized("V", head.M, head.E)} → 1 × ${head.E}`, why },
+    { nth: "5", title, shape: `${sized("V", head.M, head.E)} → 1 × ${head.E}`, why },
     element(
       "div",
       { class: "rows values" },

@@ -3,6 +3,8 @@
 import { stepsOf } from "./formula.js";
 import { labelled } from "../drawing/labels.js";
 import { AttentionMap } from "../weights/attention_map.js";
+import { changesOf } from "../weights/changes.js";
+import { projectionsOf } from "../weights/projections.js";
 import { most } from "../drawing/vector_strips.js";
 
 const SHOWN = 24; // the number of keys shown for a long line
@@ -62,11 +64,14 @@ export const walked = async (page) => {
   const token = tokenOf(page);
   const given = typeof state.head === "number";
   const number = typeof state.head === "number" ? state.head : await hardest(page, token);
-  const head = await page.host.head(trace, state.layer, number);
+  const [head, projections] = await Promise.all([
+    page.host.head(trace, state.layer, number),
+    projectionsOf(page, trace, state.layer, number),
+  ]);
   const selfish = !trace.crossing;
-  const changes = { ahead: !selfish || state.ahead, scaled: state.scaled, removed: state.removed };
+  const changes = changesOf(state, trace);
   const before = stepsOf(head, token);
-  const now = stepsOf(head, token, changes);
+  const now = changes ? stepsOf(head, token, changes) : before;
   const changed = now.scale !== before.scale || now.seen.some((seen, j) => seen !== before.seen[j]);
   const pinned = trace.crossing && state.toward === "to" ? state.token : null;
   const key = state.key ?? pinned ?? largest(changed && now.sum === 0 ? before.weights : now.weights);
@@ -84,13 +89,14 @@ export const walked = async (page) => {
   /** @type {(j: number) => string} */
   const label = (j) => labelOf(line, j);
   /** @type {(j: number) => string} */
-  const kindOf = (j) => (state.removed.includes(j) ? "out" : now.seen[j] ? "" : "unseen-key");
+  const kindOf = (j) => (changes?.removed.includes(j) ? "out" : now.seen[j] ? "" : "unseen-key");
   /** @type {(j: number) => boolean} */
   const aside = (j) => line.unitOf(j, "pieces").aside;
   return {
-    trace, layer: state.layer, number, given, head, token, key, keys, now, before, changed,
+    trace, layer: state.layer, number, given, head, projections, token, key, keys, now, before, changed,
+    padded: changes?.padded ?? 0,
     rest: { count: head.M - keys.length, weight: rest },
-    removed: new Set(state.removed),
+    removed: new Set(changes?.removed ?? []),
     query: head.q.subarray(token * head.D, (token + 1) * head.D),
     keyOf, valueOf, passedOn, label, kindOf, aside,
     word: labelOf(queries, token),

@@ -45,6 +45,9 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  projections: "all" | [layer: number, head: number][] | null;
+  /** Whether the products of its tokens' vectors can be asked for. */
+  vectors: boolean;
   image?: ImageEntry | null;
 }
 
@@ -70,10 +73,9 @@ interface Header {
     files?: { name: string; kind: "text" | "trace" }[];
   };
   state: Partial<State>;
+  lesson: LessonTraces | null;
   opening: Opening | null;
   traces: TraceEntry[];
-  /** The traces of the lesson, by their names; absent or null where there is no lesson. */
-  lesson?: Record<string, number> | null;
 }
 
 interface PictureRequest {
@@ -88,11 +90,13 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "vectors" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
   trace?: number;
+  other?: number;
   layer?: number;
   head?: number;
   token?: number;
+  last?: number;
 }
 
 type HostRequest =
@@ -122,10 +126,21 @@ interface Reply {
   dtype: "float32" | "float16";
   arrays: string[];
   mask_shape?: number[];
+  /** For each layer the nearest words, the nearest first, and their cosines. */
+  words?: [text: string, cosine: number][][];
   /** Of an image: its media type, and its size in pixels. */
   media?: string;
   width?: number;
   height?: number;
+}
+
+/** The further keys of a reply to "projections". */
+interface ProjectionsReply {
+  shapes: Record<string, [rows: number, columns: number]>;
+  bias_length: number;
+  norm_before: string | null;
+  norm_after: string | null;
+  epsilon: number;
 }
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;

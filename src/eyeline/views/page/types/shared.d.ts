@@ -40,6 +40,7 @@ interface State {
   passed: number | null;
   other: Place | null;
   partner: number | null;
+  toy: string | null;
   stop: number | null;
   done: number[];
   language: Language | null;
@@ -101,9 +102,30 @@ interface HeadArrays extends HeadShape {
   q: Float32Array;
   k: Float32Array;
   v: Float32Array | null;
-  lse: Float32Array;
+  lse: Float32Array | Float64Array;
   scale: number;
   mask: HeadMask;
+}
+
+type Role = "query" | "key" | "value";
+
+/** How a role's vector is made: W·x + b, W (rows, width); then normed, with these weights. */
+interface Projection {
+  letter: string;
+  W: Float32Array;
+  b: Float32Array | null;
+  norm: Float32Array | null;
+  rows: number;
+}
+
+type Projections = import("../weights/projections.js").Projections;
+
+/** What is changed in attention: whether tokens may look ahead, how many last tokens are padding, which keys are out. */
+interface HeadChanges {
+  ahead: boolean;
+  padded: number;
+  scaled: boolean;
+  removed: number[];
 }
 
 /** The thumbnails of all heads of a trace. */

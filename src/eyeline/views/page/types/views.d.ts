@@ -186,16 +186,22 @@ interface ComparedSide {
   trace: Trace;
   attention: AttentionMap;
   unit: Unit;
+  /** The unit's weights on all keys. */
   row: Float64Array;
+  /** What is drawn of them, NaN for keys that aren't: weights, or shares if special tokens are left out. */
+  numbers: Float64Array;
+  /** The weight on the keys that aren't drawn; 0 for shares. */
+  aside: number;
+  /** The weights on words as shares of their sum, NaN for special tokens. */
   share: Float64Array;
   shown: number[];
-  kept: number;
 }
 
 type Pair = [first: Unit | null, second: Unit | null, same: boolean];
 
 interface Comparison {
   sides: [ComparedSide, ComparedSide];
+  names: [string, string];
   pairs: Pair[];
   same: boolean;
   matched: boolean;
@@ -208,7 +214,23 @@ interface Patch {
   queries: Unit[];
   keys: Unit[];
   weights: Float64Array;
+  /** What is drawn of each row, as in `ComparedSide`. */
+  numbers: Float64Array;
+  /** For each row the weight on the keys that aren't drawn. */
+  aside: Float64Array;
+  /** Whether these weights are drawn, in a column of their own. */
+  grey: boolean;
   hidden: Uint8Array;
+}
+
+/** The words of the vocabulary that are nearest to a vector, the nearest first, with their cosines. */
+type NearWords = [text: string, cosine: number][];
+
+/** Two words' vectors before the first layer and after each. */
+interface Parting {
+  cosines: number[];
+  /** Whether they are the same vectors: those of one word of one text. */
+  itself: boolean;
 }
 
 interface Heatmap {
@@ -224,16 +246,28 @@ interface Heatmap {
 
 type StepsOf = ReturnType<typeof import("../steps/formula.js").stepsOf>;
 type Walkthrough = Awaited<ReturnType<typeof import("../steps/walkthrough.js").walked>>;
-type Space = "match" | "pass";
+/** The coordinates of queries and keys, of values, and of the vectors that a layer takes and gives. */
+type Space = "match" | "pass" | "input";
+
+/** What is added up after attention: vectors of the model's width. */
+interface JoinedParts {
+  residual: Float64Array;
+  added: Float64Array;
+  part: Float64Array;
+  sum: Float64Array;
+}
 
 /** The parts that the steps are made with. */
 interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;
   ends: { query: number; keys: number; values: number; taken: number };
+  /** The role whose coordinate is taken apart; null while none is. */
+  role: Role | null;
   tell(space: Space, value: (at: number) => number): HTMLElement;
   which(space: Space): HTMLElement;
   choose(key: number): void;
   remove(key: number): void;
+  takeApart(role: Role | null): void;
   rest(): HTMLElement | null;
 }

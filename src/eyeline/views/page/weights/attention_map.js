@@ -1,5 +1,7 @@
 // The attention map of a view: the weights of one head, or the mean or maximum of several, from unit to unit.
 
+import { ChangedHead } from "./changes.js";
+
 /** Weights between the units of a trace: the sum over key pieces and the mean over query pieces, so rows sum to 1. */
 export class AttentionMap {
   /**
@@ -15,6 +17,8 @@ export class AttentionMap {
     this.keys = keys;
     this.N = queries.length;
     this.M = keys.length;
+    /** Whether its weights are other than the model's: the host, which has only these, can't make its pictures. */
+    this.changed = heads.some((head) => head instanceof ChangedHead);
     this.plain = [...queries, ...keys].every((unit) => unit.last - unit.first === 1); // no unit has several tokens
   }
 

@@ -51,13 +51,19 @@ export class Head {
     return sum;
   }
 
+  /** The log of the softmax denominator of query i. @param {number} i */
+  base(i) {
+    return this.lse[i];
+  }
+
   /**
    * The weight that query i gives to key j.
    * @param {number} i
    * @param {number} j
    */
   weight(i, j) {
-    return this.lse[i] === -Infinity || !this.allowed(i, j) ? 0 : Math.exp(this.scale * this.score(i, j) - this.lse[i]);
+    const base = this.base(i);
+    return base === -Infinity || !this.allowed(i, j) ? 0 : Math.exp(this.scale * this.score(i, j) - base);
   }
 
   /**
@@ -70,7 +76,7 @@ export class Head {
    */
   row(i, first = 0, last = this.M, into = new Float64Array(last - first), share = 1) {
     const { q, k, D, scale, mask } = this;
-    const base = this.lse[i];
+    const base = this.base(i);
     if (base === -Infinity) return into;
     const end = mask.kind === "causal" ? Math.min(last, i + 1) : last;
     const asked = mask.kind === "bounds" || mask.kind === "bits";

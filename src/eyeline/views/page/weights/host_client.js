@@ -49,6 +49,9 @@ const widened = (buffer) => {
   return result;
 };
 
+/** The numbers of a buffer, in float32. @type {(dtype: Reply["dtype"], buffer: Bytes) => Float32Array} */
+export const numbersOf = (dtype, buffer) => (dtype === "float32" ? typed(Float32Array, buffer) : widened(buffer));
+
 /** @typedef {{ reply: Reply, buffers: Bytes[] }} Answer */
 
 /** Sends requests to the host, and caches heads. */
@@ -60,6 +63,8 @@ export class HostClient {
     this.waiting = new Map();
     /** @type {Map<string, { promise: Promise<Head>, bytes: number }>} Heads and their bytes, the latest used last. */
     this.kept = new Map();
+    /** @type {Map<string, Promise<Answer>>} Answers about tokens' vectors, by their requests. */
+    this.answers = new Map();
     this.number = Math.floor(Math.random() * 2 ** 40); // two views of one widget hear each other's replies
     model.on("msg:custom", (reply, buffers) => {
       const waiting = this.waiting.get(reply.id);
@@ -145,6 +150,37 @@ export class HostClient {
   }
 
   /**
+   * The inner products of the vectors of each token of a trace and each of another's, before the first layer and after
+   * each: [layers + 1, tokens, other's tokens].
+   * @param {Trace} trace
+   * @param {Trace} other not before the trace
+   */
+  async products(trace, other) {
+    const { reply, buffers } = await this._asked({ kind: "products", trace: trace.index, other: other.index });
+    return { shape: /** @type {number[]} */ (reply.shape), values: typed(Float32Array, buffers[0]) };
+  }
+
+  /**
+   * For the embedding and each layer, the words of the vocabulary that are nearest to a unit's vector.
+   * @param {Trace} trace
+   * @param {Unit} unit of the trace's queries
+   * @returns {Promise<NearWords[]>}
+   */
+  async nearest(trace, { first, last }) {
+    const { reply } = await this._asked({ kind: "nearest", trace: trace.index, token: first, last });
+    return reply.words ?? [];
+  }
+
+  /** The answer to a request, which is sent once. @param {HostRequest} request */
+  _asked(request) {
+    const name = JSON.stringify(request);
+    const answer = this.answers.get(name) ?? this.ask(request);
+    this.answers.set(name, answer);
+    answer.catch(() => this.answers.delete(name));
+    return answer;
+  }
+
+  /**
    * @param {Trace} trace
    * @param {number} layer
    * @param {number} head
@@ -154,7 +190,7 @@ export class HostClient {
     const { scale, mask: { kind } } = trace.layers[layer];
     const sent = Object.fromEntries(reply.arrays.map((name, at) => [name, buffers[at]]));
     /** @type {(name: string) => Float32Array} */
-    const numbers = (name) => (reply.dtype === "float32" ? typed(Float32Array, sent[name]) : widened(sent[name]));
+    const numbers = (name) => numbersOf(reply.dtype, sent[name]);
     /** @type {HeadMask} */
     const mask = { kind, shape: reply.mask_shape };
     if (sent.bounds) mask.values = typed(Int32Array, sent.bounds);

@@ -74,6 +74,8 @@ export class Trace {
     this.distance = entry.distance;
     this.aside = entry.aside;
     this.picture = entry.picture;
+    this.projections = entry.projections;
+    this.vectors = entry.vectors;
     this.image = entry.image ?? null;
     this.kinds = entry.kinds;
     this.queries = new TokenizedText(entry.queries);

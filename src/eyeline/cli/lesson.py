@@ -1,0 +1,32 @@
+"""`eyeline lesson`: attention in twelve stops, in the browser or as one file."""
+
+from __future__ import annotations
+
+from eyeline.cli.browser import serve_page
+from eyeline.cli.options import Half, Html, ModelName, NoBrowser, Port
+from eyeline.cli.progress import progress
+from eyeline.cli.results import chosen_language, save_html
+
+
+def lesson(
+    html: Html = None,
+    half: Half = False,
+    model: ModelName = "minilm",
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Learn what attention is, in twelve stops with questions: in the browser, or as a file to hand out."""
+    from eyeline.models.catalogue import CATALOGUE
+    from eyeline.serving import Session
+    from eyeline.views.page.lesson import lesson as lesson_page
+
+    if html is not None:
+        save_html(lesson_page(model=model, progress=progress), html, half)
+        return
+
+    def made() -> Session:
+        page = lesson_page(model=model, progress=progress)
+        page.state |= chosen_language()
+        return Session(page, list(dict.fromkeys([model, *CATALOGUE])))
+
+    serve_page(made, port, no_browser)

@@ -1,0 +1,242 @@
+"""Record Eyeline's own encoder-decoder, which runs in NumPy: its encoder, its decoder, and cross-attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.masks import Mask
+from eyeline.models import Layer, Model, ModelError, Tokens
+from eyeline.models.encoder_decoder import EncoderDecoder
+from eyeline.models.encoder_decoder_config import EncoderDecoderConfig
+from eyeline.models.generating import Choice
+from eyeline.traces.allowed import allowed
+from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerArrays
+from eyeline.traces.own_model import OwnModel
+from eyeline.traces.parts import Parts
+from eyeline.traces.text_model import Continued, ReadText
+from eyeline.traces.tokenized_text import TokenizedText, of_tokens
+from eyeline.traces.trace import Kind, Trace
+from eyeline.words import worded
+
+
+class OwnEncoderDecoder:
+    """Eyeline's encoder-decoder, as a `TextModel`: of its encoder, or of its decoder.
+
+    Args:
+        model: the model.
+        kind: "encoder" (the default: the text's self-attention) or "decoder" (that of what the model writes).
+        target: what the decoder is to have written, with kind="decoder"; what it writes by itself if not given.
+    """
+
+    state = 0
+    has_parts = True
+
+    def __init__(self, model: Model, kind: str | None = None, target: str | None = None) -> None:
+        assert isinstance(model.network, EncoderDecoder)
+        assert isinstance(model.config, EncoderDecoderConfig)
+        if kind not in (None, "encoder", "decoder"):
+            raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
+        if target is not None and kind != "decoder":
+            raise TraceError(f'target must be left out without kind="decoder", whose text it is; got {target!r:.40}')
+        self.model = self.identity = model
+        self.kind: str = kind or "encoder"
+        self._network, self._config, self._target = model.network, model.config, target
+        self._encoder = OwnModel(model)
+        config = model.config
+        self.name, self.family, self.heads = model.name, config.model_type, config.heads
+        self.layers = config.layers if self.kind == "encoder" else config.decoder_layers
+        self.positions, self.vocabulary_size = config.positions, config.vocabulary_size
+
+    def read(self, text: str) -> ReadText:
+        """The text's tokens; with kind="decoder", those of what the model writes, which then is the text."""
+        tokens = self._known(self.model.tokens(text), "text")
+        if self.kind == "encoder":
+            return ReadText(tokens)
+        return ReadText(self._decoder_tokens(self._written(tokens, self._target)), {"ids": tokens.ids})
+
+    def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
+        """A copy of a read text with other tokens."""
+        return ReadText(tokens, like.inputs)
+
+    def generates(self) -> bool:
+        """Whether the model goes on with a text: it writes another."""
+        return False
+
+    def go_on(
+        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+    ) -> Continued:
+        """Generate text: refused."""
+        raise ModelError(
+            worded("model must be a decoder to go on with a text, got {name}, an encoder-decoder", name=self.name)
+        )
+
+    def record(
+        self,
+        text: ReadText,
+        keep: Keep,
+        *,
+        mask: Mask | None = None,
+        scale: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        layer_done: Callable[[int, int], None] | None = None,
+    ) -> Trace:
+        """Run the model once over a text; see `TextModel.record`."""
+        if self.kind == "encoder":
+            trace = self._encoder.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)
+            # Whoever asks for one part alone reads which it is.
+            trace = replace(trace, model=replace(trace.model, name=f"{self.name}, encoder"))
+            return replace(trace, name="encoder") if mask is None and scale is None else trace
+        if mask is not None or scale is not None:
+            raise TraceError('mask and scale must be left out with kind="decoder", got one of them')
+        if cancelled is not None and cancelled():
+            raise Cancelled
+        tokens, context = text.tokens, self._network.context(np.array([text.inputs["ids"]]))
+        trace = self._decoded(tokens, tokens, context, keep, None)[0]
+        trace = replace(trace, model=replace(trace.model, name=f"{self.name}, decoder"))
+        if layer_done is not None:
+            layer_done(self.layers, self.layers)
+        return trace
+
+    def record_parts(
+        self,
+        text: str,
+        keep: Keep,
+        *,
+        target: str | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        layer_done: Callable[[int, int], None] | None = None,
+    ) -> Parts:
+        """Record the encoder, the decoder, and the decoder's look at the encoder's text; see `RecordsParts`.
+
+        The decoder's tokens are those that it takes: the start, then what it has written. A row of the cross-attention
+        is one step, and its token is the one that the step writes.
+        """
+        tokens = self._known(self.model.tokens(text), "text")
+        if not tokens.has_words:
+            raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+        read = OwnEncoderDecoder(self.model)
+        encoder = read.record(ReadText(tokens), keep, cancelled=cancelled, layer_done=layer_done)
+        encoder = replace(encoder, model=replace(encoder.model, name=self.name))
+        written = self._written(tokens, self._target if target is None else target)
+        context = self._network.context(np.array([tokens.ids]))
+        inputs, rows = self._decoder_tokens(written), self._line(written)
+        decoder, cross = self._decoded(inputs, rows, context, keep, of_tokens(tokens, causal=False))
+        return Parts(encoder, decoder, cross, tokens, inputs, rows)
+
+    def _known(self, tokens: Tokens, name: str) -> Tokens:
+        """The tokens, checked: every letter is one that the model knows, and there aren't too many."""
+        if tokens.unknown:
+            first, last = tokens.offsets[tokens.unknown[0]]
+            raise ModelError(
+                worded(
+                    "{name} must have letters that {model} knows ({letters}), got {letter!r} at {place}; write it "
+                    "in these",
+                    name=name,
+                    model=self.name,
+                    letters=_ranges(self._letters()),
+                    letter=tokens.text[first:last],
+                    place=first,
+                )
+            )
+        room = self._config.positions if name == "text" else self._config.most_written - 1
+        if len(tokens) > room:
+            raise ModelError(
+                worded(
+                    "{name} must have at most {room} letters for {model}, got {count}; make it shorter",
+                    name=name,
+                    room=room,
+                    model=self.name,
+                    count=len(tokens),
+                )
+            )
+        return tokens
+
+    def _letters(self) -> list[str]:
+        return sorted(letter for letter in self.model.tokenizer.get_vocab() if len(letter) == 1)
+
+    def _written(self, tokens: Tokens, target: str | None) -> list[int]:
+        """What the decoder writes, to the end: the target, or its own."""
+        config = self._config
+        if target is not None:
+            return [*self._known(self.model.tokens(target), "target").ids, config.end]
+        context = self._network.context(np.array([tokens.ids]))
+        return self._network.write(context, config.start, config.end, config.most_written)
+
+    def _decoder_tokens(self, written: Sequence[int]) -> Tokens:
+        """The decoder's tokens: the start, and what it has written before the last step."""
+        return self._line([self._config.start, *written[:-1]])
+
+    def _line(self, ids: Sequence[int]) -> Tokens:
+        pieces = [str(self.model.tokenizer.id_to_token(id)) for id in ids]
+        special = [id in (self._config.start, self._config.end) for id in ids]
+        texts = ["" if extra else piece for piece, extra in zip(pieces, special, strict=True)]
+        ends = accumulate((len(text) for text in texts), initial=0)
+        offsets = [(0, 0) if extra else span for span, extra in zip(pairwise(ends), special, strict=True)]
+        return Tokens("".join(texts), list(ids), pieces, offsets, special)
+
+    def _decoded(
+        self, inputs: Tokens, rows: Tokens, context: NDArray[np.float32], keep: Keep, keys: TokenizedText | None
+    ) -> list[Trace]:
+        """Run the decoder, and make the trace of its self-attention and, if its keys' text is given, of its
+        cross-attention."""
+        x = self._network.embed(np.array([inputs.ids]))
+        places = keep.positions(len(inputs))
+        both = list(self._network.decoder_layers(x, context))
+        states = [x, *(own.state for own, _ in both)]
+        vectors = None if places is None else np.stack([state[0, places] for state in states])
+        queries = of_tokens(inputs, causal=True)
+        traces = [self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)]
+        if keys is not None:
+            crossed = [crossed for _, crossed in both]
+            traces.append(self._trace("cross", crossed, of_tokens(rows, causal=False), keys, keep, vectors))
+        return traces
+
+    def _trace(
+        self,
+        kind: Kind,
+        layers: Sequence[Layer],
+        queries: TokenizedText,
+        keys: TokenizedText | None,
+        keep: Keep,
+        vectors: NDArray[np.float32] | None,
+    ) -> Trace:
+        def arrays(layer: Layer) -> LayerArrays:
+            q, k, v = (np.ascontiguousarray(x[0]) for x in (layer.q, layer.k, layer.v))
+            seen_by = allowed(layer.mask, len(q), q.shape[1], k.shape[1])
+            scale = q.shape[2] ** -0.5
+            return LayerArrays(q, k, v if keep.values else None, seen_by, scale, lse=layer.lse[0])
+
+        return Trace.of_layers(
+            [arrays(layer) for layer in layers],
+            queries,
+            keys,
+            name=kind,
+            model=self.name,
+            kind=kind,
+            keep=keep,
+            positions=self._config.positions,
+            vectors=vectors,
+        )
+
+
+def _ranges(letters: Sequence[str]) -> str:
+    """Letters in order, with those in a row as a range.
+
+    >>> _ranges([" ", ",", "A", "B", "C", "z"])
+    'space , A-C z'
+    """
+    runs: list[list[str]] = []
+    for letter in letters:
+        if runs and ord(letter) == ord(runs[-1][-1]) + 1 and (runs[-1][-1] + letter).isalnum():
+            runs[-1].append(letter)
+        else:
+            runs.append([letter])
+    named = [f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(run) for run in runs]
+    return " ".join("space" if name == " " else name for name in named)

@@ -1,0 +1,62 @@
+// Which step one is at: the one across a line in the upper half of the window, or where the focus is.
+
+const LINE = "-38% 0px -61% 0px"; // what is left of the window: a line
+
+/**
+ * Watches the steps of a root; `arrived` is called with the number of the step that one comes to.
+ * @type {(root: HTMLElement, arrived: (at: number) => void) => { watch: () => void, go: (at: number) => void, end: () => void }}
+ */
+export const createScroller = (root, arrived) => {
+  let here = -1;
+  /** @type {Map<Element, boolean>} */
+  const across = new Map();
+
+  /** @type {(step: Element | null | undefined) => void} */
+  const come = (step) => {
+    const at = Number(step?.getAttribute("data-step") ?? NaN);
+    if (Number.isNaN(at) || at === here) return;
+    here = at;
+    arrived(at);
+  };
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) across.set(target, isIntersecting);
+      come([...across.keys()].find((step) => across.get(step)));
+    },
+    { rootMargin: LINE },
+  );
+  // The last step may be too short to reach the line.
+  const last = new IntersectionObserver((entries) => {
+    const [{ target, isIntersecting }] = entries.slice(-1);
+    const top = root.querySelector("[data-step]")?.getBoundingClientRect().top ?? 0;
+    if (isIntersecting && top < 0) come(target.previousElementSibling);
+  });
+  /** @type {(event: FocusEvent) => void} */
+  const focused = ({ target }) => {
+    if (target instanceof Element) come(target.closest("[data-step]"));
+  };
+  root.addEventListener("focusin", focused);
+  return {
+    watch: () => {
+      observer.disconnect();
+      last.disconnect();
+      across.clear();
+      const steps = [...root.querySelectorAll(":scope > [data-step]")];
+      for (const step of steps) observer.observe(step);
+      const end = root.querySelector(":scope > .end");
+      if (end) last.observe(end);
+      arrived(here < 0 ? Number(steps[0]?.getAttribute("data-step") ?? 0) : here);
+    },
+    go: (at) => {
+      const step = root.querySelector(`:scope > [data-step="${at}"]`);
+      if (!step) return;
+      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      step.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
+      come(step);
+    },
+    end: () => {
+      observer.disconnect();
+      last.disconnect();
+    },
+  };
+};
