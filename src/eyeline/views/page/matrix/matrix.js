@@ -171,7 +171,7 @@ export const createMatrix = (page) => {
   // Set other weights: of another head, or between other units.
   /** @type {(attention: AttentionMap) => void} */
   const adopt = (attention) => {
-    const { special, ahead, padded, scaled, removed } = page.state;
+    const { special } = page.state;
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
     const parts = new RowParts(attention, rows, columns);
     const cells = new Cells(attention, rows, columns, special === "out" ? (row) => parts.shown(row) : null);
@@ -181,7 +181,7 @@ export const createMatrix = (page) => {
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     shown = undefined;
-    recorded = ahead && !padded && scaled && !removed.length;
+    recorded = !attention.changed;
     renderer.begin(cells, special !== "out" && recorded);
   };
   /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
