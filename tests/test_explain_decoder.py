@@ -121,12 +121,12 @@ def test_the_first_word_is_set_aside_and_said(tiny):
     assert found.words == ["cat", "and", "an", "owl", "fly"]
     first = percent(found.runs[0].weights[0])
     text = " ".join(str(found).split())
-    assert f"the (the first), set aside, took {first} of it all; --special puts it back." in text
-    assert f", after the, the first, which took {first} of it all." in text
+    assert re.search(rf"the \(the first\) \S* ?{first} ", text)
+    assert f"the, the first token, took {first}." in text
     assert first in " ".join(read(found._repr_html_()).words)
     back = el.explain(TEXT, "owl", special=True, model=tiny)
     assert back.words[0] == "the"
-    assert "set aside, took" not in str(back)
+    assert "the first token, took" not in str(back)
     np.testing.assert_allclose(back.shares, back.weights, atol=1e-6)
 
 

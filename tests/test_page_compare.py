@@ -25,7 +25,7 @@ def compare(page_of):
     """Opens a page on a comparison, and waits for it."""
 
     def opened(traces, words="", **options):
-        page = page_of(Page(traces), words=f"view=compare layer=0 {words}".strip(), **options)
+        page = page_of(Page(traces), words=f"view=compare layer=0 head=mean token=none {words}".strip(), **options)
         page.locator(".butterfly").wait_for()
         return page
 
@@ -60,11 +60,14 @@ def shares(row, kept):
     return row[kept] / row[kept].sum()
 
 
-def rows(page):
-    """The table: [first share, words, second share, difference] of each row; None where there is none."""
+def rows(page, aside=False):
+    """The table: [first number, words, second number, difference] of each row; None where there is none.
+
+    Without the last row, that of special tokens; with `aside`, that row alone.
+    """
     number = "(cell) => cell.querySelector('data') ? Number(cell.querySelector('data').value) : null"
     return page.eval_on_selector_all(
-        ".butterfly tbody tr",
+        ".butterfly tbody tr.aside" if aside else ".butterfly tbody tr:not(.aside)",
         f"""all => all.map((row) => {{
           const number = {number};
           const [one, word, two, difference] = row.children;
@@ -95,7 +98,7 @@ def test_the_same_word_is_found_in_two_texts_and_what_it_looks_at_is_the_library
     page = compare(traces)
     assert pinned(page) == ["flies", "flies"]
     (first, kept), (second, _) = words_of(traces[0].queries), words_of(traces[1].queries)
-    one, two_ = (shares(weights(trace)[2], kept) for trace in traces)
+    one, two_ = (weights(trace)[2][kept] for trace in traces)
     found = rows(page)
     assert [row[1] for row in found] == [["time", "fruit"], ["flies"], ["like"], ["an", "a"], ["arrow", "banana"]]
     np.testing.assert_allclose([row[0] for row in found], one, **WITHIN)
@@ -103,6 +106,44 @@ def test_the_same_word_is_found_in_two_texts_and_what_it_looks_at_is_the_library
     same = [at for at in range(5) if first[at] == second[at]]
     assert [at for at in range(5) if found[at][3] is not None] == same
     np.testing.assert_allclose([found[at][3] for at in same], (two_ - one)[same], **WITHIN)
+    ((left, _, right, difference),) = rows(page, aside=True)
+    np.testing.assert_allclose([left, right], [1 - one.sum(), 1 - two_.sum()], **WITHIN)
+    assert difference == pytest.approx(right - left)
+
+
+def test_bars_are_as_long_as_their_numbers_on_one_scale_that_is_stated(compare):
+    page = compare(two())
+    for words in ("grey", "out"):
+        page.evaluate(f"location.hash = 'view=compare&layer=0&head=mean&special={words}'")
+        expect(page.locator(".butterfly tr.aside")).to_have_count(1 if words == "grey" else 0)
+        numbers = np.array(
+            [number for row in rows(page) + rows(page, True) for number in row[::2] if number is not None]
+        )
+        whole = min(end for end in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if end >= numbers.max())
+        assert page.locator(".butterfly .axis-ends.to-right").inner_text().split() == ["0", f"{whole:.0%}"]
+        drawn = page.eval_on_selector_all(
+            ".butterfly .run:has(.reach)",
+            """all => all.map((run) => [
+              run.querySelector('.reach').getBoundingClientRect().width,
+              run.clientWidth - parseFloat(getComputedStyle(run).getPropertyValue('--figures')),
+              Number(run.querySelector('data').value),
+            ])""",
+        )
+        assert len(drawn) == len(numbers)
+        for width, room, number in drawn:
+            assert width == pytest.approx(room * number / whole, abs=0.6)
+
+
+def test_special_tokens_are_one_by_one_or_left_out_as_the_state_says(compare):
+    traces = two()
+    page = compare(traces, "special=shown")
+    found = rows(page)
+    assert [row[1][0] for row in found][::6] == ["[CLS]", "[SEP]"]
+    np.testing.assert_allclose([row[0] for row in found], weights(traces[0])[2], **WITHIN)
+    page = compare(traces, "special=out")
+    _, kept = words_of(traces[0].queries)
+    np.testing.assert_allclose([row[0] for row in rows(page)], shares(weights(traces[0])[2], kept), **WITHIN)
+    assert "Shares of the words" in page.locator(".butterfly caption").inner_text()
 
 
 def test_a_sentence_says_whom_the_word_takes_most_from(compare):
@@ -111,10 +152,10 @@ def test_a_sentence_says_whom_the_word_takes_most_from(compare):
     said = []
     for trace in traces:
         names, kept = words_of(trace.queries)
-        share = shares(weights(trace)[2], kept)
-        top = np.argsort(-share, kind="stable")[:2]
-        said.append(" and ".join(f"{'itself' if at == 1 else names[at]} ({share[at]:.0%})" for at in top))
-    want = f"In the first, flies takes most from {said[0]}; in the second, from {said[1]}."
+        row = weights(trace)[2][kept]
+        top = np.argsort(-row, kind="stable")[:2]
+        said.append(" and ".join(f"{'itself' if at == 1 else names[at]} ({row[at]:.0%})" for at in top))
+    want = f"In “{TIME}”, flies takes most from {said[0]}; in “{FRUIT}”, from {said[1]}."
     assert page.locator(".said").inner_text() == want
 
 
@@ -130,7 +171,7 @@ def test_other_words_are_matched_and_any_can_be_chosen(compare):
     sides.nth(1).get_by_role("radio", name="fruit").click()
     assert pinned(page) == ["arrow", "fruit"]
     _, kept = words_of(traces[1].queries)
-    np.testing.assert_allclose([row[2] for row in rows(page)], shares(weights(traces[1])[1], kept), **WITHIN)
+    np.testing.assert_allclose([row[2] for row in rows(page)], weights(traces[1])[1][kept], **WITHIN)
     assert "partner=1" in page.url
     sides.nth(0).get_by_role("radio", name="flies").click()
     assert pinned(page) == ["flies", "flies"]
@@ -156,7 +197,7 @@ def test_two_layers_of_one_text_and_their_difference(compare):
     page = compare([trace], words="layer=2 token=3")
     _, kept = words_of(trace.queries)
     word = next(at for at, one in enumerate(trace.queries.words) if one.tokens[0] <= 3 < one.tokens[1])
-    one, before = (shares(weights(trace, layer)[word], kept) for layer in (2, 1))
+    one, before = (weights(trace, layer)[word][kept] for layer in (2, 1))
     found = rows(page)
     np.testing.assert_allclose([row[0] for row in found], one, **WITHIN)
     np.testing.assert_allclose([row[2] for row in found], before, **WITHIN)
@@ -198,12 +239,12 @@ def test_each_side_has_its_own_pickers(compare):
     second.get_by_label("Head", exact=True).select_option(label="H1")
     _, kept = words_of(traces[1].queries)
     expect(page).to_have_url(re.compile("other=1,2,1"))
-    np.testing.assert_allclose([row[2] for row in rows(page)], shares(weights(traces[1], 2, 1)[2], kept), **WITHIN)
-    np.testing.assert_allclose([row[0] for row in rows(page)], shares(weights(traces[0])[2], kept), **WITHIN)
+    np.testing.assert_allclose([row[2] for row in rows(page)], weights(traces[1], 2, 1)[2][kept], **WITHIN)
+    np.testing.assert_allclose([row[0] for row in rows(page)], weights(traces[0])[2][kept], **WITHIN)
     first.get_by_label("The layer after").click()
     expect(page.locator(".side").first.get_by_label("Layer", exact=True)).to_have_value("1")
-    np.testing.assert_allclose([row[0] for row in rows(page)], shares(weights(traces[0], 1)[2], kept), **WITHIN)
-    np.testing.assert_allclose([row[2] for row in rows(page)], shares(weights(traces[1], 2, 1)[2], kept), **WITHIN)
+    np.testing.assert_allclose([row[0] for row in rows(page)], weights(traces[0], 1)[2][kept], **WITHIN)
+    np.testing.assert_allclose([row[2] for row in rows(page)], weights(traces[1], 2, 1)[2][kept], **WITHIN)
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "The layer after"
 
 
@@ -212,12 +253,12 @@ def test_the_same_text_as_trained_and_causal(compare):
     page = compare(traces, words="token=2")
     found = rows(page)
     shown = {row[1][-1]: row for row in found}
-    assert "not allowed" in page.locator(".butterfly tbody tr").last.inner_text()
+    assert "not allowed" in page.locator(".butterfly tbody tr:not(.aside)").last.inner_text()
     assert shown["arrow"][2] == 0
     _, kept = words_of(traces[1].queries)
     causal = weights(traces[1], causal=True)[2]
     names = [row[1][-1] for row in found if row[1] and row[2] is not None]
-    want = dict(zip(words_of(traces[1].queries)[0], shares(causal, kept), strict=True))
+    want = dict(zip(words_of(traces[1].queries)[0], causal[kept], strict=True))
     np.testing.assert_allclose([shown[name][2] for name in names], [want[name] for name in names], **WITHIN)
 
 
@@ -235,8 +276,9 @@ def test_cross_attention_compares_heads_of_two_lines(compare):
 
 def test_a_text_of_one_word(compare):
     page = compare([pages.trace("hi", special=False, layers=1, heads=1)])
-    assert rows(page) == [[1, ["hi"], 1, 0]]
-    said = "In the first, hi takes most from itself (100%); in the second, from itself (100%)."
+    ((one, words, other, difference),) = rows(page)
+    assert (one, words, other, difference) == (pytest.approx(1), ["hi"], pytest.approx(1), 0)
+    said = "In L0, mean of the heads, hi takes most from itself (100%); in L0H0, from itself (100%)."
     assert page.locator(".said").inner_text() == said
 
 
@@ -253,10 +295,14 @@ def test_cells_are_read_where_they_are_pointed_at(compare):
     one, two_ = weights(trace, 1, 0), weights(trace, 0, 2)
     grid = page.locator("canvas.grid").nth(2)
     box = grid.bounding_box()
-    grid.hover(position={"x": box["width"] - 45, "y": box["height"] - 45})
+    cell = box["width"] / 7  # six columns, and labels
+    grid.hover(position={"x": box["width"] - 16 - 1.5 * cell, "y": box["height"] - cell / 2})
     first, second = one[5, 5], two_[5, 5]
-    difference = f"{second - first:.4f}".replace("-", "−")
-    assert reading(page) == f"arrow → arrow: first {first:.4f}, second {second:.4f}, difference {difference}"
+    difference = f"{100 * (second - first):+.1f}".replace("-", "−")
+    assert reading(page) == f"arrow → arrow: {first:.1%} in L1H0, {second:.1%} in L0H2, difference {difference}"
+    grid.hover(position={"x": box["width"] - cell / 2, "y": box["height"] - cell / 2})
+    left, right = 1 - one[5, 1:6].sum(), 1 - two_[5, 1:6].sum()
+    assert reading(page).startswith(f"arrow → special tokens: {left:.1%} in L1H0, {right:.1%} in L0H2, difference ")
 
 
 def test_arrow_keys_go_from_cell_to_cell(compare):
@@ -264,13 +310,13 @@ def test_arrow_keys_go_from_cell_to_cell(compare):
     page = compare(traces)
     page.locator("canvas.grid").nth(1).focus()
     page.keyboard.press("ArrowRight")
-    assert reading(page) == f"Second: flies → fruit: {weights(traces[1])[2, 1]:.4f}"
+    assert reading(page) == f"“{FRUIT}”: flies → fruit: {weights(traces[1])[2, 1]:.1%}"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    assert reading(page) == f"Second: like → flies: {weights(traces[1])[3, 2]:.4f}"
+    assert reading(page) == f"“{FRUIT}”: like → flies: {weights(traces[1])[3, 2]:.1%}"
     for _ in range(9):
         page.keyboard.press("ArrowDown")
-    assert reading(page).startswith("Second: banana → flies")
+    assert reading(page).startswith(f"“{FRUIT}”: banana → flies")
 
 
 def test_a_row_that_is_clicked_is_chosen(compare):
@@ -295,7 +341,7 @@ def test_of_long_texts_what_is_near_is_drawn(compare):
     want = weights(trace, 1)[region, region].ravel()
     np.testing.assert_allclose([one["first"] for one in pictured], want, **WITHIN)
     assert len(rows(page)) == 40
-    greatest = np.maximum(shares(row, kept), shares(before, kept))
+    greatest = np.maximum(row[kept], before[kept])
     least = np.sort(greatest)[-40]
     assert all(max(one[0], one[2]) >= least - 1e-9 for one in rows(page))
     assert page.evaluate("document.querySelectorAll('*').length") < 2500

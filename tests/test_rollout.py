@@ -169,9 +169,9 @@ def test_lines_fit_any_terminal_and_steer_none(minilm, asked):
 def test_the_sentence_and_the_bars_are_the_numbers(minilm):
     found = el.rollout(FLIES, "flies", model=minilm)
     shown = str(found)
-    for word, share in zip(found.words, found.shares, strict=True):
-        assert re.search(rf"^{'•' if word == 'flies' else ' '} {word} .* {share:.0%}$", shown, re.MULTILINE)
-    assert "flies is made most of itself (32%) and time (20%)." in shown
+    for word, part in zip(found.words, found.by_unit[list(found.shown)], strict=True):
+        assert re.search(rf"^{'•' if word == 'flies' else ' '} {word} .* {part:.0%}$", shown, re.MULTILINE)
+    assert "flies is made most of itself (5%) and time (3%)." in shown
     looks = {look["text"]: look["weight"] for look in found.document()["made_of"]}
     assert found.document()["set_aside"] == pytest.approx(looks["[CLS]"] + looks["[SEP]"], abs=1e-6)
     assert json.loads(found.json()) == found.document()
@@ -180,7 +180,7 @@ def test_the_sentence_and_the_bars_are_the_numbers(minilm):
 def test_where_a_sink_leads_everything_it_says_so(minilm, monkeypatch):
     monkeypatch.setattr("eyeline.views.rollout_findings._ENDS", 0.5)
     said = " ".join(str(el.rollout(FLIES, "flies", model=minilm)).split())
-    assert "lead everything there: --layer goes through fewer layers" in said
+    assert "lead everything there: layer=0 goes through fewer layers" in said
     assert "lead everything" not in str(el.rollout(FLIES, "flies", layer=0, model=minilm))
 
 

@@ -14,13 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eyeline as el
-from eyeline.answers.entries import Look, UnitEntry, UnitMatrix
 from eyeline.models import load
-from eyeline.views.bars import Chart, bars, rest, strongest
-from eyeline.views.ink import Ink
+from eyeline.views.bars import rest, strongest
 from eyeline.views.labels import excerpt, marked, percent, printable
-from eyeline.views.matrix_terminal import matrix
-from eyeline.views.scale import bar_ceiling, shade_ceiling
 
 rich_cells = pytest.importorskip("rich.cells")
 
@@ -125,10 +121,11 @@ def test_a_notebook_shows_the_numbers_of_the_document(minilm):
     words = "".join(read(found._repr_html_()).words)
     run = found.document()["runs"][0]
     for look in run["looks_at"]:
-        assert look["share"] is None or f"{look['text']}{percent(look['share'])}" in words
+        assert look["share"] is None or f"{look['text']}{percent(look['weight'])}" in words
+    assert f"special tokens{percent(run['set_aside'])}" in words
     for entry in run["moved"]:
         assert f"{entry['cosine']:.3f}" in words
-    assert "flies takes most from time (32%) and itself (27%)." in words
+    assert "flies takes most from time (17%) and itself (14%)." in words
     both = el.compare(FLIES, "fruit flies like a banana", "flies", model=minilm)
     words = "".join(read(both._repr_html_()).words)
     assert all(f"{entry['cosine']:.3f}" in words for entry in both.document()["cosines"])
@@ -139,80 +136,16 @@ def test_a_notebook_shows_the_numbers_of_the_document(minilm):
 def test_the_sentence_below_the_bars_is_what_they_show(minilm, token, layer):
     found = el.explain(FLIES, token, layer=layer, model=minilm)
     text = str(found)
-    order = np.argsort(-found.shares, kind="stable")[:2]
+    order = np.argsort(-found.weights, kind="stable")[:2]
     named = [
-        f"{'itself' if found.words[place] == token else found.words[place]} ({percent(found.shares[place])})"
+        f"{'itself' if found.words[place] == token else found.words[place]} ({percent(found.weights[place])})"
         for place in order
     ]
     assert f"{token} takes most from {named[0]} and {named[1]}." in text
-    for word, share in zip(found.words, found.shares, strict=True):
+    for word, weight in zip(found.words, found.weights, strict=True):
         assert re.search(
-            rf"^{'•' if word == token else ' '} {word} .* {re.escape(percent(share))}$", text, re.MULTILINE
+            rf"^{'•' if word == token else ' '} {word} .* {re.escape(percent(weight))}$", text, re.MULTILINE
         )
-
-
-@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20))
-def test_bars_are_as_long_as_their_shares(values):
-    shares = [value / sum(values) for value in values]
-    ceiling, cut = bar_ceiling(shares)
-    ink = Ink("utf-8", 100)
-    lengths = [len(ink.bar(share, ceiling, 48)) for share in shares]
-    assert max(lengths) == 48
-    assert min(lengths) >= 1
-    for share, length in zip(shares, lengths, strict=True):
-        assert abs(min(share / ceiling, 1) * 48 - length) <= 1
-    assert cut == any(share > ceiling for share in shares)
-    if cut:
-        assert sum(share > ceiling for share in shares) == 1
-
-
-def test_a_first_token_that_takes_most_leaves_the_others_readable():
-    shares = [[0.91, 0.05, 0.03, 0.01], [0.9, 0.02, 0.05, 0.03], [0.88, 0.01, 0.02, 0.09], [0.9, 0.05, 0.04, 0.01]]
-    units = [unit(place, word) for place, word in enumerate("abcd")]
-    ceiling, beyond = shade_ceiling([shares])
-    assert beyond
-    assert ceiling == 0.09
-    for width in (30, 80):
-        found = UnitMatrix(np.array(shares), np.array(shares), None, ())
-        lines, fits = matrix(found, units, ceiling, Ink("utf-8", width))
-        assert fits == 4
-        shades = {sign for line in lines for sign in line.plain if sign in "░▒▓█"}
-        assert len(shades) >= 3
-    looks = [look(place, word, share) for place, (word, share) in enumerate(zip("abcd", shares[0], strict=True))]
-    lines, cut = bars([Chart("", looks)], units, [1], Ink("utf-8", 80))
-    assert cut
-    lengths = [line.plain.count("█") for line in lines]
-    assert lengths[0] > lengths[1] > lengths[2] > lengths[3] > 0
-    assert lengths[1] > 20
-    assert "»" in lines[0].plain
-
-
-def unit(place, text):
-    return UnitEntry(place, text, place, place, (place,), set_aside=False, joins_before=False, joins_after=False)
-
-
-def look(place, text, share):
-    return Look(place, text, weight=share, share=share, hidden=False)
-
-
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60), st.integers(1, 70), st.data())
-def test_of_many_words_the_strongest_are_drawn_in_order_and_the_rest_is_counted(shares, most, data):
-    total = sum(shares) or 1.0
-    shares = [share / total for share in shares]
-    own = data.draw(st.integers(0, len(shares) - 1))
-    shown = strongest([shares], most, [own])
-    assert shown == sorted(set(shown))
-    assert own in shown
-    assert len(shown) == min(most, len(shares))
-    left = [share for place, share in enumerate(shares) if place not in shown]
-    assert not left or max(left) <= min([shares[place] for place in shown if place != own], default=1.0)
-    units = [unit(place, f"w{place}") for place in range(len(shares))]
-    looks = [look(place, f"w{place}", share) for place, share in enumerate(shares)]
-    lines, _ = bars([Chart("", looks)], units, [own], Ink("utf-8", 80), most)
-    words = [line.plain.split()[1 if line.plain.startswith("•") else 0] for line in lines[: len(shown)]]
-    assert words == [f"w{place}" for place in shown]
-    said = [line.plain.strip() for line in lines[len(shown) :]]
-    assert said == ([f"and {len(left)} more, together {percent(sum(left))}"] if left else [])
 
 
 def test_of_two_runs_the_strongest_of_either_are_drawn():
@@ -229,15 +162,6 @@ def test_a_long_text_s_steps_are_those_of_the_strongest_keys(tiny_model):
     (said,) = re.findall(r"^  and (\d+) more, together (\S+)$", text, re.MULTILINE)
     assert int(said[0]) == len(keys) - 40 == len(left)
     assert len(re.findall(r"^[• ] \S.* +-?\d+\.\d\d +-?\d+\.\d\d +\S+%", text, re.MULTILINE)) == 40
-
-
-@given(st.floats(1e-9, 1.0))
-def test_the_shades_of_a_legend_begin_at_shares_that_differ(ceiling):
-    shares = re.findall(r"from (\S+)%", Ink("utf-8", 80).shade_legend(ceiling))
-    assert len(set(shares)) == 4
-    assert [float(share) for share in shares] == pytest.approx(
-        [100 * ceiling * part / 8 for part in (1, 3, 5, 7)], rel=0.05
-    )
 
 
 def test_more_words_than_fit_say_so(minilm):

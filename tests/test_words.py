@@ -142,7 +142,7 @@ def test_what_is_chosen_comes_before_the_environment(environment):
     assert words.language() == "en"
 
 
-VIETNAMESE = "mô hình minilm"
+VIETNAMESE = "flies nhìn"
 
 
 def test_the_command_chooses_in_this_order(say, environment):

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from eyeline.answers import unit_weights
 from eyeline.answers.answer import PYTHON_ONLY, Answer
 from eyeline.answers.entries import (
     Look,
@@ -30,8 +31,8 @@ from eyeline.answers.entries import (
     unit_matrix,
     unknown_text,
 )
-from eyeline.answers.question import QuestionError, asked_model, positive, read_text, where
-from eyeline.answers.unit_weights import Array, by_unit, shares
+from eyeline.answers.question import QuestionError, asked_model, check_special, positive, read_text, where
+from eyeline.answers.unit_weights import Array, by_unit
 from eyeline.answers.word_search import find
 from eyeline.models.units import units_of
 from eyeline.readouts import Received
@@ -52,7 +53,8 @@ class RolloutQuestion:
         units: the indices of the word's units.
         layer: the vector is the one after this layer, counted from 0.
         unit: the unit of a bar or a row, "word" or "piece".
-        special: whether special tokens are drawn too.
+        special: whether special tokens are drawn one by one.
+        shares: whether the drawn numbers are shares of the words alone, and not of the whole vector.
         top: the largest number of words drawn; None for a number that fits.
     """
 
@@ -62,6 +64,7 @@ class RolloutQuestion:
     layer: int
     unit: Literal["word", "piece"]
     special: bool
+    shares: bool
     top: int | None
 
 
@@ -109,9 +112,9 @@ class Rollout(Answer):
 
     @property
     def shares(self) -> Array:
-        """Each drawn word's share of the drawn words' total, the length of its bar; rows sum to 1."""
+        """Each drawn word's share of the drawn words' total; rows sum to 1: what is drawn with `shares=True`."""
         rows = self.by_unit if self.matrix is None else self.by_unit[list(self.shown)]
-        return shares(rows, self.shown)
+        return unit_weights.shares(rows, self.shown)
 
 
 def rollout(
@@ -122,6 +125,7 @@ def rollout(
     layer: int | None = None,
     pieces: bool = False,
     special: bool = False,
+    shares: bool = False,
     top: int | None = None,
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
@@ -143,7 +147,8 @@ def rollout(
         nth: which occurrence, from 1, if the word occurs more than once.
         layer: trace the vector after this layer, counted from 0; the last if not given.
         pieces: show the tokenizer's pieces instead of words. Pieces add up to words.
-        special: show special tokens among the words instead of setting them aside.
+        special: draw special tokens one by one, and not as one part of the row.
+        shares: draw shares of the words alone, and not of the whole vector.
         top, model, tokenizer, kind, target: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
         layer_done: called after each layer with the number of finished layers and of all layers.
@@ -161,6 +166,7 @@ def rollout(
     """
     if nth is not None and token is None:
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+    check_special(special, shares)
     top = positive("top", top)
     runs_on = asked_model(model, tokenizer, kind, target, progress)
     where(runs_on, layer, None)
@@ -193,6 +199,7 @@ def rollout(
             layer,
             "piece" if pieces else "word",
             special,
+            shares,
             top,
         ),
         token_entries(tokens),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from eyeline.answers import unit_weights
 from eyeline.answers.answer import PYTHON_ONLY, Answer
 from eyeline.answers.entries import (
     LayerCosine,
@@ -24,8 +25,8 @@ from eyeline.answers.entries import (
     unit_entries,
     unknown_text,
 )
-from eyeline.answers.question import QuestionError, Selection, asked_model, positive, read_text, where
-from eyeline.answers.unit_weights import Array, cosine, from_tokens, shares
+from eyeline.answers.question import QuestionError, Selection, asked_model, check_special, positive, read_text, where
+from eyeline.answers.unit_weights import Array, cosine, from_tokens
 from eyeline.answers.vectors import hidden_units, mean_vectors
 from eyeline.answers.word_search import FoundWord, find
 from eyeline.models import Tokens
@@ -45,7 +46,8 @@ class CompareQuestion:
         token: the word.
         layer, head: the attention shown is that of this layer and head, counted from 0; `head` is None for the mean of
             all.
-        special: whether special tokens, and a decoder's first token, are drawn too.
+        special: whether special tokens, and a decoder's first token, are drawn one by one.
+        shares: whether the drawn numbers are shares of the words alone, and not weights.
         top: the largest number of words drawn; None for a number that fits.
     """
 
@@ -53,6 +55,7 @@ class CompareQuestion:
     layer: int
     head: int | None
     special: bool
+    shares: bool
     top: int | None
 
 
@@ -100,8 +103,8 @@ class Side:
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of the total on the drawn words, the lengths of the bars; they sum to 1."""
-        return shares(self.weights, self.shown)
+        """`weights` as shares of the total on the drawn words, which sum to 1: what is drawn with `shares=True`."""
+        return unit_weights.shares(self.weights, self.shown)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,6 +139,7 @@ def compare(
     layer: int | None = None,
     head: int | None = None,
     special: bool = False,
+    shares: bool = False,
     top: int | None = None,
     model: AnyModel | TextModel = "minilm",
     tokenizer: Any = None,
@@ -152,7 +156,7 @@ def compare(
         nth_a, nth_b: as `nth`, for one sentence.
         layer: show the attention of this layer, counted from 0; the last if not given.
         head: show this head, counted from 0; the mean over all if not given.
-        special: show special tokens among the words instead of setting them aside; with a decoder, the first word too.
+        special, shares: as for `explain`.
         top, model, tokenizer, kind: as for `explain`.
         progress: called with a line of text at each step of fetching a model.
         layer_done: called after each layer with the number of finished layers and of all layers.
@@ -172,6 +176,7 @@ def compare(
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if isinstance(text, str) and not text.strip():
             raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
+    check_special(special, shares)
     runs_on = asked_model(model, tokenizer, kind, None, progress)
     where(runs_on, layer, head)
     asked = [("A", "text_a", text_a, nth_a), ("B", "text_b", text_b, nth_b)]
@@ -202,7 +207,7 @@ def compare(
             )
         vectors.append(own)
     first, second = sides
-    question = CompareQuestion(first.token, place.layer, place.head, special, positive("top", top))
+    question = CompareQuestion(first.token, place.layer, place.head, special, shares, positive("top", top))
     cosines = layer_cosines(cosine(*vectors))
     return Comparison(model_entry(trace), trace.kind == "decoder", question, cosines, (first, second))
 

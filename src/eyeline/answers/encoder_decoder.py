@@ -35,7 +35,7 @@ class WrittenWord:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossAttention:
+class CrossWeights:
     """What the decoder looks at, in the text that was read, while it writes. Rows sum to 1.
 
     Attributes:
@@ -78,7 +78,7 @@ class EncoderDecoderExplanation(Explanation):
     """
 
     written: str
-    cross: CrossAttention
+    cross: CrossWeights
     decoder: Explanation
 
     @property

@@ -51,7 +51,7 @@ class UnitEntry:
     """The unit of a bar or a row: a word, a piece of a word, or a special token.
 
     Attributes:
-        set_aside: whether it is left out of pictures and shares.
+        set_aside: whether it isn't drawn as a word of its own: pictures have one part for all of these.
         joins_before, joins_after: whether its word has pieces before it, or after it.
     """
 
@@ -92,10 +92,11 @@ class LayerCosine:
 
 @dataclass(frozen=True)
 class ReceivedShare:
-    """The share that a unit receives, averaged over the drawn rows."""
+    """The weight and the share that a unit receives, averaged over the drawn rows."""
 
     unit: int
     text: str
+    weight: float
     share: float
 
 
@@ -107,7 +108,7 @@ class UnitMatrix:
         weights: the weights between all units, (U, U); rows sum to 1.
         shares: the shares among the drawn units, (S, S); rows sum to 1.
         hidden: which pairs of drawn units the mask hides, (S, S); None if none.
-        received: the column means of `shares`.
+        received: the column means of `weights` and of `shares`, over the drawn rows.
     """
 
     weights: Array
@@ -194,10 +195,11 @@ def looks(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: A
 def unit_matrix(weights: Array, units: Sequence[Unit], shown: Sequence[int], hidden: Any = None) -> UnitMatrix:
     """Make the matrix of weights between units, with the shares among drawn units and the mean share that each
     receives."""
-    share = shares(weights[list(shown)], shown)
+    rows = weights[list(shown)]
+    share = shares(rows, shown)
+    means = zip(shown, rows[:, list(shown)].mean(axis=0), share.mean(axis=0), strict=True)
     received = tuple(
-        ReceivedShare(place, units[place].text, float(value))
-        for place, value in zip(shown, share.mean(axis=0), strict=True)
+        ReceivedShare(place, units[place].text, float(weight), float(part)) for place, weight, part in means
     )
     return UnitMatrix(weights, share, None if hidden is None else hidden[np.ix_(shown, shown)], received)
 

@@ -23,7 +23,16 @@ from eyeline.answers.explaining_parts import PartsQuestion, RecordedPart, explai
 from eyeline.answers.explanation import ExplainedRun, ExplainQuestion, Explanation
 from eyeline.answers.generation import asked, check_room, generated
 from eyeline.answers.head_steps import head_steps
-from eyeline.answers.question import QuestionError, Selection, asked_model, named_mask, positive, read_text, where
+from eyeline.answers.question import (
+    QuestionError,
+    Selection,
+    asked_model,
+    check_special,
+    named_mask,
+    positive,
+    read_text,
+    where,
+)
 from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
 from eyeline.answers.vectors import hidden_units, mean_vectors
 from eyeline.answers.word_search import FoundWord, find
@@ -34,6 +43,7 @@ from eyeline.traces import Keep, TextModel, Trace, record_text
 from eyeline.traces.keep import SHORT, keep_of, short
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 
 def explain(
@@ -46,6 +56,7 @@ def explain(
     steps: bool = False,
     pieces: bool = False,
     special: bool = False,
+    shares: bool = False,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     generate: int | None = None,
@@ -74,8 +85,9 @@ def explain(
             one word.
         pieces: show the tokenizer's pieces instead of words. Over keys, a word's weight is the sum over its pieces;
             over queries, the mean.
-        special: show special tokens ([CLS], [SEP]) among the words instead of setting them aside; with a decoder, the
+        special: draw special tokens ([CLS], [SEP]) one by one, and not as one part of the row; with a decoder, the
             first word too.
+        shares: draw shares of the words alone, which sum to 1, and not weights: special tokens are left out.
         mask: "causal" (no looking ahead) or any mask: the model runs as trained, and again with it.
         scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
         generate: the number of tokens that a decoder generates; `token` may be one of them.
@@ -107,8 +119,8 @@ def explain(
         ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> seen = explain("time flies like an arrow", "flies")
-    >>> dict(zip(seen.words, seen.shares.round(2).tolist()))
-    {'time': 0.32, 'flies': 0.27, 'like': 0.1, 'an': 0.1, 'arrow': 0.21}
+    >>> dict(zip(seen.words, seen.weights.round(2).tolist()))
+    {'time': 0.17, 'flies': 0.14, 'like': 0.06, 'an': 0.05, 'arrow': 0.11}
     >>> explain("The capital of France is", generate=1, model="smollm2").text
     'The capital of France is Paris'
     >>> explain("3rd of March, 2021", model="dates").written
@@ -121,6 +133,7 @@ def explain(
         )
     if nth is not None and token is None:
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+    check_special(special, shares)
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
@@ -128,12 +141,16 @@ def explain(
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, "decoder" if kind == "cross" else kind, target, progress)
     if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
-        changes = {"mask": asked_mask, "scale": scale, "generate": wanted}
-        for change in (change for change, value in changes.items() if value is not None):
+        if wanted is not None:
+            raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
+        changes = {"mask": asked_mask, "scale": scale}
+        for one, value in ((one, value) for one, value in changes.items() if value is not None):
             raise QuestionError(
-                f"{change} must be left out with all parts of an encoder-decoder, got one",
-                'kind="encoder" takes it',
-                "--kind encoder takes it",
+                worded(
+                    "{name} must be left out with all parts of an encoder-decoder, got {value}", name=one, value=value
+                ),
+                worded('kind="encoder" takes it'),
+                worded("--kind encoder takes it"),
             )
         parts = recorded_parts(runs_on, text, keep_of(keep, Keep(vectors="all", changed_scores=True)), layer_done)
 
@@ -202,6 +219,7 @@ def explain(
             place.head,
             "piece" if pieces else "word",
             special,
+            shares,
             mask_name,
             top,
         ),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.encoder_decoder import CrossAttention, EncoderDecoderExplanation, WrittenWord
+from eyeline.answers.encoder_decoder import CrossWeights, EncoderDecoderExplanation, WrittenWord
 from eyeline.answers.entries import given_aside, looks, unit_entries
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError
@@ -172,7 +172,7 @@ def _cross(
     row_units: Sequence[Unit],
     read_shown: Sequence[int],
     found: FoundWord | None,
-) -> CrossAttention:
+) -> CrossWeights:
     """The decoder's look at the text that was read; `found` is the question's word, if it was written."""
     where = chosen(parts.cross.model, asked.layer, asked.head)
     shown = shown_of(row_units, causal=False, special=asked.special, asked=found.units if found else ())
@@ -196,7 +196,7 @@ def _cross(
             looks(own, inputs, shown_of(inputs, causal=True, special=asked.special)),
             hardest_heads(row, where.layer, read_units, shown_of(read_units, causal=False, special=False)),
         )
-    return CrossAttention(
+    return CrossWeights(
         where.layer,
         where.head,
         tuple(parts.rows.pieces),

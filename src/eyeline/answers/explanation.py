@@ -26,7 +26,8 @@ class ExplainQuestion:
         layer: counted from 0.
         head: counted from 0; None for the mean of all.
         unit: the unit of a bar or a row, "word" or "piece".
-        special: whether special tokens, and a decoder's first token, are drawn too.
+        special: whether special tokens, and a decoder's first token, are drawn one by one.
+        shares: whether the drawn numbers are shares of the words alone, and not weights.
         mask: the name of the requested mask; a causal mask changes nothing in a causal model.
         top: the largest number of words drawn; None for a number that fits.
     """
@@ -38,6 +39,7 @@ class ExplainQuestion:
     head: int | None
     unit: Literal["word", "piece"]
     special: bool
+    shares: bool
     mask: str | None
     top: int | None
 
@@ -124,7 +126,7 @@ class Explanation(Answer):
 
     @property
     def shares(self) -> Array:
-        """`weights` as shares of their total, the lengths of the bars; rows sum to 1."""
+        """`weights` as shares of their total, which sums to 1: what is drawn with `shares=True`."""
         weights = self.runs[0].weights
         return self.runs[0].matrix.shares if weights is None else shares(weights, self.shown)
 

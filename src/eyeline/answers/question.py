@@ -95,6 +95,19 @@ def positive(name: str, value: int | None) -> int | None:
     return None if value is None else int(value)
 
 
+def check_special(special: bool, shares: bool) -> None:
+    """
+    Raises:
+        QuestionError: if special tokens are both to be drawn and to be left out.
+    """
+    if special and shares:
+        raise QuestionError(
+            worded("special and shares can't both be given: special tokens are drawn one by one, or left out"),
+            worded("leave out one of them"),
+            worded("leave out {first} or {second}", first="--special", second="--shares"),
+        )
+
+
 def read_text(model: TextModel, text: str, name: str = "text") -> ReadText:
     """Tokenize a text for the model, checked to be neither empty nor too long."""
     read = read_any_length(model, text, name)

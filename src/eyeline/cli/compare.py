@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eyeline.cli.options import AsJson, Half, Head, Html, Layer, ModelName, Nth, Special, Top
+from eyeline.cli.options import AsJson, Half, Head, Html, Layer, ModelName, Nth, Shares, Special, Top
 from eyeline.cli.progress import layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_json, save_html
 from eyeline.cli.texts import text_or_stdin
@@ -25,6 +25,7 @@ def compare(
     layer: Layer = None,
     head: Head = None,
     special: Special = False,
+    shares: Shares = False,
     top: Top = None,
     model: ModelName = "minilm",
     as_json: AsJson = False,
@@ -46,6 +47,7 @@ def compare(
             layer=layer,
             head=head,
             special=special,
+            shares=shares,
             top=top,
             model=model,
             progress=progress,

@@ -12,7 +12,10 @@ Text = Annotated[str, typer.Argument(help="The sentence, in quotes; - reads it f
 Nth = Annotated[int | None, typer.Option(help="Which one, where the word is there twice.", show_default=False)]
 Layer = Annotated[int | None, typer.Option(help="Layer, from 0. Default: the last.", show_default=False)]
 Head = Annotated[int | None, typer.Option(help="Head, from 0. Default: the mean of all.", show_default=False)]
-Special = Annotated[bool, typer.Option("--special", help="Show what is set aside: [CLS], [SEP], a decoder's first.")]
+Special = Annotated[
+    bool, typer.Option("--special", help="Draw [CLS], [SEP], a decoder's first token one by one, not as one part.")
+]
+Shares = Annotated[bool, typer.Option("--shares", help="Draw shares of the words alone, without special tokens.")]
 Top = Annotated[
     int | None,
     typer.Option(metavar="N", help="Draw N words at most, those that get most. Default: 40.", show_default=False),

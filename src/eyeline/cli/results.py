@@ -77,7 +77,10 @@ def print_json(answer: Answer) -> None:
 
 
 def draw(answer: RenderableType) -> None:
-    """Draw a result in the terminal."""
+    """Draw a result in the terminal; its advice names options of the command."""
     from rich.console import Console
 
-    Console(highlight=False).print(answer)
+    from eyeline.views.advice import on_command_line
+
+    with on_command_line():
+        Console(highlight=False).print(answer)

@@ -90,6 +90,8 @@ class OwnEncoderDecoder:
         """Run the model once over a text; see `TextModel.record`."""
         if self.kind == "encoder":
             trace = self._encoder.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)
+            # Whoever asks for one part alone reads which it is.
+            trace = replace(trace, model=replace(trace.model, name=f"{self.name}, encoder"))
             return replace(trace, name="encoder") if mask is None and scale is None else trace
         if mask is not None or scale is not None:
             raise TraceError('mask and scale must be left out with kind="decoder", got one of them')
@@ -97,6 +99,7 @@ class OwnEncoderDecoder:
             raise Cancelled
         tokens, context = text.tokens, self._network.context(np.array([text.inputs["ids"]]))
         trace = self._decoded(tokens, tokens, context, keep, None)[0]
+        trace = replace(trace, model=replace(trace.model, name=f"{self.name}, decoder"))
         if layer_done is not None:
             layer_done(self.layers, self.layers)
         return trace
@@ -120,6 +123,7 @@ class OwnEncoderDecoder:
             raise TraceError(f"text must have at least one word, got {text[:20]!r}")
         read = OwnEncoderDecoder(self.model)
         encoder = read.record(ReadText(tokens), keep, cancelled=cancelled, layer_done=layer_done)
+        encoder = replace(encoder, model=replace(encoder.model, name=self.name))
         written = self._written(tokens, self._target if target is None else target)
         context = self._network.context(np.array([tokens.ids]))
         inputs, rows = self._decoder_tokens(written), self._line(written)
@@ -220,6 +224,14 @@ class OwnEncoderDecoder:
             positions=self._config.positions,
             vectors=vectors,
         )
+
+
+def only_decoder_is_causal(value: object) -> str:
+    """The error of a mask or a scale that is given to all parts at once."""
+    return worded(
+        "mask and scale must be left out with an encoder-decoder, got {value}; its decoder never looks ahead anyway",
+        value=value,
+    )
 
 
 def _ranges(letters: Sequence[str]) -> str:

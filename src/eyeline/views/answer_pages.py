@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from eyeline.answers import Comparison, Explanation
+from eyeline.answers import Comparison, EncoderDecoderExplanation, Explanation
+from eyeline.answers.comparison import CompareQuestion
+from eyeline.answers.explanation import ExplainQuestion
 from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page import Page
 from eyeline.words import worded
@@ -28,8 +30,13 @@ def explanation_page(found: Explanation, *, layer: int | None = None) -> Page:
         check_plain(trace.layers, trace.model.name, worded("shown on a page"))
     question = found.question
     token = found.units[question.units[0]].tokens[0] if question.units else None
-    state: dict[str, Any] = {"special": _special(question.special)}
-    state |= {"unit": "pieces" if question.unit == "piece" else "words"}
+    at: dict[str, Any] = {}
+    if isinstance(found, EncoderDecoderExplanation):
+        word = found.cross.word
+        token = token if word is None else found.cross.units[word.units[0]].tokens[0]
+        at = {} if token is None else {"trace": 0 if word is None else 2}
+    state: dict[str, Any] = {"special": _special(question)}
+    state |= {**at, "unit": "pieces" if question.unit == "piece" else "words"}
     if token is not None:
         state |= {"token": token}
     if found.steps is not None:
@@ -57,10 +64,10 @@ def comparison_page(found: Comparison) -> Page:
     head = "mean" if question.head is None else question.head
     token, partner = (side.units[side.token_units[0]].tokens[0] for side in (first, second))
     state = {"view": "compare", "layer": question.layer, "head": head, "token": token}
-    state |= {"special": _special(question.special), "other": [1, question.layer, head], "partner": partner}
+    state |= {"special": _special(question), "other": [1, question.layer, head], "partner": partner}
     return Page([side.trace for side in found.sides], state)
 
 
-def _special(shown: bool) -> str:
+def _special(question: ExplainQuestion | CompareQuestion) -> str:
     """The page's state of special tokens."""
-    return "shown" if shown else "grey"
+    return "shown" if question.special else "out" if question.shares else "grey"

@@ -7,7 +7,6 @@ Answers are below views and import none. This module sets their `renderers`. `ey
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from eyeline.answers import (
     Comparison,
@@ -42,9 +41,10 @@ def _explanation() -> Renderers:
         return explanation_html(answer)
 
     def line(answer: Explanation) -> str:
-        from eyeline.views.findings import found, heading
+        from eyeline.views.findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Explanation of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Explanation) -> str:
         from eyeline.views.csv_tables import explanation_csv
@@ -65,7 +65,30 @@ def _encoder_decoder() -> Renderers:
 
         return Drawing(lambda ink: encoder_decoder(answer, ink))
 
-    return replace(_explanation(), rich=rich)
+    def html(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_html
+
+        return encoder_decoder_html(answer)
+
+    def line(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_terminal import found
+        from eyeline.views.provenance import provenance
+
+        return (
+            f"<Explanation of {answer.text[:_EXCERPT]!r} → {answer.written!r}: {provenance(answer)} · {found(answer)}>"
+        )
+
+    def csv(answer: EncoderDecoderExplanation) -> str:
+        from eyeline.views.encoder_decoder_tables import encoder_decoder_csv
+
+        return encoder_decoder_csv(answer)
+
+    def png(answer: EncoderDecoderExplanation, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.encoder_decoder_tables import save_encoder_decoder
+
+        return save_encoder_decoder(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
 
 
 def _comparison() -> Renderers:
@@ -99,9 +122,10 @@ def _rollout() -> Renderers:
         return rollout_html(answer)
 
     def line(answer: Rollout) -> str:
-        from eyeline.views.rollout_findings import found, heading
+        from eyeline.views.provenance import provenance
+        from eyeline.views.rollout_findings import found
 
-        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Rollout of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     return Renderers(rich, html, line)
 
@@ -118,9 +142,10 @@ def _heads() -> Renderers:
         return heads_html(answer)
 
     def line(answer: Heads) -> str:
-        from eyeline.views.heads_findings import found, heading
+        from eyeline.views.heads_findings import found
+        from eyeline.views.provenance import provenance
 
-        return f"<Heads over {answer.text[:_EXCERPT]!r}: {heading(answer)} · {found(answer)}>"
+        return f"<Heads over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
 
     def csv(answer: Heads) -> str:
         from eyeline.views.csv_tables import heads_csv

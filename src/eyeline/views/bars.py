@@ -1,4 +1,4 @@
-"""Bar charts in a terminal: a token's share on each word, for one run or two side by side."""
+"""Bar charts in a terminal: a token's weight on each word, for one run or two side by side."""
 
 from __future__ import annotations
 
@@ -6,27 +6,36 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eyeline.views.drawn import DrawnRow
+from eyeline.views.findings import aside_name
 from eyeline.views.ink import Ink
 from eyeline.views.labels import listed, percent, vector_name
-from eyeline.views.scale import bar_ceiling
+from eyeline.views.scale import scale_end
 from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from eyeline.answers.entries import LayerCosine, Look, UnitEntry
+    from eyeline.answers.entries import LayerCosine, UnitEntry
 
 MOST = 40  # the number of bars drawn by default
 _NUMBER = 5  # cells of "  31%"
 _LONGEST = 48  # the largest number of cells in a bar
+_ASIDE = 16  # the largest number of cells for the name of what is set aside
+_COLOURS = ("cyan", "yellow")
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One column of bars: its heading, and the weights on words."""
+    """One column of bars: its heading, and a query's numbers."""
 
     heading: str
-    looks: Sequence[Look]
+    row: DrawnRow
+
+
+def bars_end(charts: Sequence[Chart]) -> float:
+    """The end of the scale of bars that are drawn together."""
+    return scale_end(number for chart in charts for number in chart.row.all)
 
 
 def strongest(series: Sequence[Sequence[float]], most: int, always: Container[int] = ()) -> list[int]:
@@ -61,50 +70,65 @@ def rest(series: Sequence[Sequence[float]], shown: Sequence[int]) -> str:
 
 
 def bars(
-    charts: Sequence[Chart], units: Sequence[UnitEntry], own: Sequence[int], ink: Ink, most: int = MOST
-) -> tuple[list[Text], bool]:
-    """One line per word: its label, and a bar with its share for each chart.
+    charts: Sequence[Chart],
+    units: Sequence[UnitEntry],
+    own: Sequence[int],
+    ink: Ink,
+    most: int = MOST,
+    end: float | None = None,
+) -> list[Text]:
+    """One line per word: its label, and a bar with its number for each chart; then the part that is set aside, in grey,
+    and the axis.
 
     Args:
-        charts: the charts, side by side; all of the same units.
+        charts: the charts, side by side; all of the same units, on one scale from zero.
         units: the units of the rows.
         own: the query token's own units, marked by a dot.
         ink: the terminal's ink.
-        most: the largest number of words, those with the largest shares; a last line says how many more there are.
-
-    Returns:
-        The lines, and whether any bar was cut.
+        most: the largest number of words, those with the largest numbers; a line says how many more there are.
+        end: the end of the scale; `bars_end(charts)` if not given.
     """
+    from rich.cells import cell_len
     from rich.text import Text
 
-    shown = [[look for look in chart.looks if look.share is not None] for chart in charts]
-    numbers = [[look.share or 0.0 for look in looks] for looks in shown]
-    drawn = strongest(numbers, most, [place for place, look in enumerate(shown[0]) if look.unit in own])
-    labels = [ink.label(units[shown[0][place].unit]) for place in drawn]
-    ceiling, cut = bar_ceiling(*numbers)
-    label_cells = ink.widest(labels)
+    looks = charts[0].row.looks
+    numbers = [chart.row.numbers for chart in charts]
+    drawn = strongest(numbers, most, [place for place, look in enumerate(looks) if look.unit in own])
+    labels = [ink.label(units[looks[place].unit]) for place in drawn]
+    aside = aside_name(units, ink.words) if charts[0].row.aside is not None else ""
+    label_cells = max(ink.widest(labels), min(cell_len(ink.own(aside)), _ASIDE))
     room = (ink.width - 4 - label_cells) // len(charts) - _NUMBER - (3 if len(charts) > 1 else 1)
     cells = max(min(room, _LONGEST), 4)
-    column = cells + _NUMBER + 3
+    end = bars_end(charts) if end is None else end
+
+    def line(label: str, style: str, row: Sequence[tuple[float, bool]], colours: Sequence[str]) -> Text:
+        result = Text(ink.own("• ") if style else "  ", no_wrap=True, overflow="crop")
+        result.append(ink.fit(label, label_cells), style)
+        for (number, hidden), colour in zip(row, colours, strict=True):
+            figure = ink.own("–") if hidden else percent(number)
+            result.append("  ").append(ink.fit(ink.bar(number, end, cells), cells), colour)
+            result.append(f"{figure:>{_NUMBER}}").append(" ")
+        result.rstrip()
+        return result
+
     lines = []
     if any(chart.heading for chart in charts):
-        heads = "".join(ink.fit(ink.own(chart.heading), column) for chart in charts)
+        heads = "".join(ink.fit(ink.own(chart.heading), cells + _NUMBER + 3) for chart in charts)
         lines.append(Text(" " * (4 + label_cells) + heads.rstrip(), style="dim", no_wrap=True))
-    for row, label in zip(drawn, labels, strict=True):
-        itself = shown[0][row].unit in own
-        line = Text(ink.own("• ") if itself else "  ", no_wrap=True, overflow="crop")
-        line.append(ink.fit(label, label_cells), "bold cyan" if itself else "")
-        for number, looks in enumerate(shown):
-            share = looks[row].share or 0.0
-            bar = ink.bar(share, ceiling, cells)
-            figure = ink.own("–") if looks[row].hidden else percent(share)
-            last = number == len(charts) - 1
-            line.append("  ").append(ink.fit(bar, cells), "cyan" if number == 0 else "yellow")
-            line.append(f"{figure:>{_NUMBER}}").append("" if last else " ")
-        lines.append(line)
+    for place, label in zip(drawn, labels, strict=True):
+        style = "bold cyan" if looks[place].unit in own else ""
+        row = [(chart.row.numbers[place], chart.row.looks[place].hidden) for chart in charts]
+        lines.append(line(label, style, row, _COLOURS[: len(charts)]))
     if left := rest(numbers, drawn):
         lines.append(Text("\n".join(ink.wrapped(left, 2)), style="dim"))
-    return lines, cut
+    if aside:
+        row = [(chart.row.aside or 0.0, False) for chart in charts]
+        last = line(ink.own(aside), "", row, ["dim"] * len(charts))
+        last.stylize("dim")
+        lines.append(last)
+    axis = "".join(f"  {ink.axis(end, cells)}{'':{_NUMBER + 1}}" for _ in charts)
+    lines.append(Text(" " * (2 + label_cells) + axis.rstrip(), style="dim", no_wrap=True))
+    return lines
 
 
 def cosines(entries: Sequence[Sequence[LayerCosine]], names: Sequence[str], ink: Ink) -> list[Text]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from eyeline.views.findings import (
-    compared,
-    heading,
-    set_aside_names,
-    unknown,
-)
+from eyeline.views.bars import MOST, Chart, bars_end
+from eyeline.views.drawn import drawn_row
+from eyeline.views.findings import compared, quantity_note, unknown
 from eyeline.views.html_parts import bars, box, cosines, small, strong, title, words
-from eyeline.views.labels import percent
+from eyeline.views.provenance import provenance
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Comparison
@@ -26,15 +24,17 @@ def comparison_html(answer: Comparison) -> str:
         spans = [(side.units[index].start or 0, side.units[index].end or 0) for index in side.token_units]
         parts.append(title(side.text, (spans[0][0], spans[-1][1]), side.name))
     name = words(question.token)
-    parts.append(small(html.escape(heading(answer))))
+    parts.append(small(html.escape(provenance(answer))))
     said = ((side.name, unknown(side.unknown, words)) for side in sides)
     parts += [small(f"{side}: {line}") for side, line in said if line]
-    parts += [strong(f"How alike {name} is in A and in B")]
+    parts += [strong(worded("How alike {word} is in A and in B", word=name))]
     parts.append(cosines([("cosine", answer.cosines)]))
-    for side in sides:
-        parts.append(strong(f"In {side.name}, {name} looks at"))
-        parts.append(bars([("", side.looks_at)], side.units, side.token_units))
-        if side.set_aside:
-            parts.append(small(f"{set_aside_names(side.units, words)}, set aside, took {percent(side.set_aside)}."))
+    charts = [Chart("", drawn_row(side.looks_at, question.shares)) for side in sides]
+    end = bars_end(charts)
+    for chart, side in zip(charts, sides, strict=True):
+        parts.append(strong(worded("In {name}, {word} looks at", name=side.name, word=name)))
+        parts.append(bars([chart], side.units, side.token_units, question.top or MOST, end))
+    taken = [side.set_aside for side in sides] if question.shares else []
+    parts.append(small(quantity_note([*sides[0].units, *sides[1].units], question.shares, taken, words)))
     parts += [strong(line) for line in compared(answer, words)]
     return box(parts)

@@ -7,13 +7,17 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from eyeline.views.labels import printable
+from eyeline.version import VERSION
+from eyeline.views.labels import excerpt, printable
 
 if TYPE_CHECKING:
     from eyeline.answers import Explanation, Heads
     from eyeline.answers.generation import Generated
 
 _STEPS = ("score", "scaled", "hidden", "weight", "value_length", "contribution_length")
+#: The last columns of each row: what it is of.
+_SOURCE = ("model", "text", "version")
+_EXCERPT = 80  # characters of the text in each row
 _PAIR = ("layer", "head", "query_index", "query", "key_index", "key", "weight", "share")
 
 
@@ -21,11 +25,11 @@ def explanation_csv(answer: Explanation) -> str:
     """The numbers of the picture: steps, new tokens, or the weight and share of each pair of units."""
     head = "mean" if answer.question.head is None else answer.question.head
     if answer.steps is not None:
-        return _written(["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
+        return written(answer, ["run", "layer", "head", "query", "key_index", "key", *_STEPS], _steps(answer))
     if answer.generated is not None and answer.question.token is None:
         rows = _new_tokens(answer.generated, [answer.question.layer, head])
-        return _written(["new_index", "new", "probability", *_PAIR], rows)
-    return _written(["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
+        return written(answer, ["new_index", "new", "probability", *_PAIR], rows)
+    return written(answer, ["run", *_PAIR], _pairs(answer, [answer.question.layer, head]))
 
 
 def heads_csv(answer: Heads) -> str:
@@ -35,14 +39,16 @@ def heads_csv(answer: Heads) -> str:
         [entry.layer, entry.head, entry.label, "; ".join(entry.labels), *(getattr(entry, name) for name in names)]
         for entry in answer.heads
     )
-    return _written(["layer", "head", "label", "labels", *names], rows)
+    return written(answer, ["layer", "head", "label", "labels", *names], rows)
 
 
-def _written(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def written(answer: Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of a table as CSV, each with its source: the model, the text and the version."""
     paper = io.StringIO()
     writer = csv.writer(paper, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerow([*columns, *_SOURCE])
+    source = [answer.model.name, "".join(excerpt(answer.text, None, _EXCERPT)), VERSION]
+    writer.writerows([_cell(value) for value in (*row, *source)] for row in rows)
     return paper.getvalue()
 
 

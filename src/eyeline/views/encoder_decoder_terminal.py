@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eyeline.views.drawing import note, say, title
-from eyeline.views.findings import heading
+from eyeline.views.findings import Words
 from eyeline.views.ink import Ink
-from eyeline.views.labels import head_name, listed, named, percent
+from eyeline.views.labels import head_name, listed, named, percent, printable
+from eyeline.views.provenance import provenance
 from eyeline.views.scale import scale_end
 from eyeline.words import worded
 
@@ -33,7 +34,7 @@ def encoder_decoder(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Tex
         return
     word = answer.cross.word
     yield title(f"{answer.text} → ", None, "", ink).append_text(title(answer.written, _span(answer), "", ink))
-    yield note(heading(answer), ink, indent=0)
+    yield note(provenance(answer), ink, indent=0)
     yield say("", ink)
     if word is not None:
         yield from _written_word(answer, word, ink)
@@ -41,7 +42,7 @@ def encoder_decoder(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Tex
     yield say(worded("What it looks at while it writes: cross-attention"), ink)
     yield from _letters(answer, ink)
     yield say("", ink)
-    yield say(_found(answer, ink), ink)
+    yield say(found(answer, ink.words), ink)
     yield say("", ink)
     yield say(worded("What it looks at while it reads: the encoder's self-attention"), ink)
     yield from pictures(answer, ink)
@@ -69,17 +70,15 @@ def _letters(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Text]:
     labels = [named(token) for token in cross.tokens]
     left = max(map(len, labels)) + 4
     cells = [ink.sentence(token.text) if len(token.text) == 1 else "·" for token in tokens]
-    columns = [(answer.units[place].text, answer.units[place].tokens) for place in answer.shown]
-    rest = sorted(set(range(len(tokens))) - {token for _, places in columns for token in places})
-    columns += [(_rest_name(answer), tuple(rest))] if rest else []
-    widths = [max(ink.widest([name]) + 2, _COLUMN) for name, _ in columns]
+    drawn = columns(answer)
+    widths = [max(ink.widest([name]) + 2, _COLUMN) for name, _ in drawn]
     numbered = left + len(cells) + 1 + sum(widths) <= ink.width
     fits = len(cells) if numbered else max(min(len(cells), ink.width - left), 1)
     line = Text(" " * left + "".join(cells[:fits]), style="bold", no_wrap=True, overflow="crop")
     if numbered:
         line.append(" ")
-        for number, ((name, _), width) in enumerate(zip(columns, widths, strict=True)):
-            aside = bool(rest) and number == len(columns) - 1
+        for number, ((name, _), width) in enumerate(zip(drawn, widths, strict=True)):
+            aside = number >= len(answer.shown)
             line.append(ink.fit(ink.own(name) if aside else ink.words(name), width, right=True), "dim" if aside else "")
     yield line
     for label, row in zip(labels, weights, strict=True):
@@ -87,13 +86,20 @@ def _letters(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Text]:
         line.append("".join(ink.shade(float(weight), end) for weight in row[:fits]), "cyan")
         if numbered:
             line.append(" ")
-            for (_, places), width in zip(columns, widths, strict=True):
+            for (_, places), width in zip(drawn, widths, strict=True):
                 line.append(f"{percent(float(row[list(places)].sum())):>{width}}")
         yield line
-    yield note(f"{_rows(answer)} {ink.shade_legend(end)}", ink)
+    yield note(f"{rows_note(answer)} {ink.shade_legend(end, end)}", ink)
 
 
-def _rows(answer: EncoderDecoderExplanation) -> str:
+def columns(answer: EncoderDecoderExplanation) -> list[tuple[str, tuple[int, ...]]]:
+    """The words that were read, and last what is set aside: each one's name and tokens."""
+    found = [(answer.units[place].text, answer.units[place].tokens) for place in answer.shown]
+    rest = sorted(set(range(len(answer.tokens))) - {token for _, tokens in found for token in tokens})
+    return found + ([(_rest_name(answer), tuple(rest))] if rest else [])
+
+
+def rows_note(answer: EncoderDecoderExplanation) -> str:
     """The note on what a row of the picture is."""
     if answer.cross.tokens and answer.cross.tokens[0] == answer.decoder.tokens[0].piece:
         return worded("Each row is a token that the decoder took, before it wrote the next; its weights sum to 100%.")
@@ -106,15 +112,15 @@ def _rest_name(answer: EncoderDecoderExplanation) -> str:
     return worded("spaces") if all(unit.start is not None for unit in aside) else worded("set aside")
 
 
-def _found(answer: EncoderDecoderExplanation, ink: Ink) -> str:
-    """The sentence below the picture: what each written word takes most from."""
+def found(answer: EncoderDecoderExplanation, words: Words = printable) -> str:
+    """The sentence below the picture: what each written word takes most from; `words` formats the user's words."""
     parts = []
     for row, place in zip(answer.cross_shares(), answer.cross.shown, strict=True):
         unit = answer.cross.units[place]
         if any(letter.isalnum() for letter in unit.text):
             best = answer.shown[int(np.argmax(row))]
             share = percent(float(row.max()))
-            parts.append(f"{ink.words(unit.text)} → {ink.words(answer.units[best].text)} ({share})")
+            parts.append(f"{words(unit.text)} → {words(answer.units[best].text)} ({share})")
     if not parts:
         return ""
     return worded("While it writes each, it takes most from: {pairs}.", pairs=listed(parts))

@@ -6,23 +6,40 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.bars import MOST
+from eyeline.views.bars import MOST, Chart
+from eyeline.views.drawn import drawn_matrix, drawn_row
 from eyeline.views.findings import (
     basis,
     changes,
     found,
     hardest_title,
-    heading,
     moved_means,
     unchanged,
     unknown,
+    weights_of_heads,
 )
-from eyeline.views.html_parts import COLOURS, bars, box, cosines, label, matrix, row, small, strong, table, title, words
+from eyeline.views.html_parts import (
+    COLOURS,
+    bars,
+    box,
+    cosines,
+    escaped_percent,
+    label,
+    matrix,
+    matrix_end,
+    row,
+    small,
+    strong,
+    table,
+    title,
+    words,
+)
 from eyeline.views.ink import Ink
-from eyeline.views.labels import head_name, percent, seen
-from eyeline.views.new_tokens import HEADING, explained, labelled, new_span, piece, top
-from eyeline.views.scale import shade_ceiling
+from eyeline.views.labels import head_name, seen
+from eyeline.views.new_tokens import explained, heading, labelled, new_span, piece, top
+from eyeline.views.provenance import provenance, run_name
 from eyeline.views.steps_terminal import steps
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Explanation
@@ -36,7 +53,7 @@ def explanation_html(answer: Explanation) -> str:
     spans = [(units[index].start or 0, units[index].end or 0) for index in question.units]
     parts = [
         title(answer.text, (spans[0][0], spans[-1][1]) if spans else new_span(answer)),
-        small(html.escape(heading(answer))),
+        small(html.escape(provenance(answer))),
         *(small(line) for line in (html.escape(unchanged(answer)), unknown(answer.unknown, words)) if line),
     ]
     if answer.generated is not None:
@@ -44,55 +61,57 @@ def explanation_html(answer: Explanation) -> str:
     if runs[0].steps is not None:
         parts.append(_drawn(answer))
     elif question.token is None:
-        shown = [units[index] for index in answer.shown]
-        heavy = [place for place, unit in enumerate(shown) if unit.start is None]
-        ceiling, _ = shade_ceiling([run.matrix.shares.tolist() for run in runs], heavy)
-        for number, run in enumerate(runs):
-            parts.append(
-                strong(_run_name("Who looks at whom", run, runs)) + matrix(run.matrix, shown, ceiling, COLOURS[number])
-            )
-        parts.append(small(basis(answer, "", words)))
+        drawn = [drawn_matrix(run.matrix, answer.shown, question.shares) for run in runs]
+        end, legend = matrix_end(drawn)
+        for run, numbers, colour in zip(runs, drawn, COLOURS, strict=False):
+            heading_line = strong(_titled(worded("Who looks at whom"), run, runs))
+            parts.append(heading_line + matrix(numbers, units, answer.shown, end, colour))
+        parts.append(small(f"{basis(answer, words)} {legend}"))
     else:
         name = words(question.token)
-        parts.append(strong(f"{name} looks at"))
-        names = [run.name if len(runs) > 1 else "" for run in runs]
-        charts = [(run, one.looks_at or ()) for run, one in zip(names, runs, strict=True)]
-        most = question.top or MOST
-        parts += [bars(charts, units, question.units, most), small(basis(answer, name, words))]
+        parts.append(strong(worded("{word} looks at", word=name)))
+        charts = [Chart(run_name(run.name), drawn_row(run.looks_at or (), question.shares)) for run in runs]
+        parts += [bars(charts, units, question.units, question.top or MOST), small(basis(answer, words))]
     if runs[0].steps is None:
         parts.append(strong(found(answer, words)))
         parts += [strong(changes(answer, words))] if len(runs) > 1 else []
     if question.token is not None and runs[0].steps is None:
-        parts += [_heads(run, _run_name("", run, runs), question.layer, question.units) for run in runs]
-        moved = [(_run_name("cosine", run, runs), run.moved) for run in runs if run.moved is not None]
+        parts += [_heads(run, _titled("", run, runs), question.layer, question.units) for run in runs]
+        moved = [(_titled("cosine", run, runs), run.moved) for run in runs if run.moved is not None]
         if moved:
-            parts.append(strong(f"How far {words(question.token)} has moved from its own embedding") + cosines(moved))
+            moved_title = worded("How far {word} has moved from its own embedding", word=words(question.token))
+            parts.append(strong(moved_title) + cosines(moved))
             parts.append(small(html.escape(moved_means())))
     return box(parts)
 
 
-def _run_name(text: str, run: ExplainedRun, runs: Sequence[ExplainedRun]) -> str:
-    return f"{text}: {html.escape(run.name)}" if len(runs) > 1 else text
+def _titled(text: str, run: ExplainedRun, runs: Sequence[ExplainedRun]) -> str:
+    """A title, with the run's name if there are several."""
+    return f"{text}: {html.escape(run_name(run.name))}" if len(runs) > 1 else text
 
 
 def _generated(answer: Explanation, found: Generated) -> list[str]:
     """The table of generated tokens, a row each."""
-    rows = [row(["new", "", "probability", "before", '<div style="text-align:left">looked at</div>'])]
+    heads = [worded("new"), "", worded("probability"), worded("before")]
+    rows = [row([*heads, f'<div style="text-align:left">{worded("looked at")}</div>'])]
     for step in found.steps:
         bar = f"width:{80 * step.probability:.0f}px;height:1em;background:rgb({COLOURS[0]})"
-        seen_most = [f"{label(answer.units[look.unit])} {percent(look.share or 0.0)}" for look in top(step)]
+        seen_most = [
+            f"{label(answer.units[look.unit])} {escaped_percent(number)}"
+            for number, look in top(step, answer.question.shares)
+        ]
         rows.append(
             row(
                 [
                     f"<b>{piece(step.new, words)}</b>",
                     f'<div style="width:80px"><div style="{bar}"></div></div>',
-                    percent(step.probability).replace("<", "&lt;"),
+                    escaped_percent(step.probability),
                     piece(step.by, words),
                     f'<div style="text-align:left">{"&ensp; ".join(seen_most)}</div>',
                 ]
             )
         )
-    return [strong(HEADING), table(rows), small(explained(answer, found, words))]
+    return [strong(heading()), table(rows), small(explained(answer, found, words))]
 
 
 def _heads(run: ExplainedRun, name: str, layer: int, own: Sequence[int]) -> str:
@@ -103,12 +122,12 @@ def _heads(run: ExplainedRun, name: str, layer: int, own: Sequence[int]) -> str:
                 [
                     head_name(head.layer, head.head),
                     f"→ {seen(head, own, words)}",
-                    percent(head.weight).replace("<", "&lt;"),
+                    escaped_percent(head.weight),
                 ]
             )
         )
     heading = strong(hardest_title(layer) + name)
-    return heading + table(rows) + small("of everything that the head gives, the tokens set aside included")
+    return heading + table(rows) + small(weights_of_heads())
 
 
 def _drawn(answer: Explanation) -> str:

@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eyeline.version import VERSION
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -84,8 +86,13 @@ def fonts() -> list[str]:
     return [name for name in _FONTS if name in here] or ["sans-serif"]
 
 
-def save(figure: Figure, target: Path) -> list[str]:
+def save(figure: Figure, target: Path, about: str) -> list[str]:
     """Write a PNG beside the target, then rename it, so that the file is complete or absent.
+
+    Args:
+        figure: the figure.
+        target: the file's path.
+        about: what it is of; kept in the file too.
 
     Returns:
         The characters that no installed font has.
@@ -99,7 +106,8 @@ def save(figure: Figure, target: Path) -> list[str]:
         os.close(handle)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            figure.savefig(name, format="png", dpi=150, bbox_inches="tight")
+            metadata = {"Description": about, "Software": f"eyeline {VERSION}"}
+            figure.savefig(name, format="png", dpi=150, bbox_inches="tight", metadata=metadata)
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
         name = ""

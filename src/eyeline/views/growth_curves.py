@@ -79,7 +79,7 @@ def save_growth(measured: Growth, target: Path) -> None:
     for axes, (unit, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _panel(axes, unit, series)
     figure.suptitle("\n".join(findings(measured)), fontsize=10)
-    save(figure, target)
+    save(figure, target, "the growth of attention's cost, measured on this machine")
 
 
 def _panel(axes: Axes, unit: str, series: Sequence[Series]) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.views.figure import figures, fonts, png_path, save
 from eyeline.views.findings import unknown
-from eyeline.views.heads_findings import MIXED, found, heading, rule
+from eyeline.views.heads_findings import MIXED, found, rule
 from eyeline.views.labels import excerpt, printable
+from eyeline.views.provenance import provenance
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
         figure = empty((wide + 0.9) * across, (high + 0.75) * down + 1.5)
         before, inside, after = excerpt(printable(answer.text), None, round((wide + 0.9) * across * 9))
         said = unknown(answer.unknown)
-        title = "\n".join([before + inside + after, heading(answer), *([said] if said else []), found(answer)])
+        title = "\n".join([before + inside + after, provenance(answer), *([said] if said else []), found(answer)])
         figure.suptitle(title, fontsize=11).set_parse_math(False)
         panels = figure.subplots(down, across, squeeze=False).ravel()
         _kinds(panels[0], answer, across)
@@ -66,7 +67,7 @@ def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
                 _numbers(panel, rows, name, measure.unit, thresholds.get(name))
         for panel in panels[len(measures) + 1 :]:
             panel.set_axis_off()
-        return save(figure, target)
+        return save(figure, target, f"{printable(answer.text)} · {provenance(answer)}")
 
 
 def _rows(answer: Heads, key: str) -> list[list[Any]]:

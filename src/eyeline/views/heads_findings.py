@@ -20,13 +20,6 @@ MIXED = "mixed"
 _CLEAREST = 3  # the number of heads of each kind listed by default
 
 
-def heading(answer: Heads) -> str:
-    """The line that names the model, its size and the length of the text."""
-    model, count, whole = answer.model, answer.token_count, answer.whole_count
-    tokens = f"{count} tokens" if count == whole else f"the first {count} of {whole} tokens"
-    return f"model {printable(model.name)} · {model.layers} layers × {model.heads} heads · {tokens}"
-
-
 def found(answer: Heads) -> str:
     """The sentence that counts the heads of each kind, most first."""
     counts = Counter(entry.label for entry in answer.heads)

@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from eyeline.views.findings import unknown
-from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, heading, rule
+from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule
 from eyeline.views.html_parts import box, row, small, strong, table, words
 from eyeline.views.labels import excerpt, head_name, layer_name
+from eyeline.views.provenance import provenance
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def heads_html(answer: Heads) -> str:
     before, inside, after = excerpt(answer.text, None, 200)
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',
-        small(html.escape(heading(answer))),
+        small(html.escape(provenance(answer))),
         *([small(said)] if (said := unknown(answer.unknown, words)) else []),
         f'<div style="overflow-x:auto">{_picture(answer)}</div>',
         _legend(answer),

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from eyeline.views.advice import ask, asks_for_options
 from eyeline.views.drawing import note, say
 from eyeline.views.findings import unknown
-from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, heading, rule, value
+from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule, value
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, head_name, layer_name
+from eyeline.views.provenance import provenance
 from eyeline.views.signs import SIGNS
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -53,7 +56,7 @@ def heads(
     """
     before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
     yield say(ink.sentence(before + inside + after), ink)
-    yield note(heading(answer), ink, indent=0)
+    yield note(provenance(answer), ink, indent=0)
     if said := unknown(answer.unknown, ink.words):
         yield note(said, ink, indent=0)
     yield say("", ink)
@@ -80,9 +83,22 @@ def heads(
     lines, fits = _table(chosen, {name: key for key, name in names.items()}, ink)
     yield from lines
     if fits < len(_COLUMNS):
-        yield note(f"{fits} of {len(_COLUMNS)} numbers fit here: a wider terminal or --csv shows all.", ink)
+        yield note(
+            worded(
+                "{fits} of {count} numbers fit here: a wider terminal or {csv} shows all.",
+                fits=fits,
+                count=len(_COLUMNS),
+                csv=ask("csv"),
+            ),
+            ink,
+        )
     if not asked:
-        yield note("--sort entropy, --layer 1 or --label broad list all; --csv and --json give every number.", ink)
+        yield note(
+            worded("--sort entropy, --layer 1 or --label broad list all; --csv and --json give every number.")
+            if asks_for_options()
+            else worded(".table has every number, and .frame() makes a table for pandas of them."),
+            ink,
+        )
     for line in conventions(answer):
         yield note(line, ink)
 
@@ -113,7 +129,16 @@ def _picture(answer: Heads, ink: Ink) -> Iterator[Text]:
             line.append(" " * (cell == 3)).append(tile[:cell], style)
         yield line
     if fits < count:
-        yield note(f"{fits} of {count} heads fit here: a wider terminal, --png or --csv shows all.", ink)
+        yield note(
+            worded(
+                "{fits} of {count} heads fit here: a wider terminal, {png} or {csv} shows all.",
+                fits=fits,
+                count=count,
+                png=ask("png"),
+                csv=ask("csv"),
+            ),
+            ink,
+        )
 
 
 def _legend(answer: Heads, ink: Ink) -> Iterator[Text]:

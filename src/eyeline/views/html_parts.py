@@ -6,16 +6,21 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.bars import MOST, rest, strongest
+from eyeline.views.bars import MOST, Chart, bars_end, rest, strongest
+from eyeline.views.drawn import DrawnMatrix
+from eyeline.views.findings import aside_name
 from eyeline.views.labels import excerpt, named, percent, printable, vector_name
-from eyeline.views.scale import bar_ceiling
+from eyeline.views.scale import shade_end
 from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.answers.entries import LayerCosine, Look, UnitEntry, UnitMatrix
+    from eyeline.answers.entries import LayerCosine, UnitEntry
 
 # Colours that are visible on white and on black; the text has the page's own colour.
 COLOURS = ("45,140,200", "215,140,30")
+#: What is set aside.
+GREY = "140,140,140"
+_WIDE = 240  # pixels of a bar at the end of its scale
 
 
 _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
@@ -23,6 +28,7 @@ _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
 
 #: The largest number of words drawn in a matrix.
 WIDEST = 100
+_NUMBERED = 24  # the largest number of words for cells with numbers
 _HIDDEN = '<div style="opacity:.5">–</div>'
 
 
@@ -62,28 +68,51 @@ def row(cells: Sequence[str], fills: Sequence[str] = ()) -> str:
 
 
 def bars(
-    charts: Sequence[tuple[str, Sequence[Look]]], units: Sequence[UnitEntry], own: Sequence[int], most: int = MOST
+    charts: Sequence[Chart],
+    units: Sequence[UnitEntry],
+    own: Sequence[int],
+    most: int = MOST,
+    end: float | None = None,
 ) -> str:
-    """A row for each word, as `eyeline.views.bars.bars` draws it."""
-    shown = [[look for look in looks if look.share is not None] for _, looks in charts]
-    numbers = [[look.share or 0.0 for look in looks] for looks in shown]
-    ceiling, _ = bar_ceiling(*numbers)
-    drawn = strongest(numbers, most, [place for place, look in enumerate(shown[0]) if look.unit in own])
-    rows = [row(["", *(cell for name, _ in charts for cell in (html.escape(name), ""))])] if len(charts) > 1 else []
+    """A row for each word, for what is set aside and for the axis, as `eyeline.views.bars.bars` draws them."""
+    looks = charts[0].row.looks
+    numbers = [chart.row.numbers for chart in charts]
+    end = bars_end(charts) if end is None else end
+    drawn = strongest(numbers, most, [place for place, look in enumerate(looks) if look.unit in own])
+
+    def cells(row: Sequence[tuple[float, bool]], colours: Sequence[str]) -> list[str]:
+        result = []
+        for (number, hidden), colour in zip(row, colours, strict=True):
+            bar = f"width:{_WIDE * number / end:.1f}px;height:1em;background:rgb({colour})"
+            result.append(f'<div style="width:{_WIDE}px"><div style="{bar}"></div></div>')
+            result.append(_HIDDEN if hidden else escaped_percent(number))
+        return result
+
+    rows = []
+    if len(charts) > 1:
+        rows.append(row(["", *(cell for chart in charts for cell in (html.escape(chart.heading), ""))]))
     for place in drawn:
-        look = shown[0][place]
-        name = label(units[look.unit])
-        cells = [f"<b>{name}</b>" if look.unit in own else name]
-        for number, looks in enumerate(shown):
-            share = looks[place].share or 0.0
-            width = 240 * min(share / ceiling, 1)
-            edge = "border-right:3px double currentColor" if share > ceiling * 1.0001 else ""
-            bar = f"width:{width:.0f}px;height:1em;background:rgb({COLOURS[number]});{edge}"
-            figure = _HIDDEN if looks[place].hidden else percent(share).replace("<", "&lt;")
-            cells += [f'<div style="width:240px"><div style="{bar}"></div></div>', figure]
-        rows.append(row(cells))
-    left = rest(numbers, drawn)
-    return table(rows) + (small(html.escape(left)) if left else "")
+        name = label(units[looks[place].unit])
+        name = f"<b>{name}</b>" if looks[place].unit in own else name
+        found = [(chart.row.numbers[place], chart.row.looks[place].hidden) for chart in charts]
+        rows.append(row([name, *cells(found, COLOURS[: len(charts)])]))
+    if left := rest(numbers, drawn):
+        rows.append(row([small(html.escape(left))]))
+    if charts[0].row.aside is not None:
+        found = [(chart.row.aside or 0.0, False) for chart in charts]
+        rows.append(row([small(aside_name(units, words)), *cells(found, [GREY] * len(charts))]))
+    rows.append(row(["", *(cell for _ in charts for cell in (_axis(end), ""))]))
+    return table(rows)
+
+
+def _axis(end: float) -> str:
+    style = f"display:flex;justify-content:space-between;width:{_WIDE}px;border-top:1px solid currentColor"
+    return f'<div style="{style};opacity:.7;font-size:12px"><div>0</div><div>{end:.0%}</div></div>'
+
+
+def escaped_percent(number: float) -> str:
+    """A number in percent, escaped: "&lt;1%"."""
+    return html.escape(percent(number))
 
 
 def label(unit: UnitEntry) -> str:
@@ -91,30 +120,52 @@ def label(unit: UnitEntry) -> str:
 
 
 def matrix(
-    found: UnitMatrix, shown: Sequence[UnitEntry], ceiling: float, colour: str = COLOURS[0], most: int = WIDEST
+    found: DrawnMatrix,
+    units: Sequence[UnitEntry],
+    shown: Sequence[int],
+    end: float,
+    colour: str = COLOURS[0],
+    most: int = WIDEST,
 ) -> str:
-    """A shaded table of shares: rows are queries, columns are keys; a dash marks a pair that the mask hides.
+    """A shaded table of numbers: rows are queries, columns are keys; a dash marks a pair that the mask hides, and the
+    last column, in grey, is what is set aside.
 
     Args:
-        found: the shares, and the hidden pairs.
-        shown: the words.
-        ceiling: the share drawn in full shade.
+        found: the numbers between the drawn units.
+        units: all units.
+        shown: the indices of those that are drawn.
+        end: the number drawn in full shade, on a linear scale from zero.
         colour: the shade's colour, as red, green and blue.
         most: the largest number of words drawn, from the first.
     """
     count, shown = len(shown), shown[:most]
-    rows = [row(["", *map(label, shown)])]
-    shares = found.shares[:most, :most].tolist()
-    hidden = [[False] * len(shown)] * len(shown) if found.hidden is None else found.hidden[:most, :most].tolist()
-    for unit, given, dark in zip(shown, shares, hidden, strict=True):
-        fills = [f"rgba({colour},{min(share / ceiling, 1):.2f})" for share in given]
-        numbers = [
-            _HIDDEN if unseen else percent(share).replace("<", "&lt;") if len(shown) <= 24 else ""
-            for share, unseen in zip(given, dark, strict=True)
+    aside = found.aside is not None
+    rows = [row(["", *(label(units[index]) for index in shown), *([small(aside_name(units, words))] * aside)])]
+    for place, index in enumerate(shown):
+        numbers = found.numbers[place, :most].tolist()
+        hidden = [False] * len(shown) if found.hidden is None else found.hidden[place, :most].tolist()
+        fills = [f"rgba({colour},{min(number / end, 1):.2f})" for number in numbers]
+        figures = [
+            _HIDDEN if unseen else escaped_percent(number) if len(shown) <= _NUMBERED else ""
+            for number, unseen in zip(numbers, hidden, strict=True)
         ]
-        rows.append(row([label(unit), *numbers], fills))
+        if found.aside is not None:
+            fills.append(f"rgba({GREY},{found.aside[place]:.2f})")
+            figures.append(escaped_percent(found.aside[place]) if len(shown) <= _NUMBERED else "")
+        rows.append(row([label(units[index]), *figures], fills))
     cut = worded("{shown} of {count} words are drawn here; the PNG and the JSON have all.", shown=most, count=count)
     return f'<div style="overflow-x:auto">{table(rows)}</div>' + (small(html.escape(cut)) if count > most else "")
+
+
+def matrix_end(matrices: Sequence[DrawnMatrix]) -> tuple[float, str]:
+    """The end of the shades of matrices that are drawn together, and the legend that states it."""
+    end, largest = shade_end(number for found in matrices for number in found.numbers.ravel().tolist())
+    text = worded("Shades, from 0 to {end}, are linear.", end=f"{end:.0%}")
+    if largest > end * (1 + 1e-9):
+        text += " " + worded("A few cells are beyond, the largest at {number}.", number=percent(largest))
+    if matrices[0].aside is not None:
+        text += " " + worded("Grey: a scale of its own from 0 to 100%.")
+    return end, html.escape(text)
 
 
 def cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from eyeline.views.labels import MARK, marked, named, printable
+from eyeline.views.labels import MARK, marked, named, percent, printable
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers.entries import UnitEntry
@@ -23,7 +23,6 @@ _PLAIN = {
     "”": '"',
     "−": "-",
     "∞": "inf",
-    "»": ">",
     "•": "*",
     "ˣ": "^x",
 }
@@ -79,32 +78,42 @@ class Ink:
         """The label of a bar or a row; a hyphen marks each side of a piece where its word continues."""
         return "-" * unit.joins_before + self.words(named(unit.text)) + "-" * unit.joins_after
 
-    def bar(self, share: float, ceiling: float, cells: int) -> str:
-        """A bar for a share, `cells` cells long at `ceiling`; a longer bar is cut and ends in a mark."""
-        if share > ceiling * 1.0001:
-            return self._eighths[-1] * (cells - 1) + ("»" if self.unicode else ">")
+    def bar(self, number: float, end: float, cells: int) -> str:
+        """A bar from zero, `cells` cells long at `end`: number / end of them, to the nearest eighth of a cell."""
         steps = len(self._eighths)
-        whole, rest = divmod(round(share / ceiling * cells * steps), steps)
-        if share > 0 and not whole and not rest:
-            rest = 1
+        whole, rest = divmod(round(number / end * cells * steps), steps)
         return self._eighths[-1] * whole + (self._eighths[rest - 1] if rest else "")
 
-    def shade(self, share: float, ceiling: float) -> str:
-        """One character, darker for larger shares; the lightest is a space."""
-        return self.shades[min(round(share / ceiling * (len(self.shades) - 1)), len(self.shades) - 1)]
+    def axis(self, end: float, cells: int) -> str:
+        """The axis below bars of `cells` cells: from 0 to the end of their scale.
 
-    def shade_legend(self, ceiling: float) -> str:
-        """The legend: the share from which each shade is drawn, with two digits of the lowest.
+        >>> Ink("ascii", 80).axis(0.5, 20)
+        '0 -------------- 50%'
+        """
+        last = f"{end:.0%}"
+        line = max(cells - len(last) - 3, 0)
+        return self.fit(f"0 {('─' if self.unicode else '-') * line} {last}" if line else f"0 {last}", cells)
 
-        >>> Ink("ascii", 80).shade_legend(0.0004)
-        'Shades: .. from 0.0050%, ++ from 0.0150%, %% from 0.0250%, @@ from 0.0350%.'
+    def shade(self, number: float, end: float) -> str:
+        """One character, darker for larger numbers, on a scale from zero; the lightest is a space."""
+        return self.shades[min(round(number / end * (len(self.shades) - 1)), len(self.shades) - 1)]
+
+    def shade_legend(self, end: float, largest: float) -> str:
+        """The legend: the number from which each shade is drawn on a linear scale from 0 to `end`, and the largest one
+        if it is beyond.
+
+        >>> Ink("ascii", 80).shade_legend(0.2, 0.2)
+        'Shades, from 0 to 20%: .. from 2.5%, ++ from 7.5%, %% from 12.5%, @@ from 17.5%.'
         """
         top = len(self.shades) - 1
-        lowest = max(100 * 0.5 / top * ceiling, 1e-12)
-        digits = max(1, 1 - math.floor(math.log10(lowest)))
-        shares = [f"{(step - 0.5) / top * ceiling:.{digits}%}" for step in range(1, top + 1)]
-        steps = [f"{sign * 2} from {share}" for sign, share in zip(self.shades[1:], shares, strict=True)]
-        return f"Shades: {', '.join(steps)}."
+        steps = [
+            worded("{shade} from {number}", shade=sign * 2, number=f"{100 * (step - 0.5) / top * end:.3g}%")
+            for step, sign in enumerate(self.shades[1:], 1)
+        ]
+        text = worded("Shades, from 0 to {end}: {steps}.", end=f"{end:.0%}", steps=", ".join(steps))
+        if largest > end * (1 + 1e-9):
+            text += " " + worded("A few cells are beyond, the largest at {number}.", number=percent(largest))
+        return text
 
     def fit(self, label: str, cells: int, right: bool = False) -> str:
         """Fit a label into exactly `cells` cells: padded with spaces, or cut with an ellipsis."""

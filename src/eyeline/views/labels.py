@@ -13,6 +13,7 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from eyeline.answers.entries import Look
     from eyeline.answers.unit_weights import HardHead
+    from eyeline.views.drawn import DrawnRow
 
 MARK = "\u200e"
 _SPACES = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
@@ -131,31 +132,30 @@ def listed_in_english(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def most(looks: Sequence[Look], own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
-    """The words with the largest shares, largest first, without those that round to 0%; ties in reading order.
+def most(row: DrawnRow, own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
+    """The words with the largest numbers, largest first, without those that round to 0%; ties in reading order.
 
     Args:
-        looks: the query's weights on units.
+        row: the query's drawn numbers.
         own: the query's own units.
         words: formats the user's words.
         count: the largest number of words named.
 
     >>> from eyeline.answers.entries import Look
-    >>> time = Look(unit=1, text="time", weight=0.2, share=0.4, hidden=False)
-    >>> flies = Look(unit=2, text="flies", weight=0.3, share=0.6, hidden=False)
-    >>> most([time, flies], [2])
-    'itself (60%) and time (40%)'
+    >>> from eyeline.views.drawn import drawn_row
+    >>> looks = [Look(1, "time", 0.2, 0.4, hidden=False), Look(2, "flies", 0.3, 0.6, hidden=False)]
+    >>> most(drawn_row(looks, shares=False), [2])
+    'itself (30%) and time (20%)'
     """
-    ordered = sorted(looks, key=lambda look: -(look.share or 0.0))[:count]
-    shares = [look.share or 0.0 for look in ordered]
-    kept = [place for place, share in enumerate(shares) if share >= 0.005 or (not place and share > 0)]
-    top = [f"{seen(ordered[place], own, words)} ({percent(shares[place])})" for place in kept]
-    return listed_in_english(top) if top else "nothing"
+    ordered = sorted(zip(row.numbers, row.looks, strict=True), key=lambda pair: -pair[0])[:count]
+    kept = [pair for place, pair in enumerate(ordered) if pair[0] >= 0.005 or (not place and pair[0] > 0)]
+    top = [f"{seen(look, own, words)} ({percent(number)})" for number, look in kept]
+    return listed(top) if top else worded("nothing")
 
 
 def seen(looked_at: Look | HardHead, own: Sequence[int], words: Callable[[str], str] = printable) -> str:
     """The name of a key unit; "itself" where it is the query's own."""
-    return "itself" if [looked_at.unit] == list(own) else words(looked_at.text)
+    return worded("itself") if [looked_at.unit] == list(own) else words(looked_at.text)
 
 
 def excerpt(text: str, span: tuple[int, int] | None, room: int) -> tuple[str, str, str]:

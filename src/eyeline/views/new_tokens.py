@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from eyeline.views.findings import Words, set_aside_names
+from eyeline.views.drawn import drawn_row
+from eyeline.views.findings import Words, aside_name
 from eyeline.views.ink import Ink
 from eyeline.views.labels import named, percent, printable
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from eyeline.answers.entries import Look, UnitEntry
     from eyeline.answers.generation import Generated, NewToken, PieceEntry
 
-HEADING = "The new tokens, and whom the token before each looked at"
 _BAR = 8  # cells of a probability of 1
 MOST = 4  # the largest number of words named
 
@@ -41,10 +42,16 @@ def new_span(answer: Explanation) -> tuple[int, int] | None:
     return None if found is None else (found.prompt_end, len(answer.text))
 
 
-def top(step: NewToken, most: int = MOST) -> list[Look]:
-    """The words with the largest shares, largest first, without those that round to 0%."""
-    ordered = sorted(step.looks_at, key=lambda look: -(look.share or 0.0))
-    return [look for look in ordered[:most] if (look.share or 0.0) >= 0.005]
+def heading() -> str:
+    """The title of the table."""
+    return worded("The new tokens, and whom the token before each looked at")
+
+
+def top(step: NewToken, shares: bool, most: int = MOST) -> list[tuple[float, Look]]:
+    """The words with the largest numbers, and these, largest first, without those that round to 0%."""
+    row = drawn_row(step.looks_at, shares)
+    ordered = sorted(zip(row.numbers, row.looks, strict=True), key=lambda pair: -pair[0])
+    return [pair for pair in ordered[:most] if pair[0] >= 0.005]
 
 
 def piece(one: PieceEntry, words: Words) -> str:
@@ -55,53 +62,65 @@ def piece(one: PieceEntry, words: Words) -> str:
 def choice(found: Generated) -> str:
     """The sentence that says how new tokens were chosen."""
     if not found.temperature:
-        return "The likeliest token is taken each time."
-    top_p = "" if found.top_p is None else f" from the likeliest that have {found.top_p:g} together"
-    seed = "" if found.seed is None else f", seed {found.seed}"
-    return f"Tokens are drawn at temperature {found.temperature:g}{top_p}{seed}."
+        return worded("The likeliest token is taken each time.")
+    text = worded("Tokens are drawn at temperature {temperature}", temperature=f"{found.temperature:g}")
+    if found.top_p is not None:
+        text += " " + worded("from the likeliest that have {share} together", share=f"{found.top_p:g}")
+    return text + ("." if found.seed is None else f", seed {found.seed}.")
 
 
 def explained(answer: Explanation, found: Generated, words: Words = printable) -> str:
     """The note below the table of new tokens."""
-    aside = set_aside_names(answer.units, words)
-    given = f"what the token before gives to the {answer.question.unit}s" if aside else "all that it gives"
-    text = f"{choice(found)} The first % is the token's probability, the others are of {given}."
-    if aside:
+    parts = [choice(found)]
+    if answer.question.shares:
+        parts.append(worded("The first % is the token's probability, the others are shares of the words."))
+    else:
+        parts.append(worded("The first % is the token's probability, the others are weights."))
+    if any(unit.set_aside for unit in answer.units):
         taken = [step.set_aside for step in found.steps]
-        text += f" {aside}, set aside, took {percent(sum(taken) / len(taken))} on average."
+        parts.append(
+            worded(
+                "{names} took {weight} on average.",
+                names=aside_name(answer.units, words),
+                weight=percent(sum(taken) / len(taken)),
+            )
+        )
     if found.ended:
-        text += " The last token ends a text."
-    return text
+        parts.append(worded("The last token ends a text."))
+    return " ".join(parts)
 
 
 def new_tokens(answer: Explanation, found: Generated, ink: Ink) -> Iterator[Text]:
     """The table of new tokens, one line each."""
+    from rich.cells import cell_len
     from rich.text import Text
 
     steps = found.steps
     new = [piece(step.new, ink.words) for step in steps]
     by = [piece(step.by, ink.words) for step in steps]
-    left, middle = max(ink.widest(new), 3), max(ink.widest(by), 6)
-    yield Text(HEADING, style="bold")
-    heads = f"  {'new':{left}}  {'probability':{_BAR + 5}}  {'before':{middle}}  looked at"
-    yield Text(heads[: ink.width].rstrip(), style="dim", no_wrap=True)
+    names = [ink.own(name) for name in (worded("new"), worded("probability"), worded("before"), worded("looked at"))]
+    left, middle = max(ink.widest(new), cell_len(names[0])), max(ink.widest(by), cell_len(names[2]))
+    yield Text(ink.own(heading()), style="bold")
+    cells = [ink.fit(name, wide) for name, wide in zip(names, (left, _BAR + 5, middle), strict=False)]
+    heads = "".join(f"  {cell}" for cell in [*cells, names[3]])
+    yield Text(heads, style="dim", no_wrap=True, overflow="crop")
     for label, before, step in zip(new, by, steps, strict=True):
         line = Text("  ", no_wrap=True, overflow="crop").append(ink.fit(label, left), "bold cyan").append("  ")
         line.append(ink.fit(ink.bar(step.probability, 1.0, _BAR), _BAR), "cyan")
         line.append(f"{percent(step.probability):>5}").append("  " + ink.fit(before, middle), "dim").append("  ")
-        yield _looks(line, top(step), answer.units, ink)
+        yield _looks(line, top(step, answer.question.shares), answer.units, ink)
 
 
-def _looks(line: Text, looks: Sequence[Look], units: Sequence[UnitEntry], ink: Ink) -> Text:
-    """Append the words with the largest shares to a line: as many as fit, at least one."""
+def _looks(line: Text, looks: Sequence[tuple[float, Look]], units: Sequence[UnitEntry], ink: Ink) -> Text:
+    """Append the words with the largest numbers to a line: as many as fit, at least one."""
     from rich.cells import cell_len
 
-    for number, look in enumerate(looks):
+    for place, (number, look) in enumerate(looks):
         label = ink.label(units[look.unit])
-        figure = f" {percent(look.share or 0.0)}"
-        room = ink.width - line.cell_len - len(figure) - 2 * bool(number)
-        if number and cell_len(label) > room:
+        figure = f" {percent(number)}"
+        room = ink.width - line.cell_len - len(figure) - 2 * bool(place)
+        if place and cell_len(label) > room:
             break
-        line.append("  " * bool(number)).append(ink.fit(label, min(cell_len(label), max(room, 1))))
+        line.append("  " * bool(place)).append(ink.fit(label, min(cell_len(label), max(room, 1))))
         line.append(figure, "cyan")
     return line

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from eyeline.views.bars import MOST
+from eyeline.views.bars import MOST, Chart
+from eyeline.views.drawn import drawn_matrix, drawn_row
 from eyeline.views.findings import unknown
-from eyeline.views.html_parts import bars, box, matrix, small, strong, words
+from eyeline.views.html_parts import bars, box, matrix, matrix_end, small, strong, words
 from eyeline.views.labels import excerpt
-from eyeline.views.rollout_findings import basis, found, heading
-from eyeline.views.scale import shade_ceiling
+from eyeline.views.provenance import provenance
+from eyeline.views.rollout_findings import basis, found
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Rollout
@@ -22,21 +24,25 @@ def rollout_html(answer: Rollout) -> str:
     before, inside, after = excerpt(answer.text, None, 200)
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',
-        small(html.escape(heading(answer))),
+        small(html.escape(provenance(answer))),
         *([small(said)] if (said := unknown(answer.unknown, words)) else []),
     ]
     if question.token is not None:
         name = words(question.token)
         parts += [
-            strong(f"{name} is made of"),
-            bars([("", answer.made_of or [])], units, question.units, question.top or MOST),
+            strong(worded("{word} is made of", word=name)),
+            bars(
+                [Chart("", drawn_row(answer.made_of or (), question.shares))],
+                units,
+                question.units,
+                question.top or MOST,
+            ),
+            small(basis(answer, words)),
         ]
-        parts.append(small(basis(answer, name)))
     else:
         assert answer.matrix is not None
-        shown = [units[index] for index in answer.shown]
-        heavy = [place for place, unit in enumerate(shown) if unit.start is None]
-        ceiling, _ = shade_ceiling([answer.matrix.shares.tolist()], heavy)
-        parts += [strong("Who is made of whom"), matrix(answer.matrix, shown, ceiling)]
-        parts.append(small(html.escape(basis(answer, ""))))
+        drawn = drawn_matrix(answer.matrix, answer.shown, question.shares)
+        end, legend = matrix_end([drawn])
+        parts += [strong(worded("Who is made of whom")), matrix(drawn, units, answer.shown, end)]
+        parts.append(small(f"{basis(answer, words)} {legend}"))
     return box([*parts, strong(found(answer, words))])

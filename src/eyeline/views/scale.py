@@ -1,13 +1,12 @@
-"""Scales of bars and shades, which keep small shares readable beside one dominant token."""
+"""Scales from zero, with an end that is stated: a bar's length and a cell's shade are number / end."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 #: The possible ends of a scale.
 ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-SWAMPS = 4  # times the next longest: a bar beyond this would flatten the others
 
 
 def scale_end(numbers: Iterable[float]) -> float:
@@ -22,51 +21,18 @@ def scale_end(numbers: Iterable[float]) -> float:
     return next((end for end in ENDS if most <= end * (1 + 1e-9)), most)
 
 
-def bar_ceiling(*charts: Sequence[float]) -> tuple[float, bool]:
-    """The share drawn as a full bar, and whether any bar has to be cut.
+def shade_end(numbers: Iterable[float]) -> tuple[float, float]:
+    """The end of a matrix' scale from zero, and its largest number.
 
-    A bar more than 4 times as long as the next one of its chart is cut, so that the others stay readable.
+    It is the end for all numbers; but where 95% of those above 0 fit a scale of a quarter of that, it is the end for
+    these. The few cells beyond it, such as the column of an attention sink, are drawn in full shade, and the legend
+    says so: otherwise they would make all others pale.
 
-    Args:
-        charts: the shares of each chart; all are drawn on one scale.
-
-    >>> bar_ceiling([0.5, 0.3, 0.2])
-    (0.5, False)
-    >>> bar_ceiling([0.9, 0.06, 0.04])
-    (0.09, True)
+    >>> shade_end([0.9, *[0.1] * 30]), shade_end([0.3, *[0.2] * 30])
+    ((0.1, 0.9), (0.5, 0.3))
     """
-    largest = max((share for chart in charts for share in chart), default=0.0)
-    others = 0.0
-    for chart in charts:
-        ordered = sorted(chart, reverse=True)
-        swamped = len(ordered) > 2 and 0 < SWAMPS * ordered[1] < ordered[0]
-        others = max(others, 1.5 * ordered[1] if swamped else max(ordered, default=0.0))
-    return (round(others, 12), True) if 0 < others < largest else (largest or 1.0, False)
-
-
-def shade_ceiling(matrices: Sequence[Sequence[Sequence[float]]], heavy: Sequence[int] = ()) -> tuple[float, bool]:
-    """The share drawn in full shade in a matrix, and whether some shares exceed it.
-
-    It is the 95th percentile of the cells above 0. If the heaviest column has a cell more than twice as large as all
-    cells of the others, as an attention sink may, that column is left out.
-
-    Args:
-        matrices: rows of shares; all are drawn on one scale.
-        heavy: columns to leave out anyway, such as those of special tokens.
-
-    >>> shade_ceiling([[[0.9, 0.1, 0.0], [0.8, 0.0, 0.2]]])
-    (0.2, True)
-    """
-    largest = max((share for rows in matrices for row in rows for share in row), default=0.0)
-    others = 0.0
-    for matrix in matrices:
-        # A query with a single visible word has weight 1 there, which says nothing and would make the rest pale.
-        rows = [row for row in matrix if sum(share > 0 for share in row) > 1] or matrix
-        columns = [column for index, column in enumerate(zip(*rows, strict=True)) if index not in heavy]
-        columns.sort(key=sum, reverse=True)
-        rest = max((share for column in columns[1:] for share in column), default=0.0)
-        if columns and 0 < 2 * rest < max(columns[0]):
-            columns = columns[1:]
-        cells = sorted(share for column in columns for share in column if share > 0)
-        others = max(others, cells[math.ceil(0.95 * len(cells)) - 1] if cells else 0.0)
-    return (others, True) if 0 < others < largest else (largest or 1.0, False)
+    above_0 = sorted(number for number in numbers if number > 0)
+    if not above_0:
+        return scale_end([]), 0.0
+    whole, most = scale_end(above_0), scale_end([above_0[math.ceil(0.95 * len(above_0)) - 1]])
+    return most if most <= whole / 4 else whole, above_0[-1]

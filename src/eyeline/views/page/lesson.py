@@ -34,6 +34,6 @@ def lesson(*, model: str | os.PathLike[str] | Model = "minilm", progress: Callab
 
         model = load(model, progress=progress)
     sentences = [record(text, model=model, keep=["input", "vectors"], progress=progress) for text in (FLIES, FRUIT)]
-    page = Page([*sentences, *record(DATE, model="dates", progress=progress)], {"stop": 0, "token": 2})
+    page = Page([*sentences, *record(DATE, model="dates", progress=progress)], {"stop": 0, "trace": 0, "token": 2})
     page.lesson = {"flies": 0, "fruit": 1} | {trace.name: 2 + place for place, trace in enumerate(page.traces[2:])}
     return page

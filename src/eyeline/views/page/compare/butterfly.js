@@ -4,6 +4,7 @@
 import { element } from "../drawing/dom.js";
 import { labelled, percent } from "../drawing/labels.js";
 import { scaleEnd } from "../weights/quantity.js";
+import { asideName } from "./names.js";
 import { changeOf, points } from "./summary.js";
 
 const ROWS = 40; // the number of word pairs shown for long texts
@@ -96,13 +97,14 @@ export const butterfly = (page, found) => {
       "tr",
       { class: "aside" },
       element("td", { class: "one" }, bar(first.aside, end)),
-      element("th", { scope: "row" }, page.say("compare.special")),
+      element("th", { scope: "row" }, asideName(page, found.sides)),
       element("td", { class: "two" }, bar(second.aside, end)),
       element("td", { class: "difference" }, difference(moved, far)),
     );
   /** @type {(kind: string, ...content: Child[]) => HTMLElement} */
   const column = (kind, ...content) => element("th", { scope: "col", class: kind }, content);
-  const quantity = page.state.special === "out" ? "compare.quantity.shares" : "compare.quantity.weights";
+  const out = page.state.special === "out" && found.sides.some(({ shown: drawn, row: all }) => drawn.length < all.length);
+  const quantity = out ? "compare.quantity.shares" : "compare.quantity.weights";
   const whole = percent(end);
   const span = points(far, 0);
   return element(

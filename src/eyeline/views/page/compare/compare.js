@@ -5,10 +5,10 @@ import { butterfly } from "./butterfly.js";
 import { Canvases } from "../drawing/canvases.js";
 import { compareTable } from "./table.js";
 import { contextOf } from "./context.js";
-import { element } from "../drawing/dom.js";
+import { element, phrase } from "../drawing/dom.js";
 import { createGrids } from "./grids.js";
-import { isolated, labelled } from "../drawing/labels.js";
-import { placeName } from "./names.js";
+import { labelled } from "../drawing/labels.js";
+import { onePlace, placeName, wordOf } from "./names.js";
 import { FORGOTTEN, placePickers } from "../pickers.js";
 import { partingOf, furthestFall } from "./parting.js";
 import { patchesOf } from "./patches.js";
@@ -45,14 +45,13 @@ const sideOf = (page, found, nth) => {
   );
 };
 
-/** What the weights are of. @type {(page: Page, found: Comparison) => string} */
+/** What the weights are of. @type {(page: Page, found: Comparison) => Child[]} */
 const weightsTitle = (page, { sides: [first, second] }) => {
   const [here, there] = [first, second].map(({ place }) => placeName(page, place));
-  const word = isolated(labelled(first.unit));
-  if (here !== there) return page.say("compare.weights.two", { here, there });
+  if (here !== there) return [page.say("compare.weights.two", { here, there })];
   return labelled(second.unit) === labelled(first.unit)
-    ? page.say("compare.weights.word", { word, place: here })
-    : page.say("compare.weights", { place: here });
+    ? phrase(page.say("compare.weights.word"), { word: wordOf(first.unit), place: here })
+    : [page.say("compare.weights", { place: here })];
 };
 
 /** The view. @type {(page: Page) => View} */
@@ -68,7 +67,7 @@ export const createCompare = (page) => {
 
   /** @type {(shown: Shown) => void} */
   const build = (shown) => {
-    const [main, ...others] = sentences(page, shown, (unit) => element("bdi", { class: "word query" }, labelled(unit)));
+    const [main, ...others] = sentences(page, shown, wordOf);
     endContext();
     const context = contextOf(room, shown, shown.parting);
     endContext = context.end;
@@ -110,6 +109,7 @@ export const createCompare = (page) => {
   return {
     element: root,
     uses: ["unit", "special"],
+    places: () => (found ? (onePlace(found) ? found.sides.slice(0, 1) : found.sides).map(({ place }) => place) : []),
     sentence,
     update,
     numbers: () => (found ? compareTable(found) : { name: "compare", columns: [], rows: [] }),

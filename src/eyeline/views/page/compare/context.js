@@ -1,23 +1,33 @@
 // A word in two contexts: how its two vectors part from layer to layer, and what each is then near.
 
-import { button, element } from "../drawing/dom.js";
-import { labelled } from "../drawing/labels.js";
+import { button, element, phrase } from "../drawing/dom.js";
+import { labelled, named } from "../drawing/labels.js";
+import { contextNames, wordOf } from "./names.js";
 import { nearTable } from "./near_table.js";
 import { nearestOf } from "./parting.js";
 import { riverOf } from "./river.js";
 
 const SHORT = 128; // the most tokens of a text whose vectors are kept, as traces/keep.py has it
+const LONGEST = 60; // characters of a text in a command
 const LONG = 13; // the number of layers from which the table of nearest words is folded up
 
-/** What the page can do about a lack of texts, or how to get a page that can. @type {(page: Page) => Child} */
-const another = (page) => {
-  const prompt = () => {
-    /** @type {HTMLElement | null} */
-    const field = document.querySelector(".eyeline .prompt textarea");
-    field?.focus();
-  };
-  if (page.header.can.run) return button(page.say("compare.another.run"), prompt, { class: "plain" });
-  return element("code", { class: "how" }, 'eyeline compare "…" "…" --token … --html page.html');
+/** Go to the field for a new text; on a phone it is in the drawer. */
+const goToPrompt = () => {
+  /** @type {HTMLElement | null} */
+  const field = document.querySelector(".eyeline .prompt textarea");
+  /** @type {HTMLElement | null} */
+  const opener = document.querySelector(".eyeline .opener");
+  if (field && !field.checkVisibility()) opener?.click();
+  field?.focus();
+};
+
+/** How to see the word in another text. @type {(page: Page, side: ComparedSide) => Child} */
+const another = (page, { trace: { queries, model }, unit }) => {
+  if (page.header.can.run) return button(page.say("compare.another.run"), goToPrompt, { class: "plain" });
+  const text = queries.text.length > LONGEST ? "…" : named(queries.text);
+  const by = model.name === "minilm" ? "" : ` --model ${named(model.name)}`;
+  const command = `eyeline compare "${text}" "…" --token ${labelled(unit)}${by} --html page.html`;
+  return element("code", { class: "how" }, command);
 };
 
 /**
@@ -26,7 +36,8 @@ const another = (page) => {
  */
 export const contextOf = (room, found, parting) => {
   const { page } = room;
-  const { sides: [first, second], names } = found;
+  const { sides: [first, second] } = found;
+  const names = contextNames(page, found);
   /** @type {(...said: Child[]) => { element: HTMLElement, end(): void }} */
   const note = (...said) => ({ element: element("p", { class: "quiet context-note" }, said), end: () => {} });
   if (!parting) {
@@ -34,7 +45,7 @@ export const contextOf = (room, found, parting) => {
     return note(page.say(both ? "compare.vectors.models" : "compare.vectors.none", { most: SHORT }));
   }
   if (parting.itself) {
-    return note(page.say(page.traces.length > 1 ? "compare.another.itself" : "compare.another"), " ", another(page));
+    return note(page.say(page.traces.length > 1 ? "compare.another.itself" : "compare.another"), " ", another(page, first));
   }
 
   const chosen = page.state.layer;
@@ -44,13 +55,13 @@ export const contextOf = (room, found, parting) => {
     page.set(own ? { layer, other: [trace, layer, head] } : { layer });
   };
   const same = labelled(first.unit) === labelled(second.unit);
-  const words = { word: labelled(first.unit), other: labelled(second.unit) };
+  const words = { word: wordOf(first.unit), other: wordOf(second.unit) };
   const below = element("div", { class: "near-words" });
   let river = riverOf(room, { names, parting, near: null, chosen, choose });
   const section = element(
     "section",
     { class: "context" },
-    element("h3", {}, page.say(same ? "compare.parting" : "compare.parting.two", words)),
+    element("h3", {}, phrase(page.say(same ? "compare.parting" : "compare.parting.two"), words)),
     element("p", { class: "quiet" }, page.say("compare.parting.how")),
     river.element,
     below,
@@ -58,7 +69,7 @@ export const contextOf = (room, found, parting) => {
   nearestOf(page, found.sides).then((answer) => {
     if (!section.isConnected) return;
     if ("reason" in answer) {
-      below.replaceChildren(element("p", { class: "quiet" }, page.say("compare.near.lacking"), " ", another(page)));
+      below.replaceChildren(element("p", { class: "quiet" }, page.say("compare.near.lacking"), " ", another(page, first)));
       return;
     }
     const { near } = answer;

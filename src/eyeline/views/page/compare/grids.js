@@ -5,6 +5,7 @@ import { isolated, labelled, percent } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 import { scaleEnd } from "../weights/quantity.js";
 import { heatmapOf } from "./heatmaps.js";
+import { asideName, onePlace, placeName } from "./names.js";
 import { differenceOf, numberAt, widthOf } from "./patches.js";
 import { points } from "./summary.js";
 
@@ -29,7 +30,7 @@ export const createGrids = (room) => {
   /** @type {{ grid: Heatmap, cell: Place2D } | null} The cell under the pointer or the cursor. */
   let reading = null;
 
-  const same = () => found !== null && found.same;
+  const same = () => found !== null && found.same && grids.length > 1;
 
   /** @type {(text: string | null) => void} */
   const say = (text) => {
@@ -42,7 +43,7 @@ export const createGrids = (room) => {
   const cellSaid = (grid, cell) => {
     const { rows, columns, queries, keys } = grid.patch;
     const [r, c] = cell;
-    const key = c === columns.length ? page.say("compare.special") : isolated(labelled(keys[columns[c]]));
+    const key = c === columns.length ? asideName(page, found?.sides ?? []) : isolated(labelled(keys[columns[c]]));
     const words = { query: isolated(labelled(queries[rows[r]])), key };
     /** @type {(one: Heatmap, nth: number) => string} */
     const number = (one, nth) => {
@@ -90,8 +91,9 @@ export const createGrids = (room) => {
 
   /** @type {(of: Titled, nth: number) => HTMLElement} */
   const figureOf = ({ patch, end, signed, title, pinned }, nth) => {
+    const aside = asideName(page, found?.sides ?? []);
     const name = page.say("compare.grid", { name: title, rows: patch.rows.length, columns: widthOf(patch) });
-    const grid = heatmapOf(room, { patch, end, signed, pinned, name, focus: `grid-${nth}` });
+    const grid = heatmapOf(room, { patch, end, signed, pinned, name, aside, focus: `grid-${nth}` });
     grid.element.addEventListener("pointermove", (event) => read(grid, grid.cellAt(event)));
     grid.element.addEventListener("pointerleave", () => read(grid, null));
     grid.element.addEventListener("keydown", (event) => pressed(grid, event));
@@ -112,21 +114,24 @@ export const createGrids = (room) => {
     /** @type {Titled[]} */
     const drawn = patches.map((patch, nth) => {
       const pinned = patch.rows.indexOf(sides[nth].unit.index);
-      return { patch, end, signed: false, title: names[nth], pinned };
+      return { patch, end, signed: false, title: onePlace(shown) ? placeName(page, sides[0].place) : names[nth], pinned };
     });
-    if (alike) {
+    const one = onePlace(shown);
+    if (one) drawn.pop();
+    else if (alike) {
       const patch = differenceOf(patches);
       const far = scaleEnd([...patch.numbers, ...(patch.grey ? patch.aside : [])].map(Math.abs));
       drawn.push({ patch, end: far, signed: true, title: page.say("compare.second.less"), pinned: -1 });
     }
     grids = [];
     const figures = drawn.map(figureOf);
+    const compared = !one && !alike;
     const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].attention.queries).length);
     const remarks = [
       page.say(page.state.special === "out" ? "compare.scale.shares" : "compare.scale", { most: percent(end) }),
-      patches[0].grey || patches[1].grey ? page.say("compare.scale.grey") : "",
+      patches[0].grey || patches[1].grey ? page.say("compare.scale.grey", { aside: asideName(page, sides) }) : "",
       cut ? page.say("compare.cut") : "",
-      alike ? "" : page.say("compare.no.difference"),
+      compared ? page.say("compare.no.difference") : "",
     ];
     return element(
       "section",

@@ -1,11 +1,13 @@
 // Heatmaps of the numbers between words, with a grey column for what isn't drawn word by word.
 
 import { shade, tint } from "../drawing/colour.js";
+import { contextOf } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
 import { numberAt, widthOf } from "./patches.js";
 
+const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const NAMED = 28; // the largest number of units at which rows and columns are labelled
-const NAME = 92; // the largest width of a label, in pixels
+const NAME = 104; // the largest width of a label, in pixels
 const CELL = 52; // the largest size of a cell, in pixels
 const GREY = 8; // the least width of the grey column, and of the gap before it with small cells
 const ROOMY = 9; // pixels of a cell from which it is followed by a gap, and hatched if hidden
@@ -18,26 +20,25 @@ const columnOf = ({ columns }, { left, cell }, c) =>
     ? [left + c * cell, cell]
     : [left + c * cell + Math.min(Math.max(cell / 4, 3), GREY), Math.max(cell, GREY)];
 
-/**
- * The layout of the cells on a canvas, with labels if there are few.
- * @type {(context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, width: number, height: number) => Layout}
- */
-const layout = (context, { patch, page }, width, height) => {
-  const { rows, columns, queries, keys, grey } = patch;
+/** The names of the columns. @type {(drawn: Drawn) => string[]} */
+const columnNames = ({ patch: { columns, keys, grey }, aside }) => [
+  ...columns.map((at) => labelled(keys[at])), ...(grey ? [aside] : []),
+];
+
+/** The room for the labels, if there are few. @type {(drawn: Drawn) => { named: boolean, left: number, top: number }} */
+const labelRoom = (drawn) => {
+  const { rows, columns, queries } = drawn.patch;
   const named = rows.length <= NAMED && columns.length <= NAMED;
+  const pen = contextOf(document.createElement("canvas"));
+  pen.font = FONT;
   /** @type {(texts: string[]) => number} */
-  const widest = (texts) => {
-    const widths = texts.map((text) => context.measureText(text).width);
-    return named ? Math.min(Math.max(...widths) + 8, NAME) : 0;
-  };
-  const left = widest(rows.map((at) => labelled(queries[at])));
-  const top = widest([
-    ...columns.map((at) => labelled(keys[at])), ...(grey ? [page.say("compare.special")] : []),
-  ]);
-  const room = width - left - (grey ? 2 * GREY : 0);
-  const cell = Math.min(room / widthOf(patch), (height - top) / rows.length, CELL);
-  return { named, left, top, cell };
+  const widest = (texts) =>
+    named ? Math.min(Math.max(...texts.map((text) => pen.measureText(text).width)) + 8, NAME) : 0;
+  return { named, left: widest(rows.map((at) => labelled(queries[at]))), top: widest(columnNames(drawn)) };
 };
+
+/** What the grey column takes beyond a cell. @type {(patch: Patch) => number} */
+const beside = ({ grey }) => (grey ? 2 * GREY : 0);
 
 /** @type {(context: CanvasRenderingContext2D, text: string, room: number) => string} */
 const shortened = (context, text, room) => {
@@ -49,8 +50,8 @@ const shortened = (context, text, room) => {
 
 /**
  * A heatmap's content: `end` is the number with the strongest colour, `signed` whether there are negative numbers,
- * `pinned` the framed row, −1 for none.
- * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number }} Drawn
+ * `pinned` the framed row, −1 for none, `aside` the name of the grey column.
+ * @typedef {{ patch: Patch, end: number, signed: boolean, pinned: number, aside: string }} Drawn
  */
 
 /**
@@ -99,8 +100,9 @@ const drawCells = (context, { patch, end, signed, page, colour }, place, dots) =
  *   context: CanvasRenderingContext2D, drawn: Drawn & DrawingRoom, place: Layout, read: [number, number] | null,
  * ) => void}
  */
-const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
-  const { rows, columns, queries, keys, grey } = patch;
+const drawNames = (context, drawn, place, read) => {
+  const { patch, pinned, colour } = drawn;
+  const { rows, queries } = patch;
   const { left, top, cell } = place;
   const [strong, quiet] = [colour("--text"), colour("--quiet")];
   context.textBaseline = "middle";
@@ -110,8 +112,7 @@ const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
     context.fillText(shortened(context, labelled(queries[index]), left - 8), left - 6, top + (r + 0.5) * cell);
   });
   context.textAlign = "left";
-  const names = [...columns.map((index) => labelled(keys[index])), ...(grey ? [page.say("compare.special")] : [])];
-  names.forEach((name, c) => {
+  columnNames(drawn).forEach((name, c) => {
     const [from, wide] = columnOf(patch, place, c);
     context.save();
     context.translate(from + wide / 2, top - 6);
@@ -127,17 +128,20 @@ const drawNames = (context, { patch, pinned, page, colour }, place, read) => {
  * null), and `cellAt`, which returns the cell at a point.
  * @type {(room: DrawingRoom, of: Drawn & { name: string, focus: string }) => Heatmap}
  */
-export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => {
+export const heatmapOf = (room, { patch, end, signed, pinned, aside, name, focus }) => {
   const { canvases, colour } = room;
-  const drawn = { ...room, patch, end, signed, pinned };
+  const drawn = { ...room, patch, end, signed, pinned, aside };
+  const labels = labelRoom(drawn);
   /** @type {Layout | null} */
   let place = null;
   /** @type {[row: number, column: number] | null} */
   let read = null;
   /** @type {Draw} */
   const draw = (context, width, height, dots) => {
-    context.font = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-    const made = layout(context, drawn, width, height);
+    context.font = FONT;
+    const { left: before, top } = labels;
+    const space = (width - before - beside(patch)) / widthOf(patch);
+    const made = { ...labels, cell: Math.min(space, (height - top) / patch.rows.length, CELL) };
     place = made;
     drawCells(context, drawn, made, dots);
     /** @type {(left: number, row: number, wide: number, stroke: string) => void} */
@@ -155,7 +159,8 @@ export const heatmapOf = (room, { patch, end, signed, pinned, name, focus }) => 
   };
   const attributes = { class: "grid", role: "img", tabindex: 0, "aria-label": name, "data-focus": focus };
   const canvas = canvases.add(attributes, draw);
-  const [width, height] = [widthOf(patch) * CELL + 64 + (patch.grey ? 2 * GREY : 0), patch.rows.length * CELL + 64];
+  const width = Math.ceil(labels.left + widthOf(patch) * CELL + beside(patch));
+  const height = Math.ceil(labels.top + patch.rows.length * CELL);
   canvas.style.aspectRatio = `${width} / ${height}`;
   canvas.style.maxWidth = `${width}px`;
   return {

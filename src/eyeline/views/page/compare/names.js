@@ -1,32 +1,60 @@
 // The names of the two sides: their texts; or where these are the same, what distinguishes them.
 
-import { named } from "../drawing/labels.js";
+import { element } from "../drawing/dom.js";
+import { labelled, named } from "../drawing/labels.js";
 
 const LONG = 44; // characters of a text in a name
 
 /** @type {(text: string) => string} */
 const shortened = (text) => (text.length > LONG ? `${text.slice(0, LONG - 1).trimEnd()}…` : text);
 
+/** A compared word, within a text of ours. @type {(unit: Unit) => HTMLElement} */
+export const wordOf = (unit) => element("bdi", { class: "word query" }, labelled(unit));
+
 /** A layer and a head: "L5H2", "L5, mean of the heads". @type {(page: Page, place: Place) => string} */
 export const placeName = (page, [, layer, head]) =>
   typeof head === "number" ? `L${layer}H${head}` : page.say(`compare.place.${head}`, { layer });
 
+/** @typedef {(page: Page, side: ComparedSide) => string} Naming */
+/** @type {Naming} */
+const byText = (page, { trace }) => page.say("compare.text", { text: shortened(named(trace.queries.text)) });
+/** @type {Naming} */
+const byRun = (page, { trace }) => page.called(trace);
+/** @type {Naming} */
+const byPlace = (page, { place }) => placeName(page, place);
+/** @type {Naming} */
+const byWord = (page, { unit }) => page.say("compare.nth", { word: named(unit.text), number: unit.index + 1 });
+
 /**
- * The two names, which differ unless the sides are the same.
- * @type {(page: Page, sides: [ComparedSide, ComparedSide]) => [string, string]}
+ * The names by the first of some ways by which they differ; by text, if they never do.
+ * @type {(page: Page, sides: [ComparedSide, ComparedSide], ways: Naming[]) => [string, string]}
  */
-export const namesOf = (page, sides) => {
-  /** @type {(name: (side: ComparedSide) => string) => [string, string]} */
-  const both = (name) => [name(sides[0]), name(sides[1])];
-  /** @type {(side: ComparedSide) => string} */
-  const text = ({ trace }) => page.say("compare.text", { text: shortened(named(trace.queries.text)) });
-  const ways = [
-    text,
-    (/** @type {ComparedSide} */ { trace }) => page.called(trace),
-    (/** @type {ComparedSide} */ { place }) => placeName(page, place),
-    (/** @type {ComparedSide} */ { unit }) =>
-      page.say("compare.nth", { word: named(unit.text), number: unit.index + 1 }),
-  ];
-  const found = ways.map(both).find(([one, other]) => one !== other);
-  return found ?? both(text);
+const distinct = (page, [first, second], ways) => {
+  for (const name of ways) {
+    const [one, other] = [name(page, first), name(page, second)];
+    if (one !== other) return [one, other];
+  }
+  return [byText(page, first), byText(page, second)];
+};
+
+/** The names of the sides. @type {(page: Page, sides: [ComparedSide, ComparedSide]) => [string, string]} */
+export const namesOf = (page, sides) => distinct(page, sides, [byText, byRun, byPlace, byWord]);
+
+/**
+ * The names of the two words' vectors, which depend on no layer and head.
+ * @type {(page: Page, found: Comparison) => [string, string]}
+ */
+export const contextNames = (page, { sides }) => distinct(page, sides, [byText, byRun, byWord]);
+
+/** Whether both sides are at one place of one trace, and differ in their words alone. @type {(found: Comparison) => boolean} */
+export const onePlace = ({ sides: [first, second] }) => first.place.every((part, at) => part === second.place[at]);
+
+/**
+ * The name of what is drawn in one part: special tokens, a decoder's first token, or both.
+ * @type {(page: Page, sides: ComparedSide[]) => string}
+ */
+export const asideName = (page, sides) => {
+  const units = sides.flatMap(({ attention }) => attention.keys.filter((key) => key.aside));
+  if (units.every((unit) => unit.special)) return page.say("compare.special");
+  return page.say(units.some((unit) => unit.special) ? "compare.special.both" : "compare.special.first");
 };

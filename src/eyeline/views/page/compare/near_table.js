@@ -1,14 +1,13 @@
 // The table of the words of the vocabulary that are nearest to each of two vectors, layer by layer, with their cosines.
 
 import { element } from "../drawing/dom.js";
-import { figure } from "../drawing/labels.js";
-import { NEAR, namedWords } from "./parting.js";
+import { NEAR, hundredths, namedWords } from "./parting.js";
 
 /** @type {(page: Page, words: NearWords, others: NearWords) => Child} */
 const listed = (page, words, others) => {
   const [named, other] = [namedWords(words), new Set(namedWords(others).map(([text]) => text))];
   if (!named.length) {
-    const most = figure(words[0]?.[1] ?? 0, 2);
+    const most = hundredths(words[0]?.[1] ?? 0);
     return element("span", { class: "quiet" }, page.say("compare.near.none", { most }));
   }
   return named.map(([text, cosine], at) => [
@@ -18,7 +17,7 @@ const listed = (page, words, others) => {
       { class: "word-and-cosine" },
       element("bdi", { class: other.has(text) ? "near" : "near alone" }, text),
       " ",
-      element("data", { class: "quiet", value: cosine }, figure(cosine, 2)),
+      element("data", { class: "quiet", value: cosine }, hundredths(cosine)),
     ),
   ]);
 };

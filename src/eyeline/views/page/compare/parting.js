@@ -43,6 +43,9 @@ export const partingOf = async (page, [first, second]) => {
   return { cosines, itself: first.trace === second.trace && first.unit.first === second.unit.first };
 };
 
+/** A cosine in hundredths, with a true minus sign. @type {(cosine: number) => string} */
+export const hundredths = (cosine) => cosine.toFixed(2).replace("-", "−");
+
 /** The angle of a cosine in degrees. @type {(cosine: number) => number} */
 export const angleOf = (cosine) => (180 / Math.PI) * Math.acos(cosine);
 

@@ -2,7 +2,7 @@
 
 import { element, shape } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
-import { angleOf, namedWords } from "./parting.js";
+import { angleOf, hundredths, namedWords } from "./parting.js";
 
 const NAMED = 3; // the number of words that only one side has, beside its curve
 const DOT = 4; // the radius of a dot, in pixels
@@ -58,7 +58,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
 
   /** @type {(words: { text: string, alone: boolean }[]) => Child} */
   const texts = (words) =>
-    words.map(({ text, alone }, at) => [
+    !words.length ? element("span", { class: "near" }, "–") : words.map(({ text, alone }, at) => [
       at ? ", " : "", element("bdi", { class: alone ? "near alone" : "near" }, text),
     ]);
 
@@ -68,7 +68,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
     const sides = near ? [beside(near[0][at], near[1][at]), beside(near[1][at], near[0][at])] : null;
     /** @type {(nth: number, kind: string) => HTMLElement} */
     const words = (nth, kind) => element("span", { class: kind }, sides ? texts(sides[nth]) : "");
-    const numbers = { cosine: figure(cosines[at], 2), angle: page.say("compare.degrees", { angle: Math.round(angles[at]) }) };
+    const numbers = { cosine: hundredths(cosines[at]), angle: page.say("compare.degrees", { angle: Math.round(angles[at]) }) };
     const name = at ? `L${layer}` : page.say("compare.embedding");
     const content = [
       element("span", { class: "layer" }, name),

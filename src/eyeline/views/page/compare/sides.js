@@ -114,7 +114,10 @@ const sideOf = (page, place, attention, unit) => {
 const chosen = (page, [first, second], [from, to], alike) => {
   const { state } = page;
   const pinned = state.token !== null && !(first.crossing && state.toward === "to");
-  const both = pinned || alike ? null : shared(from, to);
+  const mine = pinned && state.token !== null ? first.queries.unitOf(state.token, state.unit) : null;
+  // The page may have opened with a word pinned that only one of the texts has: nobody has chosen it.
+  const unasked = state.token === page.header.opening?.token && mine !== null && !matching(mine, from, to);
+  const both = (pinned && !unasked) || alike ? null : shared(from, to);
   const own = both ?? first.queries.unitOf(tokenOf({ state, trace: first }), state.unit);
   const match = alike ? to[own.index] : matching(own, from, to);
   const picked = state.partner !== null && state.partner < second.queries.length;

@@ -2,6 +2,7 @@
 
 import { phrase } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
+import { onePlace } from "./names.js";
 
 const LEAST = 0.005; // smaller numbers round to 0 and aren't named
 
@@ -51,10 +52,11 @@ const furthest = (found) => {
  */
 export const sentences = (page, found, word) => {
   const { sides: [first, second], names: [one, two] } = found;
-  const key = labelled(first.unit) === labelled(second.unit) ? "compare.said" : "compare.said.two";
+  const alike = labelled(first.unit) === labelled(second.unit);
+  const key = onePlace(found) ? "compare.said.words" : alike ? "compare.said" : "compare.said.two";
   const units = { word: word(first.unit), other: word(second.unit), one: isolated(one), two: isolated(two) };
   const all = [phrase(page.say(key), { ...units, first: mostOf(page, first), second: mostOf(page, second) })];
-  if (!found.matched) all.push(phrase(page.say("compare.unmatched"), { word: word(first.unit) }));
+  if (!found.matched && page.state.partner === null) all.push(phrase(page.say("compare.unmatched"), { word: word(first.unit) }));
   const far = furthest(found);
   if (far) all.push(phrase(page.say("compare.furthest"), { word: word(far.unit), points: points(far.difference) }));
   return all;

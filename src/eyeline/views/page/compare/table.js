@@ -38,7 +38,7 @@ export const compareTable = ({ sides: [first, second], pairs, same, patches, par
   ]);
   return {
     name: "compare",
-    columns: ["what", "query", "query_second", "key", "key_second", ...LOOKS, "layer", "cosine"],
+    columns: ["what", "query", "query_second", "key", "key_second", ...LOOKS, "after_layer", "cosine"],
     rows: [...cosines, ...[...looks, ...pictured].map((row) => [...row, null, null])],
   };
 };

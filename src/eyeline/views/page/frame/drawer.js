@@ -34,7 +34,8 @@ export const createDrawer = (page, drawn) => {
     turn(false);
     opener.focus();
   };
-  for (const part of [opener, drawer]) part.addEventListener("keydown", pressed);
+  opener.addEventListener("keydown", pressed);
+  drawer.addEventListener("keydown", pressed);
   page.narrow.addEventListener("change", arrange);
   arrange();
   return { element: drawer, opener, update, stop: () => page.narrow.removeEventListener("change", arrange) };

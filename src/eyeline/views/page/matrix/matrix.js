@@ -43,6 +43,7 @@ export const createMatrix = (page) => {
   let wantedName = ""; // the key of the wanted or loaded weights
   let colours = ""; // the key of the colours
   let destroyed = false;
+  let recorded = true; // whether the weights are the model's own
   /** @type {string | undefined} The shown box. */
   let shown;
 
@@ -170,7 +171,7 @@ export const createMatrix = (page) => {
   // Set other weights: of another head, or between other units.
   /** @type {(attention: AttentionMap) => void} */
   const adopt = (attention) => {
-    const { special, ahead, padded, scaled, removed } = page.state;
+    const { special } = page.state;
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
     const parts = new RowParts(attention, rows, columns);
     const cells = new Cells(attention, rows, columns, special === "out" ? (row) => parts.shown(row) : null);
@@ -180,8 +181,8 @@ export const createMatrix = (page) => {
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     shown = undefined;
-    const changed = !ahead || padded > 0 || !scaled || removed.length > 0;
-    renderer.begin(cells, special !== "out" && !changed);
+    recorded = !attention.changed;
+    renderer.begin(cells, special !== "out" && recorded);
   };
   /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
   const mark = ({ rows, columns }) => {
@@ -202,7 +203,7 @@ export const createMatrix = (page) => {
     element: root,
     controls: controls.element,
     uses: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
-    sentence: () => findingOf(page),
+    sentence: () => findingOf(matrix, recorded),
     async update() {
       const { trace, layer, head, unit, special, box, ahead, padded, scaled, removed } = page.state;
       const wanted = [trace, layer, head, unit, special, ahead, padded, scaled, removed].join(" ");

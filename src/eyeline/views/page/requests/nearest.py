@@ -18,5 +18,5 @@ def answer(page: AskedPage, request: Request) -> Reply:
     if trace.vocabulary is None:
         raise RequestError("trace", "trace must have its model's vocabulary, got one from a file or of a model without")
     found = trace.vocabulary.nearest(trace.vectors[:, first:last].mean(axis=1), COUNT)
-    words = [[[word.text, float(f"{word.cosine:.4f}")] for word in layer] for layer in found]
+    words = [[[word.text, float(f"{word.cosine:.6f}")] for word in layer] for layer in found]
     return {"words": words}, []

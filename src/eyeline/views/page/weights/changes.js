@@ -37,7 +37,7 @@ export class ChangedHead extends Head {
    */
   constructor(head, { scaled }, seen) {
     const lse = new Float64Array(head.N).fill(NaN);
-    super({ ...head, lse, scale: scaled ? head.scale : 1, mask: { kind: "bits", values: seen } });
+    super({ ...head, lse, scale: scaled ? head.scale : 1, mask: { kind: "bits", values: seen, shape: [head.N, head.M] } });
     this.sums = lse; // NaN until it is computed
     Object.defineProperty(this, "lse", { get: () => this.sums.map((_, i) => this.base(i)) });
   }

@@ -1,0 +1,87 @@
+"""What a picture is of, in one line: the model, layers and heads, the run's changes, and the version.
+
+The text itself stands above the line. Whatever draws an answer shows both: the terminal, a notebook, a PNG.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eyeline.version import VERSION
+from eyeline.views.labels import layer_name, listed, place, printable
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eyeline.answers import Answer, Comparison, Explanation, Heads, Rollout
+
+
+def provenance(answer: Answer) -> str:
+    """The line of any answer.
+
+    >>> import eyeline as el
+    >>> provenance(el.explain("time flies", "flies", layer=5, head=2))
+    'minilm · L5H2 of L0 to L5, H0 to H11 · as trained · eyeline 0.1.0'
+    """
+    from eyeline.answers import Comparison, Explanation, Heads, Rollout
+
+    if isinstance(answer, (Explanation, Comparison)):
+        parts = _attention(answer)
+    elif isinstance(answer, Rollout):
+        parts = _rollout(answer)
+    else:
+        assert isinstance(answer, Heads)
+        parts = _heads(answer)
+    return " · ".join([printable(answer.model.name), *parts, f"eyeline {VERSION}"])
+
+
+def quantity(shares: bool) -> str:
+    """The name of the numbers that are drawn."""
+    return worded("shares of the words") if shares else worded("weights")
+
+
+def _quantity(shares: bool) -> list[str]:
+    """The quantity where it isn't the usual one, the weight."""
+    return [quantity(shares)] if shares else []
+
+
+def run_name(name: str) -> str:
+    """A run's name in the current language.
+
+    >>> run_name("causal, without ÷ √d")
+    'causal, without ÷ √d'
+    """
+    known = {
+        "as trained": worded("as trained"),
+        "causal": worded("causal"),
+        "without ÷ √d": worded("without ÷ √d"),
+    }
+    return ", ".join(known.get(part, part) for part in name.split(", "))
+
+
+def _attention(answer: Explanation | Comparison) -> list[str]:
+    question, model = answer.question, answer.model
+    runs: Sequence[str] = [run.name for run in getattr(answer, "runs", ())] or ["as trained"]
+    return [
+        place(question.layer, question.head, model.layers, model.heads),
+        listed([run_name(name) for name in runs]),
+        *_quantity(question.shares),
+    ]
+
+
+def _rollout(answer: Rollout) -> list[str]:
+    last = layer_name(answer.question.layer)
+    through = worded("attention rollout through L0 to {last}", last=last)
+    return [through, worded("as trained"), *_quantity(answer.question.shares)]
+
+
+def _heads(answer: Heads) -> list[str]:
+    model, count, whole = answer.model, answer.token_count, answer.whole_count
+    tokens = (
+        worded("{count} tokens", count=count)
+        if count == whole
+        else worded("the first {count} of {whole} tokens", count=count, whole=whole)
+    )
+    size = worded("{layers} layers × {heads} heads", layers=model.layers, heads=model.heads)
+    return [size, worded("as trained"), tokens]
