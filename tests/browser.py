@@ -214,7 +214,7 @@ class Opener:
 
 
 #: The page's views.
-VIEWS = ("sentence", "steps", "matrix", "overview", "compare", "toy")
+VIEWS = ("sentence", "steps", "matrix", "overview", "compare", "toy", "cost")
 
 _SETTLED = """(quiet) => new Promise((done) => {
   const frame = document.querySelector(".eyeline");

@@ -137,7 +137,7 @@ export class Page {
    * @param {number} [most] the largest number of characters of the text
    */
   called(trace, most = 48) {
-    const whole = trace.queries.text;
+    const whole = trace.image ? this.say("picture.text", { ...trace.image }) : trace.queries.text;
     const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
     const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
     if (!trace.name || (alone && trace.name === "as trained")) return text;

@@ -1,5 +1,6 @@
 // The state of the page, and the words that restore it.
 
+import { isLength } from "./cost/formula.js";
 import { parsed } from "./toy/example.js";
 import { KINDS } from "./weights/kinds.js";
 
@@ -30,6 +31,7 @@ const DEFAULTS = Object.freeze({
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
   toy: null, // the numbers of the toy, as toy/example.js writes them; null for the textbook's example
+  n: null, // cost: the number of tokens; null for a thousand
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
   language: null, // "en", "vi"; null for the reader's own
@@ -102,6 +104,7 @@ const READ = {
   passed: index,
   partner: index,
   toy: (text) => (parsed(text) ? text : undefined),
+  n: (text) => (isLength(Number(text)) ? Number(text) : undefined),
   stop: index,
   done: numbers,
   other: placed,

@@ -43,6 +43,7 @@ interface State {
   other: Place | null;
   partner: number | null;
   toy: string | null;
+  n: number | null;
   stop: number | null;
   done: number[];
   language: Language | null;
