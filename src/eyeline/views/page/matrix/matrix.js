@@ -38,7 +38,7 @@ const places = (units, tokens) =>
 /** The matrix view. @type {(page: Page) => View} */
 export const createMatrix = (page) => {
   const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
-  const root = element("div", { class: "matrix" });
+  const root = element("div", { class: "matrix-view" });
   const [viewport, plot] = [new Viewport(), new Plot(canvas)];
   let wantedName = ""; // the key of the wanted or loaded weights
   let colours = ""; // the key of the colours
@@ -248,7 +248,11 @@ export const createMatrix = (page) => {
       const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {
         name: "matrix",
-        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at)), ...(grey ? [grey.title] : [])],
+        columns: [
+          page.say("matrix.query"),
+          ...Array.from({ length: width }, (_, at) => named(columns, left + at)),
+          ...(grey ? [grey.title] : []),
+        ],
         rows: Array.from({ length: bottom - top }, (_, row) => [
           named(rows, top + row),
           ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),
