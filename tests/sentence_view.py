@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace
+from eyeline.views.page import Page
 from tests.pages import FLIES
 
 WORDS = FLIES.split()
@@ -63,6 +64,12 @@ def told(verb: str, word: str, names: list[tuple[str, str]], aside: float | None
     return f"“{word}” {verb} {' and '.join(named)}{end}."
 
 
+def plainly(traces: Trace | list[Trace]) -> Page:
+    """A page that opens without a word pinned, at the mean of the last layer's heads."""
+    traces = [traces] if isinstance(traces, Trace) else traces
+    return Page(traces, {"layer": traces[0].model.layers - 1, "head": "mean", "token": None})
+
+
 def token(page: Any, text: str) -> Any:
     """The element of a word."""
     return page.locator(".token").get_by_text(text, exact=True)
@@ -75,9 +82,10 @@ def go(page: Any, words: str) -> None:
 
 def bars(page: Any) -> list[tuple[str, str]]:
     """The bars of words: names and numbers."""
-    rows = page.locator(".bars li:not(.aside)")
-    names, numbers = (rows.locator(f".bar-{part}").all_inner_texts() for part in ("name", "share"))
-    return list(zip(names, numbers, strict=True))
+    found = page.locator(".bars li:not(.aside)").evaluate_all(
+        """(all) => all.map((one) => ["name", "share"].map((part) => one.querySelector(`.bar-${part}`).innerText))"""
+    )
+    return [(name, number) for name, number in found]
 
 
 def bar_lengths(page: Any, rows: str = ".bars li:not(.aside)") -> Weights:
@@ -96,9 +104,7 @@ def ribbon_widths(page: Any) -> dict[int, float]:
     """The widths of the drawn links where they begin, by the units at the other ends, in pixels."""
     found = {}
     for path in page.locator(".links path").all():
-        points = [
-            tuple(map(float, point.split())) for point in re.findall(r"[-\d.]+ [-\d.]+", path.get_attribute("d"))
-        ]
+        points = [tuple(map(float, point.split())) for point in re.findall(r"[-\d.]+ [-\d.]+", path.get_attribute("d"))]
         found[int(path.get_attribute("data-unit"))] = float(np.hypot(*np.subtract(points[0], points[-1])))
     return found
 

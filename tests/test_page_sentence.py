@@ -22,6 +22,7 @@ from tests.sentence_view import (
     luminance,
     matrix,
     numbers_beneath,
+    plainly,
     ribbon_widths,
     scale_end,
     shares,
@@ -32,6 +33,11 @@ from tests.sentence_view import (
 from tests.taken import numbers
 
 SHOWN = [1, 2, 3, 4, 5]  # the words among the tokens
+
+
+@pytest.fixture
+def page_of(page_of):
+    return lambda traces, **options: page_of(plainly(traces), **options)
 
 
 @pytest.fixture
@@ -85,7 +91,9 @@ def test_fills_bars_links_and_numbers_are_one_number_on_one_scale(page_of, flies
     row = shares(weights, SHOWN)[2] if special == "out" else weights[2]
     row = {at: row[at] for at in shown}
     end = scale_end(list(row.values()))
-    expect(page.locator(".legend")).to_contain_text("Share of the words" if special == "out" else "Weight, of the whole")
+    expect(page.locator(".legend")).to_contain_text(
+        "Share of the words" if special == "out" else "Weight, of the whole"
+    )
     expect(page.locator(".legend span").last).to_have_text(f"{int(100 * end)}%")
     ordered = sorted(row, key=lambda at: -row[at])
     assert [name for name, _ in bars(page)] == ["itself" if at == 2 else names[at] for at in ordered]
@@ -115,7 +123,8 @@ def test_a_small_number_has_a_small_bar(page_of):
     """0.003 % isn't two thirds of 100 %: no bar is cut, none is longer than its number."""
     page = page_of(trace(spread=30, special=False), words="token=1 head=0")
     row = matrix(trace(spread=30, special=False), 1, 0)[1]
-    assert row.max() > 0.99 and 0 < np.sort(row)[-2] < 0.01
+    assert row.max() > 0.99
+    assert 0 < np.sort(row)[-2] < 0.01
     expect(page.locator(".bars li").first).to_contain_text("100%")
     np.testing.assert_allclose(bar_lengths(page)[:2], np.sort(row)[::-1][:2], rtol=0, atol=0.002)
     assert "»" not in page.locator(".eyeline").inner_text()
@@ -129,7 +138,8 @@ def test_special_tokens_that_take_most_dont_flatten_the_rest(page_of):
     made = replace(el.Trace.of(q, k, queries=["[CLS]", *"abcd", "[SEP]"]), queries=line("a b c d"))
     page = page_of(made, words="token=2 head=0")
     row = matrix(made, 0, 0)[2]
-    assert row[0] > 0.9 and scale_end(row[1:5]) < 0.1
+    assert row[0] > 0.9
+    assert scale_end(row[1:5]) < 0.1
     expect(page.locator(".bars .aside .bar-fill")).to_have_count(0)
     expect(page.locator(".bars .aside")).to_contain_text("see the whole row above")
     expect(page.locator(".row-bar .aside")).to_contain_text("special tokens")
@@ -238,9 +248,7 @@ def test_links_taper_towards_the_word_that_looks(page_of, flies):
         page.get_by_role("button", name=kind).click()
         expect(page.locator(f"[data-kind~={toward}]")).to_have_text("flies")
         path = page.locator(".links path[data-unit='5']")
-        points = [
-            tuple(map(float, point.split())) for point in re.findall(r"[-\d.]+ [-\d.]+", path.get_attribute("d"))
-        ]
+        points = [tuple(map(float, point.split())) for point in re.findall(r"[-\d.]+ [-\d.]+", path.get_attribute("d"))]
         stage = page.locator(".stage").bounding_box()
         [wide, tip] = [np.mean([points[0], points[-1]], axis=0), points[len(points) // 2]]
         seen, looker = ("arrow", "flies") if toward == "from" else ("flies", "arrow")
@@ -258,19 +266,21 @@ def test_links_and_numbers_are_never_over_words(page_of, width, count):
     expect(page.locator(".links path")).to_have_count(5)
     over = page.evaluate(
         """() => {
-          const boxes = [...document.querySelectorAll(".token")].flatMap((one) => [...one.getClientRects()]);
+          const boxes = (name) => [...document.querySelectorAll(name)].flatMap((one) => [...one.getClientRects()]);
+          const [words, numbers] = [boxes(".token"), boxes(".beneath span")];
           const stage = document.querySelector(".stage").getBoundingClientRect();
-          const within = (x, y) => boxes.some((box) => x > box.left + 1 && x < box.right - 1 && y > box.top + 2 && y < box.bottom - 2);
+          const within = (x, y) => words.some((box) =>
+            x > box.left + 1 && x < box.right - 1 && y > box.top + 2 && y < box.bottom - 2);
           const points = [...document.querySelectorAll(".links path")].flatMap((path) => {
             const length = path.getTotalLength();
             return Array.from({ length: 200 }, (_, at) => path.getPointAtLength((at * length) / 200));
           });
-          const numbers = [...document.querySelectorAll(".beneath span")].map((one) => one.getBoundingClientRect());
+          const meet = (one, other) => one !== other && one.left < other.right && other.left < one.right &&
+            one.top < other.bottom && other.top < one.bottom;
           return [
             points.filter(({ x, y }) => within(x + stage.left, y + stage.top)).length,
             numbers.filter((box) => within((box.left + box.right) / 2, (box.top + box.bottom) / 2)).length,
-            numbers.filter((box, at) => numbers.some((other, place) => place !== at &&
-              box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)).length,
+            numbers.filter((box) => numbers.some((other) => meet(box, other))).length,
             Math.min(...points.map(({ x }) => x)) < 0,
           ];
         }"""

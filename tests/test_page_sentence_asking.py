@@ -8,8 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.pages import trace, words
-from tests.sentence_view import WORDS, bars, go, looked_at, matrix, token, told, written
+from tests.sentence_view import WORDS, bars, go, looked_at, matrix, plainly, token, told, written
 from tests.taken import picture
+
+
+@pytest.fixture
+def page_of(page_of):
+    return lambda traces, **options: page_of(plainly(traces), **options)
 
 
 @pytest.fixture

@@ -9,9 +9,14 @@ from playwright.sync_api import expect
 from eyeline.traces import TokenizedText
 from eyeline.traces.tokenized_text import Word
 from tests.pages import line, trace, words
-from tests.sentence_view import bars, matrix, scale_end, written
+from tests.sentence_view import bars, matrix, plainly, scale_end, written
 
 COUNT = 2400
+
+
+@pytest.fixture
+def page_of(page_of):
+    return lambda traces, **options: page_of(plainly(traces), **options)
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +66,11 @@ def test_it_is_a_column_of_comfortable_measure_beside_the_list(page_of, middling
     text, under = page.locator(".tokens").bounding_box(), page.locator(".under").bounding_box()
     size = page.locator(".tokens").evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
     assert 30 <= text["width"] / size <= 45  # ems: twice as many letters
-    assert under["x"] > text["x"] + text["width"] and under["y"] < 300
-    assert page.evaluate("document.querySelector('.scroller').scrollHeight > document.querySelector('.scroller').clientHeight")
+    assert under["x"] > text["x"] + text["width"]
+    assert under["y"] < 300
+    assert page.evaluate(
+        "document.querySelector('.scroller').scrollHeight > document.querySelector('.scroller').clientHeight"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
