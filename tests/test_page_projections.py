@@ -1,4 +1,4 @@
-"""The steps view from x to what is added to x: every number is the model's, in a file, live, and wherever it is missing."""
+"""The steps view from x to what is added to x: every number is the model's, in a file and wherever it is missing."""
 
 from __future__ import annotations
 
