@@ -35,15 +35,15 @@ def trace(minilm):
 
 def check_all(trace: Trace) -> None:
     """That q, k and v of all heads are their projections of x, and all heads' outputs what is added."""
-    positions = np.arange(len(trace.queries))
+    positions, places = np.arange(len(trace.queries)), np.arange(len(trace.across))
     for number, layer in enumerate(trace.layers):
         found = [trace.projections(number, head) for head in range(trace.model.heads)]
         total = 0 if found[0].b_o is None else found[0].b_o.astype(float)
         for head, one in enumerate(found):
             group = trace.key_head(head)
             np.testing.assert_allclose(one.query(one.x, positions), layer.q[head], **WITHIN)
-            np.testing.assert_allclose(one.key(one.x, positions), layer.k[group], **WITHIN)
-            np.testing.assert_allclose(one.value(one.x), layer.v[group], **WITHIN)
+            np.testing.assert_allclose(one.key(one.keys_x, places), layer.k[group], **WITHIN)
+            np.testing.assert_allclose(one.value(one.keys_x), layer.v[group], **WITHIN)
             part = trace.weights(number, head).astype(float) @ layer.v[group] @ one.W_o.T
             np.testing.assert_allclose(np.linalg.norm(part, axis=-1), one.lengths[head], **WITHIN)
             total = total + part
@@ -92,6 +92,18 @@ def test_a_decoders_numbers_are_the_traces_grouped_turned_and_normed(tmp_path, k
     state = model.run([model.tokens(TEXT).ids]).hidden_states[1][0]
     np.testing.assert_array_equal(found.residual, state)
     np.testing.assert_allclose(model.network.blocks[1].attention_norm(state), found.x, **WITHIN)
+
+
+def test_an_encoder_decoders_numbers_are_the_traces_in_each_part():
+    traces = record("3rd of March, 2021", model="dates", keep=["input"])
+    assert [trace.kind for trace in traces] == ["encoder", "decoder", "cross"]
+    for trace in traces:
+        check_all(trace)
+    encoder, decoder, cross = (trace.projections(0, 1) for trace in traces)
+    for found in (encoder, decoder):
+        np.testing.assert_allclose(found.words + found.positions, found.x, **WITHIN)
+    assert (cross.words, encoder.norm_embedded, cross.norm_after) == (None, None, "LayerNorm")
+    assert cross.keys_x.shape[0] == len(traces[0].queries)
 
 
 def test_generated_text_has_its_inputs_too(tmp_path):

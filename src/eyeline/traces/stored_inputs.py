@@ -41,6 +41,7 @@ def stored_inputs(kept: KeptInputs | None) -> tuple[dict[str, Array], dict[str, 
         "embedding_width": 0 if kept.words is None else kept.words.shape[1],
         "norm_before": kept.norm_before,
         "norm_after": kept.norm_after,
+        "norm_embedded": kept.norm_embedded,
         "heads": [list(place) for place in kept.stored],
         "epsilon": 0.0 if first is None else first.epsilon,
     }
@@ -93,6 +94,7 @@ def opened_inputs(
         _name(entry, "norm_before"),
         _name(entry, "norm_after"),
         *embedding,
+        _name(entry, "norm_embedded"),
     )
 
 

@@ -10,7 +10,9 @@ const source = ({ page, walk }, made) => {
   const { layer } = walk;
   const named = { word: word(walk.word, "query"), norm: made.before ?? "" };
   const told = { ...named, layer: String(layer), before: String(layer - 1) };
-  if (layer === 0) return phrase(page.say(made.words ? "steps.x.embedding.sum" : "steps.x.embedding"), told);
+  if (walk.trace.crossing) return phrase(page.say("steps.x.crossing"), told);
+  const sum = made.embedded ? "steps.x.embedding.normed" : "steps.x.embedding.sum";
+  if (layer === 0) return phrase(page.say(made.words ? sum : "steps.x.embedding"), told);
   return phrase(page.say(made.before ? "steps.x.normed" : "steps.x.layer"), told);
 };
 
