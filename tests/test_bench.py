@@ -18,6 +18,8 @@ from bench.problem import Problem
 from eyeline import reference
 from eyeline.bench import growth, peak, products, short, turns
 from eyeline.masks import Causal, Window
+from eyeline.views import kept_growth
+from eyeline.views.page import Page
 
 
 @pytest.fixture(autouse=True)
@@ -232,6 +234,7 @@ def test_what_is_measured_is_right(task):
 
 def test_growth_is_drawn_in_the_terminal_and_to_a_file(say, monkeypatch, tmp_path):
     monkeypatch.setattr(growth, "SHORTEST", 8)
+    monkeypatch.setattr(kept_growth, "path", lambda: tmp_path / "growth.json")
     picture = tmp_path / "growth.png"
     code, out, err = say("bench", "growth", "--longest", "40", "--figure", str(picture))
     assert code == 0
@@ -240,6 +243,37 @@ def test_growth_is_drawn_in_the_terminal_and_to_a_file(say, monkeypatch, tmp_pat
     assert "● attention" in out
     assert "○ a GRU (torch)" in out
     assert "From 16 to 32 tokens, attention took" in " ".join(out.split())
+    assert "kept: the tab Cost of pages" in err
+    entry = kept_growth.kept()
+    assert (entry["heads"], entry["head_dim"], entry["recurrent"]["name"]) == (8, 64, "a GRU (torch)")
+    assert [tokens for tokens, _ in entry["attention"]["points"]] == [8, 16, 32]
+    assert Page([]).header()["growth"] == entry
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"schema": "eyeline.growth/1"}', '{"schema": "eyeline.growth/2"}', "\udcff"]
+    + [
+        json.dumps(
+            {"schema": "eyeline.growth/1", "recurrent": {"points": [[1, 1], [2, 2]]}, "attention": {"points": wrong}}
+        )
+        for wrong in (
+            None,
+            [],
+            [[1, 1]],
+            [[1, 1], [2, 0]],
+            [[1, 1], [2, "x"]],
+            [[1, 1], [2]],
+            [1, 2],
+            [[1, 1], [True, 1]],
+        )
+    ],
+)
+def test_a_growth_file_that_can_t_be_read_is_none(monkeypatch, tmp_path, text):
+    monkeypatch.setattr(kept_growth, "path", lambda: tmp_path / "growth.json")
+    assert kept_growth.kept() is None
+    (tmp_path / "growth.json").write_text(text, "utf-8", errors="surrogateescape")
+    assert kept_growth.kept() is None
 
 
 @pytest.mark.parametrize(

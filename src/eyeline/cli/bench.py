@@ -48,16 +48,21 @@ def growth(
         Path | None, typer.Option(metavar="FILE", help="Also draw it to a PNG file.", show_default=False)
     ] = None,
 ) -> None:
-    """Draw how the cost of attention grows with the number of tokens, and that of an RNN of the same width."""
+    """Draw how the cost of attention grows with the number of tokens, and that of an RNN of the same width.
+
+    The times are kept, and shown by pages that are made from then on (the tab Cost).
+    """
     from rich.console import Console
 
     from eyeline.answers import QuestionError
-    from eyeline.bench.growth import LONGEST, SHORTEST, grow, lengths
+    from eyeline.bench.growth import HEAD_DIM, HEADS, LONGEST, SHORTEST, grow, lengths
     from eyeline.bench.growth import growth as measured
+    from eyeline.kernels.threads import get_threads
     from eyeline.views.drawing import Drawing
     from eyeline.views.figure import figures
     from eyeline.views.growth_curves import growth as drawn
     from eyeline.views.growth_curves import save_growth
+    from eyeline.views.kept_growth import keep
 
     if not 2 * SHORTEST <= longest <= LONGEST:
         raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")
@@ -74,6 +79,8 @@ def growth(
         with busy(f"measuring {tokens} tokens"):
             pairs.append(next(costs))
     found = measured(pairs)
+    keep(found, threads=get_threads(), heads=HEADS, head_dim=HEAD_DIM)
+    progress("kept: the tab Cost of pages made from now on shows these times")
     if figure is not None:
         save_growth(found, figure)
         progress(f"wrote {figure}")

@@ -1,6 +1,7 @@
 // The frame of the page: its title line, tabs, controls and the current view, over the model object of any host.
 
 import { createCompare } from "./compare/compare.js";
+import { createCost } from "./cost/cost.js";
 import { element } from "./drawing/dom.js";
 import { createControls } from "./frame/controls.js";
 import { createDrawer } from "./frame/drawer.js";
@@ -29,6 +30,7 @@ const VIEWS = {
   overview: createOverview,
   compare: createCompare,
   toy: createToy,
+  cost: createCost,
 };
 
 const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));

@@ -14,6 +14,7 @@ from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
 from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
+from eyeline.views.kept_growth import kept
 from eyeline.views.page.requests import KINDS, products, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
@@ -63,6 +64,7 @@ class PageMessages:
             "state": dict(self.state),
             "lesson": self.lesson,
             "opening": None if self.opening is None else _opening_entry(self.opening),
+            "growth": kept(),
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 
@@ -142,6 +144,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "picture": list(found.pictures.shape[2:]),
         "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
+        "image": None if trace.image is None else trace.image.entry,
     }
 
 

@@ -61,6 +61,18 @@ interface Opening {
   why: "far" | "near" | "across" | "plain";
 }
 
+/** What `eyeline bench growth` measured on the machine that made the page. */
+interface MeasuredGrowth {
+  machine: string;
+  threads: number;
+  versions: Record<string, string>;
+  date: string;
+  heads: number;
+  head_dim: number;
+  attention: { name: string; points: [tokens: number, seconds: number][] };
+  recurrent: { name: string; points: [tokens: number, seconds: number][] };
+}
+
 interface Header {
   schema: string;
   version: string;
@@ -75,6 +87,7 @@ interface Header {
   state: Partial<State>;
   lesson: LessonTraces | null;
   opening: Opening | null;
+  growth?: MeasuredGrowth | null;
   traces: TraceEntry[];
 }
 
