@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from eyeline.cli.mistakes import quoted
@@ -18,8 +20,8 @@ FLIES = "time flies like an arrow"
         ),
         (
             ("explain", "time", "flies", "--token", "flies", "--steps", "--layer=2"),
-            'text must be in quotes, got 2 words without; put it in: eyeline explain "time flies" --token flies --steps '
-            "--layer=2",
+            'text must be in quotes, got 2 words without; put it in: eyeline explain "time flies" --token flies '
+            "--steps --layer=2",
         ),
         (
             ("explain", "--head", "3", "it's", "$5"),
@@ -65,16 +67,14 @@ def test_several_files_are_no_text_without_quotes(say, tmp_path):
     assert "b.txt" in err
 
 
-def test_what_was_quoted_is_what_was_meant(say):
+def test_what_was_quoted_is_what_was_meant():
     for words in (["time", "flies"], ["it's"], ["say", '"no"'], ["$HOME", "`x`"], ["a\\b", "!"]):
-        import shlex
-
         assert shlex.split(quoted(" ".join(words))) == [" ".join(words)]
 
 
 @pytest.mark.parametrize(
     "command",
-    [(), ("explain",), ("compare",), ("heads",), ("view",), ("models",), ("models", "fetch"), ("bench", "growth")],
+    [(), ("explain",), ("compare",), ("heads",), ("view",), ("models",), ("models", "get"), ("bench", "growth")],
 )
 def test_h_is_help(say, command):
     code, out, err = say(*command, "-h")
