@@ -83,7 +83,10 @@ def test_what_was_written_can_be_given(model):
             {"token": "03", "nth": 1, "steps": True},
             "token must be a word of the text that is read with steps, got '03'",
         ),
-        ({"mask": "causal"}, 'mask must be left out with all parts of an encoder-decoder, got one; kind="encoder"'),
+        (
+            {"mask": "causal"},
+            'mask must be left out with all parts of an encoder-decoder, got Causal\\(\\); kind="encoder"',
+        ),
         ({"generate": 2}, "generate must be left out with an encoder-decoder, which writes by itself"),
         ({"layer": 2}, "layer must be from 0 to 1 in dates, got 2"),
     ],

@@ -158,7 +158,7 @@ PICTURE = {**HEAD, "kind": "picture", "queries": [0, 7], "keys": [0, 7], "rows":
         (
             {**HEAD, "kind": "weights"},
             "kind",
-            "kind must be one of head, nearest, overview, .*, got 'weights'",
+            "kind must be one of head, image, nearest, overview, .*, got 'weights'",
         ),
         ({**HEAD, "kind": ["head"]}, "kind", "kind must be one of"),
         ({**HEAD, "trace": 1}, "trace", "trace must be a whole number from 0 to 0, got 1"),

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from eyeline.answers.behaviour.trace_kinds import kinds_of
 from eyeline.masks import Causal
+from eyeline.traces import Trace
 from eyeline.views.labels import percent
 from tests.pages import line, trace, words
 from tests.taken import numbers, picture
@@ -28,42 +30,60 @@ def heads(page):
 def shown(page):
     """The (layer, head) of each picture in the order in which they stand."""
     labels = heads(page).evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
-    return [tuple(map(int, re.match(r"L(\d+)H(\d+):", label).groups())) for label in labels]
+    return [tuple(map(int, re.match(r"L(\d+)H(\d+)", label).groups())) for label in labels]
 
 
 def places(order):
     return [divmod(int(at), H) for at in order]
 
 
+DOES = {
+    "same": "looks at the token itself ({})",
+    "sink": "looks at the first token, a sink ({})",
+    "mixed": "has no one pattern",
+}
+
+
 def told(trace, layer, head):
     """What is said of a head."""
     found = trace.measures
+    kinds = kinds_of(trace)[layer][head]
+    does = "; ".join(DOES[kind].format(percent(value or 0)) for kind, value in kinds.items())
+    return f"L{layer}H{head} {does}. {measured(found, layer, head)}."
+
+
+def measured(found, layer, head):
     return (
-        f"L{layer}H{head}: entropy {found.entropy[layer, head]:.2f} nats, "
-        f"distance {found.distance[layer, head]:.1f} tokens, {percent(found.aside[layer, head])} on what is set aside"
+        f"Entropy {found.entropy[layer, head]:.2f} nats; it looks {found.distance[layer, head]:.1f} tokens far on "
+        f"average, and gives {percent(found.aside[layer, head])} to special tokens"
     )
 
 
-def colours(page):
-    """The colour in the middle of each dot of each picture, (heads, R, C, 3)."""
-    page.wait_for_function("document.querySelector('.board canvas').width > 300")
+def colours(page, rows=14, columns=None):
+    """The colour in the middle of each dot of each picture, (heads, rows, columns, 3)."""
+    page.wait_for_function(
+        "document.querySelector('.board canvas').width > 100 && document.querySelector('.overview-legend').textContent"
+    )
     return page.evaluate(
-        """(count) => {
+        """([rows, columns]) => {
           const canvas = document.querySelector(".board canvas");
-          const [box, pen] = [canvas.getBoundingClientRect(), canvas.getContext("2d")];
+          const copy = document.createElement("canvas");
+          [copy.width, copy.height] = [canvas.width, canvas.height];
+          const [box, pen] = [canvas.getBoundingClientRect(), copy.getContext("2d", { willReadFrequently: true })];
+          pen.drawImage(canvas, 0, 0);
           const density = canvas.width / box.width;
           const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
           return [...document.querySelectorAll(".heads .head")].map((one) => {
             const { left, top, width } = one.getBoundingClientRect();
-            return Array.from({ length: count }, (_, row) => Array.from({ length: count }, (_, column) => {
-              const x = left - box.left + ((column + 0.5) * width) / count;
-              const y = top - box.top + ((row + 0.5) * width) / count;
+            return Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => {
+              const x = left - box.left + ((column + 0.5) * width) / columns;
+              const y = top - box.top + ((row + 0.5) * width) / rows;
               const at = 4 * (Math.floor(y * density) * canvas.width + Math.floor(x * density));
               return [...data.slice(at, at + 3)];
             }));
           });
         }""",
-        14,
+        [rows, columns or rows],
     )
 
 
@@ -73,13 +93,13 @@ def test_every_head_is_there_with_its_numbers(page_of, found):
     assert shown(page) == places(range(L * H))
     labels = heads(page).evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
     assert labels == [told(found, layer, head) for layer in range(L) for head in range(H)]
-    assert heads(page).all_inner_texts() == [f"{value:.2f}" for value in found.measures.entropy.flat]
+    assert heads(page).all_inner_texts() == ["mixed"] * L * H
     expect(page.get_by_role("columnheader")).to_have_text(["", "H0", "H1", "H2"])
     expect(page.get_by_role("rowheader")).to_have_text(["L0", "L1", "L2", "L3"])
 
 
 def test_pictures_show_the_weights(page_of, found):
-    page = page_of(found, words="view=overview")
+    page = page_of(found, words="view=overview special=shown")
     expect(heads(page)).to_have_count(L * H)
     seen = np.array(colours(page))
     wanted = found.measures.pictures.reshape(L * H, 14, 14)
@@ -91,7 +111,7 @@ def test_pictures_show_the_weights(page_of, found):
 
 
 def test_where_a_causal_mask_hides_is_another_colour_than_nothing(page_of):
-    page = page_of(trace(words(14), mask=Causal(), special=False), words="view=overview")
+    page = page_of(trace(words(14), mask=Causal(), special=False), words="view=overview special=shown")
     expect(heads(page)).to_have_count(6)
     seen = np.array(colours(page))
     ahead = np.triu_indices(14, 1)
@@ -111,7 +131,7 @@ def test_orders(page_of, found, order, sign):
     assert shown(page) == wanted
     layer, head = wanted[0]
     text = {"entropy": f"{values.min():.2f}", "distance": f"{values.max():.1f}", "aside": percent(values.max())}[order]
-    expect(heads(page).first).to_have_text(f"L{layer}H{head} · {text}")
+    expect(heads(page).first.locator("span")).to_have_text([f"L{layer}H{head} · {text}", "mixed"])
     assert f"order={order}" in page.url
     rows = numbers(page)
     assert [(int(row["layer"]), int(row["head"])) for row in rows] == wanted
@@ -128,23 +148,20 @@ def test_a_click_opens_the_head(page_of, found):
     assert page.get_by_label("Head", exact=True).input_value() == str(head)
 
 
-def test_pointing_at_a_head_says_its_numbers(page_of, found):
+def test_pointing_at_a_head_says_it_in_words(page_of, found):
     page = page_of(found, words="view=overview")
-    readout = page.locator(".readout")
-    expect(readout).to_have_text(
-        "Every head is a small picture: its rows look, its columns are looked at. Click one to open it."
-    )
+    tip = page.locator(".head-tip")
+    expect(tip).to_be_hidden()
     heads(page).nth(5).hover()
-    expect(readout).to_have_text(told(found, 1, 2))
-    readout.hover()
-    expect(readout).to_contain_text("Every head")
+    expect(tip.locator("p")).to_have_text(["L1H2 has no one pattern", measured(found.measures, 1, 2)])
+    page.get_by_role("columnheader").first.hover()
+    expect(tip).to_be_hidden()
 
 
 def test_the_head_that_is_looked_at_is_outlined(page_of, found):
     page = page_of(found, words="view=overview layer=1 head=2")
     current = page.locator(".head[aria-current=true]")
     expect(current).to_have_attribute("aria-label", told(found, 1, 2))
-    expect(page.locator(".readout")).to_have_text(told(found, 1, 2))
     assert current.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
     page.keyboard.press("{")
     expect(current).to_have_attribute("aria-label", told(found, 1, 1))
@@ -161,7 +178,7 @@ def test_keys_step_through_the_heads(page_of, found):
     for key, place in steps:
         page.keyboard.press(key)
         expect(page.locator(":focus")).to_have_attribute("aria-label", told(found, *place))
-        expect(page.locator(".readout")).to_have_text(told(found, *place))
+        expect(page.locator(".head-tip p").first).to_have_text(told(found, *place).split(".")[0])
     assert page.locator(".head[tabindex='0']").count() == 1
     page.keyboard.press("Enter")
     expect(page.get_by_role("tab", name="Matrix")).to_have_attribute("aria-selected", "true")
@@ -172,7 +189,7 @@ def test_between_two_lines_there_is_no_distance(page_of):
     page = page_of(trace("the cat sat", line("die Katze saß da", special=False)), words="view=overview order=distance")
     expect(heads(page)).to_have_count(6)
     assert page.get_by_label("Order").locator("option").count() == 3
-    assert "distance" not in heads(page).first.get_attribute("aria-label")
+    assert "far" not in heads(page).first.get_attribute("aria-label")
     assert {row["distance"] for row in numbers(page)} == {""}
 
 
@@ -203,10 +220,11 @@ def test_its_picture_holds_the_pictures_and_their_numbers(page_of, found):
     colours(page)
     drawn = picture(page)
     space = "{http://www.w3.org/2000/svg}"
-    (image,) = drawn.iter(f"{space}image")
-    assert image.get("href").startswith("data:image/png;base64,")
+    images = list(drawn.iter(f"{space}image"))
+    assert len(images) == 2  # the ramp of the legend, and all heads
+    assert all(image.get("href").startswith("data:image/png;base64,") for image in images)
     texts = [part.text for part in drawn.iter(f"{space}text")]
-    assert all(f"{value:.2f}" in texts for value in found.measures.entropy.flat)
+    assert texts.count("mixed") == L * H
 
 
 def test_in_vietnamese(page_of, found):
@@ -214,5 +232,114 @@ def test_in_vietnamese(page_of, found):
     entropy, distance, aside = (getattr(found.measures, name)[0, 0] for name in ("entropy", "distance", "aside"))
     expect(heads(page).first).to_have_attribute(
         "aria-label",
-        f"L0H0: entropy {entropy:.2f} nat, khoảng cách {distance:.1f} token, {percent(aside)} cho phần để riêng",
+        f"L0H0 không theo một khuôn mẫu nào. Entropy {entropy:.2f} nat; trung bình nhìn xa {distance:.1f} token, "
+        f"và dành {percent(aside)} cho token đặc biệt.",
     )
+
+
+# Kinds, and what a picture holds
+
+N = 8
+
+
+def patterned():
+    """One layer: a head that looks at the previous token, one that looks at the first, one that looks everywhere."""
+    weights = np.full((3, N, N), 0.02 / N)
+    for row in range(N):
+        weights[0, row, max(row - 1, 0)] += 0.98
+        weights[1, row, 0] += 0.98
+    weights[2] = 1 / N
+    scores = np.log(weights)[None].astype(np.float32)  # the keys are unit vectors: a query's scores are its coordinates
+    keys = np.broadcast_to(np.eye(N, dtype=np.float32), (1, 3, N, N))
+    return Trace.of(scores, keys, scale=1.0, queries=[f"w{number}" for number in range(N)])
+
+
+def test_kinds_are_badges_and_filters(page_of):
+    page = page_of(patterned(), words="view=overview layer=0 head=2")
+    expect(heads(page)).to_have_text(["previous", "sink", "mixed"])
+    chips = page.get_by_role("group", name="Kinds of heads").get_by_role("button")
+    expect(chips).to_have_text(["all 3", "previous token 1", "first-token sink 1", "mixed 1"])
+    expect(heads(page).first).to_have_attribute(
+        "aria-label", re.compile(r"^L0H0 looks at the previous token \(8[67]%\)\.")
+    )
+    chips.nth(1).focus()
+    page.keyboard.press("Enter")
+    assert "kind=previous" in page.url
+    expect(page.locator(".head.faded")).to_have_count(2)
+    expect(chips.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(chips.nth(1)).to_be_focused()
+    chips.nth(1).click()
+    assert "kind=" not in page.url
+    expect(page.locator(".head.faded")).to_have_count(0)
+    assert [row["kinds"] for row in numbers(page)] == ["previous", "sink", "mixed"]
+
+
+def test_one_scale_for_all_or_one_for_each(page_of):
+    page = page_of(patterned(), words="view=overview")
+    legend = page.locator(".overview-legend")
+    expect(legend).to_contain_text("its largest")
+    expect(legend).to_contain_text("a scale of its own")
+    own = np.array(darkness(page, N))
+    page.get_by_label("Scale").select_option("shared")
+    expect(legend).to_contain_text("100%")
+    assert "thumbnails=shared" in page.url
+    shared = np.array(darkness(page, N))
+    assert shared[2].max() < own[2].max()  # 1/8 of a scale that ends at 100 %
+    assert shared[0].max() > 0.9 * own[0].max()  # 98 % of it
+
+
+@pytest.mark.parametrize(("special", "rows", "columns"), [("grey", 5, 6), ("shown", 7, 7), ("out", 5, 5)])
+def test_short_texts_set_special_tokens_aside(page_of, special, rows, columns):
+    given = trace("time flies like an arrow", layers=1, heads=2)
+    page = page_of(given, words=f"view=overview special={special}")
+    expect(heads(page)).to_have_count(2)
+    seen = np.array(darkness(page, rows, columns))
+    weights = np.stack([given.weights(0, head) for head in range(2)])
+    if special != "shown":
+        weights = weights[:, 1:-1]
+        aside = weights[:, :, [0, -1]].sum(-1)
+        weights = weights[:, :, 1:-1]
+    if special == "grey":
+        grey = seen[:, :, -1]
+        assert [list(np.argsort(row)) for row in grey] == [list(np.argsort(row)) for row in aside]
+        seen = seen[:, :, :-1]
+    if special == "out":
+        weights = weights / weights.sum(-1, keepdims=True)
+    for head in range(2):
+        order = np.argsort(weights[head].ravel())
+        assert (np.diff(seen[head].ravel()[order]) >= -3).all()
+
+
+def test_heads_by_how_much_one_word_looks_at_another(page_of, found):
+    page = page_of(found, words="view=overview token=2")
+    line = found.queries.words
+    asker, asked = page.get_by_label("The word that looks"), page.get_by_label("The word that is looked at")
+    assert asker.locator("option:checked").inner_text() == found.queries.text[slice(*line[2].span)]
+    asked.select_option("5")
+    weights = np.array([[found.weights(layer, head)[2, 5] for head in range(H)] for layer in range(L)]).ravel()
+    wanted = places(np.argsort(-weights, kind="stable"))
+    (layer, head), most = wanted[0], percent(weights.max())
+    expect(heads(page).first.locator("span").first).to_have_text(f"L{layer}H{head} · {most}")
+    assert shown(page) == wanted
+    assert "order=pair" in page.url
+    words = [found.queries.text[slice(*line[at].span)] for at in (2, 5)]
+    heads(page).first.hover()
+    expect(page.locator(".head-tip p").nth(1)).to_have_text(f"“{words[0]}” looks at “{words[1]}”: {most}")
+    rows = numbers(page)
+    np.testing.assert_allclose([float(row["pair"]) for row in rows], np.sort(weights)[::-1], rtol=1e-4)
+    page.get_by_label("Special tokens", exact=True).select_option("out")
+    shares = np.array([[weight(found, layer, head) for head in range(H)] for layer in range(L)]).ravel()
+    expect(heads(page).first.locator("span").first).to_contain_text(percent(shares.max()))
+    asked.select_option("")
+    expect(page.get_by_role("rowheader")).to_have_count(L)
+
+
+def weight(found, layer, head):
+    """The share of the words alone that the third token gives to the sixth."""
+    row = found.weights(layer, head)[2]
+    return row[5] / row[1:-1].sum()
+
+
+def darkness(page, rows, columns=None):
+    """How dark the middle of each dot of each picture is, (heads, rows, columns)."""
+    return 765 - np.array(colours(page, rows, columns)).sum(axis=-1)

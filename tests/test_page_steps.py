@@ -27,13 +27,13 @@ def walk(page_of):
 
     def opened(traces, words="", **options):
         page = page_of(traces, words=f"view=steps layer=0 head=0 {words}".strip(), **options)
-        page.locator(".scores").wait_for()
+        page.locator(".scores").first.wait_for()
         return page
 
     return opened
 
 
-def expected(trace, token, *, layer=0, head=0, allowed=None, ahead=True, scaled=True, removed=()):
+def expected(trace, token, *, layer=0, head=0, allowed=None, ahead=True, scaled=True, removed=(), padded=0):
     """The reference's steps of one token of a head, with what is changed: q·k, scaled, masked, weights, output."""
     part = trace.layer(layer)
     group = head // (trace.model.heads // trace.model.key_heads)
@@ -42,6 +42,7 @@ def expected(trace, token, *, layer=0, head=0, allowed=None, ahead=True, scaled=
     if not ahead:
         seen &= np.tri(N, M, dtype=bool)
     seen[:, list(removed)] = False
+    seen[:, M - padded :] = False
     v = np.zeros((M, 1)) if part.v is None else part.v[group]
     scale = part.scale if scaled else 1.0
     found = reference.steps(part.q[head], part.k[group], v, mask=Dense(seen), scale=scale)
@@ -64,8 +65,9 @@ def values(page, selector):
 
 
 def table(page):
-    """The table of steps 4 to 7: a row for each key."""
-    return values(page, ".scores tbody tr[data-key]").reshape(-1, 5)
+    """The tables of steps 3 and 4: a row for each key."""
+    scaled = values(page, ".of-scaled tbody tr[data-key]").reshape(-1, 3)
+    return np.hstack([scaled, values(page, ".of-softmax tbody tr[data-key]").reshape(-1, 2)])
 
 
 def opened(page, name):
@@ -92,7 +94,7 @@ def agree(page, want, keys=None):
     columns = np.stack([want[name] for name in steps], axis=1)
     np.testing.assert_allclose(table(page), columns if keys is None else columns[keys], **WITHIN)
     np.testing.assert_allclose(
-        values(page, ".scores tfoot"), [want["exponential"].sum(), want["weight"].sum()], **WITHIN
+        values(page, ".of-softmax tfoot"), [want["exponential"].sum(), want["weight"].sum()], **WITHIN
     )
     names, rows = numbers(page)
     for name in ("score", "scaled", "exponential", "weight"):
@@ -156,26 +158,18 @@ def test_vectors_products_and_running_sums_are_as_they_are(walk):
 def test_shapes_are_said(walk):
     page = walk(pages.trace(TEXT, head_dim=8, value_dim=6), words="token=2")
     assert page.locator(".shape").all_inner_texts() == [
+        "",  # without the model's matrices
+        "1 × 8 · 8 × 7 → 1 × 7",
         "q: 1 × 8",
         "K: 7 × 8",
         "1 × 8 → 1",
         "1 × 7",
+        "1 × 7",
         "V: 7 × 6 → 1 × 6",
-    ]
-    assert page.locator(".formula .size").all_inner_texts() == [
         "",
-        "1 × 8",
-        "",
-        "8 × 7",
-        "",
-        "",
-        "",
-        "7 × 6",
-        "",
-        "1 × 6",
     ]
     assert "÷ √8" in page.locator(".formula").inner_text()
-    assert "√8 = 2.828" in page.locator(".scores thead").inner_text()
+    assert "√8 = 2.828" in page.locator(".of-scaled thead").inner_text()
 
 
 def test_a_scale_of_ones_own_is_said(walk):
@@ -194,7 +188,9 @@ def test_a_scale_of_ones_own_is_said(walk):
         ("ahead=no", {"ahead": False}),
         ("scaled=no", {"scaled": False}),
         ("removed=1", {"removed": [1]}),
+        ("padded=3", {"padded": 3}),
         ("ahead=no scaled=no removed=0,2", {"ahead": False, "scaled": False, "removed": [0, 2]}),
+        ("padded=2 scaled=no", {"padded": 2, "scaled": False}),
     ],
 )
 def test_each_change_is_the_references(walk, words, changes):
@@ -207,21 +203,22 @@ def test_toggles_recompute_at_once_and_there_is_a_way_back(walk):
     trace = pages.trace(TEXT)
     page = walk(trace, words="token=3")
     before = table(page)
-    page.get_by_label("looking ahead is forbidden").check()
+    page.locator(".what-if summary").click()
+    page.get_by_label("the future were hidden").check()
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 3, ahead=False)["weight"], **WITHIN)
-    page.get_by_label("scores aren't divided by √8").check()
+    page.get_by_label("scores not divided by √8").check()
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 3, ahead=False, scaled=False)["weight"], **WITHIN)
     page.get_by_label("flies takes part").uncheck()
     changed = expected(trace, 3, ahead=False, scaled=False, removed=[2])["weight"]
     np.testing.assert_allclose(table(page)[:, 4], changed, **WITHIN)
     assert page.locator(".scores .ghost").count() == 7
-    was = page.locator(".scores tr[data-key='2'] .weights small").inner_text()
+    was = page.locator(".of-softmax tr[data-key='2'] .weights small").inner_text()
     assert was == f"{100 * before[2, 4]:.0f}% → 0%"
-    assert "taken out" in page.locator(".scores tr[data-key='2']").inner_text()
-    assert "it is ahead" in page.locator(".scores tr[data-key='5']").inner_text()
+    assert "taken out" in page.locator(".of-scaled tr[data-key='2']").inner_text()
+    assert "it is ahead" in page.locator(".of-scaled tr[data-key='5']").inner_text()
     assert "ahead=no" in page.url
     assert "removed=2" in page.url
-    page.get_by_role("button", name="Back to how it was").click()
+    page.locator("[data-focus=back]").click()
     np.testing.assert_array_equal(table(page), before)
     assert page.locator(".scores .ghost").count() == 0
 
@@ -231,7 +228,7 @@ def test_the_new_vector_says_how_far_it_moved(walk):
     page = walk(trace, words="token=3 removed=2")
     now, before = expected(trace, 3, removed=[2])["output"], expected(trace, 3)["output"]
     lengths = [np.linalg.norm(now), np.linalg.norm(now - before), np.linalg.norm(before)]
-    np.testing.assert_allclose(values(page, "[data-step='8'] .sum"), lengths, **WITHIN)
+    np.testing.assert_allclose(values(page, "[data-step='5'] .sum"), lengths, **WITHIN)
     np.testing.assert_allclose(opened(page, "output"), np.stack([now, before], axis=1), **WITHIN)
 
 
@@ -244,7 +241,7 @@ def test_a_query_with_nothing_to_look_at_gives_zeros_and_says_so(walk, words):
     np.testing.assert_array_equal(table(page)[:, 2], np.full(7, -np.inf))
     assert not opened(page, "output")[:, 0].any()
     assert "Nothing is left for like to look at" in page.locator("[data-step='4'] .missing").inner_text()
-    assert "8 zeros" in page.locator("[data-step='8'] .sum").inner_text()
+    assert "8 zeros" in page.locator("[data-step='5'] .sum").inner_text()
     assert "NaN" not in page.locator(".steps").inner_text()
     names, rows = numbers(page)
     assert not any(row[names.index("weight")] for row in rows["key"])
@@ -296,18 +293,18 @@ def test_shared_keys_are_said(walk):
     assert remarks[0] == "H3 to H5 share their keys and values: key head 1 of 0 to 1."
     assert "rotary" in remarks[1]
     agree(page, expected(trace, 3, layer=1, head=4, allowed=np.tri(7, dtype=bool)))
-    assert page.get_by_label("looking ahead is forbidden").count() == 0
+    assert page.get_by_label("the future were hidden").count() == 0
 
 
 def test_cross_attention_has_a_line_of_queries_and_one_of_keys(walk):
     trace = pages.trace("le temps passe", "time flies like an arrow", special=False)
     page = walk(trace, words="head=1 token=1 removed=4")
     agree(page, expected(trace, 1, head=1, removed=[4]))
-    assert page.locator("[data-step='2'] [role=radio]").all_inner_texts() == [
-        f"{at}\n{word}" for at, word in enumerate(TEXT.split(), 1)
+    assert page.locator("[data-block=keys] [role=radio]").all_inner_texts() == [
+        f"{at}\n{word}" for at, word in enumerate(TEXT.split())
     ]
     assert "3 queries of one line look at 5 keys of the other" in page.locator(".remark").inner_text()
-    assert page.get_by_label("looking ahead is forbidden").count() == 0
+    assert page.get_by_label("the future were hidden").count() == 0
     assert "K: 5 × 8" in page.locator(".steps").inner_text()
 
 
@@ -315,7 +312,7 @@ def test_a_key_that_is_pinned_in_cross_attention_is_the_key_that_is_chosen(walk)
     trace = pages.trace("le temps passe", "time flies like an arrow", special=False)
     page = walk(trace, words="head=1 token=3 toward=to")
     assert page.locator(".steps h2 .word").inner_text() == "le"
-    assert page.locator("[data-step='2'] [aria-checked=true]").inner_text() == "4\nan"
+    assert page.locator("[data-block=keys] [aria-checked=true]").inner_text() == "3\nan"
 
 
 def test_a_text_of_one_token(walk):
@@ -329,8 +326,10 @@ def test_values_that_do_not_travel_are_missed_in_words(walk):
     trace = pages.trace(TEXT, value_dim=None)
     page = walk(trace, words="token=2")
     agree(page, expected(trace, 2))
-    assert "values=True" in page.locator("[data-step='8'] .missing").inner_text()
-    assert page.locator("[data-step='8'] .strip").count() == 0
+    said = page.locator("[data-step='5'] .missing").inner_text()
+    assert "eyeline view has them" in said
+    assert "page.save(…, values=True)" in said
+    assert page.locator("[data-step='5'] .strip").count() == 0
 
 
 def test_of_many_keys_those_with_most_weight_are_shown_and_all_are_given_away(walk):
@@ -340,8 +339,8 @@ def test_of_many_keys_those_with_most_weight_are_shown_and_all_are_given_away(wa
     keys = sorted({*np.argsort(-want["weight"], kind="stable")[:24].tolist(), 149, 19})
     agree(page, want, keys)
     rest = 1 - want["weight"][keys].sum()
-    np.testing.assert_allclose(values(page, ".scores .rest"), [rest], **WITHIN)
-    assert f"and {302 - len(keys)} more keys" in page.locator("[data-step='2'] .more").inner_text()
+    np.testing.assert_allclose(values(page, ".of-softmax .rest"), [rest], **WITHIN)
+    assert f"and {302 - len(keys)} more keys" in page.locator("[data-block=keys] .more").inner_text()
     assert page.evaluate("document.querySelectorAll('*').length") < 2500
 
 
@@ -352,22 +351,22 @@ def test_a_coordinate_that_is_pointed_at_is_read_in_all_strips(walk):
     trace = pages.trace(TEXT)
     part = trace.layer(0)
     page = walk(trace, words="token=2 coordinate=0")
-    strip = page.locator("[data-step='2'] .strip").nth(4)
+    strip = page.locator("[data-block=keys] .strip").nth(4)
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 5.5 / D, "y": box["height"] / 2})
-    np.testing.assert_allclose(values(page, "[data-step='1'] .at"), [part.q[0, 2, 5]], **WITHIN)
-    np.testing.assert_allclose(values(page, "[data-step='2'] .at"), part.k[0, :, 5], **WITHIN)
+    np.testing.assert_allclose(values(page, "[data-block=query] .at"), [part.q[0, 2, 5]], **WITHIN)
+    np.testing.assert_allclose(values(page, "[data-block=keys] .at"), part.k[0, :, 5], **WITHIN)
     product = float(part.q[0, 2, 5]) * part.k[0, 4, 5]
     sums = np.cumsum(part.q[0, 2].astype(float) * part.k[0, 4])
     want = [part.q[0, 2, 5], part.k[0, 4, 5], product, sums[5]]  # of the key that is pointed at
-    np.testing.assert_allclose(values(page, "[data-step='3'] .at"), want, **WITHIN)
-    assert page.locator("[data-step='3'] .which").inner_text() == "at 5"
+    np.testing.assert_allclose(values(page, "[data-block=products] .at"), want, **WITHIN)
+    assert page.locator("[data-block=products] .which").inner_text() == "at 5"
     marks = page.eval_on_selector_all(
         "[data-space=match] .mark", "all => all.map((one) => one.getBoundingClientRect().left)"
     )
     assert max(marks) - min(marks) < 1
     page.mouse.move(0, 0)
-    np.testing.assert_allclose(values(page, "[data-step='1'] .at"), [part.q[0, 2, 0]], **WITHIN)
+    np.testing.assert_allclose(values(page, "[data-block=query] .at"), [part.q[0, 2, 0]], **WITHIN)
 
 
 def test_arrow_keys_read_coordinates_and_say_them(walk):
@@ -385,7 +384,7 @@ def test_arrow_keys_read_coordinates_and_say_them(walk):
         ("Home", 0),
     ]:
         page.keyboard.press(key)
-        np.testing.assert_allclose(values(page, "[data-step='1'] .at"), [part.q[0, 2, at]], **WITHIN)
+        np.testing.assert_allclose(values(page, "[data-block=query] .at"), [part.q[0, 2, at]], **WITHIN)
         assert slider.get_attribute("aria-valuenow") == str(at)
         assert slider.get_attribute("aria-valuetext").startswith(f"coordinate {at}: ")
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "query of flies"
@@ -403,10 +402,10 @@ def test_keys_are_chosen_and_taken_out_with_the_keyboard(walk):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert "key=3" in page.url
-    np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), expected(trace, 2)["score"][3:4], **WITHIN)
+    np.testing.assert_allclose(values(page, "[data-block=products] .sum"), expected(trace, 2)["score"][3:4], **WITHIN)
     page.keyboard.press("Delete")
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 2, removed=[3])["weight"], **WITHIN)
-    assert page.evaluate("document.activeElement.innerText") == "4\nlike"
+    assert page.evaluate("document.activeElement.innerText") == "3\nlike"
     page.keyboard.press("Delete")
     np.testing.assert_allclose(table(page)[:, 4], expected(trace, 2)["weight"], **WITHIN)
 
@@ -426,11 +425,11 @@ def test_a_key_that_is_pointed_at_shows_its_products(walk):
     trace = pages.trace(TEXT)
     page = walk(trace, words="token=2 key=1")
     scores = expected(trace, 2)["score"]
-    page.locator(".scores tr[data-key='5'] th").hover()
-    np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), scores[5:6], **WITHIN)
+    page.locator(".of-scaled tr[data-key='5'] th").hover()
+    np.testing.assert_allclose(values(page, "[data-block=products] .sum"), scores[5:6], **WITHIN)
     page.mouse.move(0, 0)
-    np.testing.assert_allclose(values(page, "[data-step='3'] .sum"), scores[1:2], **WITHIN)
-    page.locator(".scores tr[data-key='6'] th").click()
+    np.testing.assert_allclose(values(page, "[data-block=products] .sum"), scores[1:2], **WITHIN)
+    page.locator(".of-softmax tr[data-key='6'] th").click()
     assert "key=6" in page.url
 
 
@@ -438,16 +437,16 @@ def test_the_state_comes_back_from_its_words(walk):
     trace = pages.trace(TEXT)
     page = walk(trace, words="token=2 key=4 coordinate=2 passed=1 removed=1 ahead=no")
     agree(page, expected(trace, 2, ahead=False, removed=[1]))
-    assert page.locator("[data-step='2'] [aria-checked=true]").inner_text() == "5\nan"
-    assert page.locator("[data-step='2'] .which").inner_text() == "at 2"
-    assert page.locator("[data-step='8'] .which").inner_text() == "at 1"
+    assert page.locator("[data-block=keys] [aria-checked=true]").inner_text() == "4\nan"
+    assert page.locator("[data-block=keys] .which").inner_text() == "at 2"
+    assert page.locator("[data-step='5'] .which").inner_text() == "at 1"
 
 
 def test_another_text_begins_anew(walk):
     page = walk(Page([pages.trace(TEXT), pages.trace("fruit flies")]), words="token=2 key=4 removed=4")
     page.locator(".controls").get_by_label("Text").select_option(index=1)
     expect(page.locator(".steps h2 .word")).to_have_text("fruit")
-    assert page.locator("[data-step='2'] input:not(:checked)").count() == 0
+    assert page.locator("[data-block=keys] input:not(:checked)").count() == 0
 
 
 # How it is drawn
@@ -469,5 +468,5 @@ def test_a_picture_of_it_is_svg_with_its_words_and_numbers(walk):
 def test_nothing_is_wider_than_the_page(walk, width, dark):
     trace = pages.trace(pages.words(40) + " " + "w" * 200, head_dim=64, value_dim=64)
     page = walk(trace, words="removed=1,2", width=width, dark=dark)
-    page.locator(".scores").wait_for()
+    page.locator(".scores").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

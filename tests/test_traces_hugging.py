@@ -218,5 +218,5 @@ def test_a_view_of_texts_says_how_such_models_are_recorded():
 
 
 def test_our_own_models_take_no_tokenizer():
-    with pytest.raises(TraceError, match="tokenizer and target must be left out"):
+    with pytest.raises(TraceError, match="tokenizer must be left out"):
         record("time flies", tokenizer=object())

@@ -19,7 +19,7 @@ from tiny import save_decoder
 
 from eyeline import serving
 from eyeline.answers import QuestionError
-from eyeline.cli import view as command
+from eyeline.cli import browser as command
 from eyeline.serving import source_of
 from eyeline.serving.source import EXAMPLE, LARGEST
 from eyeline.traces import record
@@ -194,15 +194,17 @@ def test_a_text(shown):
     assert [trace["queries"]["text"] for trace in header["traces"]] == [FLIES]
     assert header["state"] == {"view": "sentence", "trace": 0, "layer": 2, "head": 4, "token": 7}
     assert header["traces"][0]["queries"]["pieces"][7] == "fruit"
-    assert header["can"]["models"] == ["minilm", "smollm2"]
+    assert header["can"]["models"] == ["minilm", "smollm2", "dates"]
 
 
-def test_nothing_is_an_example(shown):
+def test_nothing_is_an_example_with_the_lesson_beside_it(shown):
     code, _, _, session = shown()
     assert code == 0
     header = session.header()
     assert header["title"] == EXAMPLE
-    assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
+    opens = {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 2, "stop": None}
+    assert header["state"] == opens
+    assert header["lesson"] == {"flies": 0, "fruit": 1, "encoder": 2, "decoder": 3, "cross": 4}
 
 
 def test_a_mask_is_run_beside_what_was_trained(shown):
@@ -256,12 +258,12 @@ def test_a_models_folder(shown, model, tmp_path, monkeypatch):
     _, _, _, session = shown(model)
     assert session.header()["title"] == EXAMPLE
     assert session.header()["traces"][0]["model"]["name"] == model
-    assert session.models == (model, "minilm", "smollm2")
+    assert session.models == (model, "minilm", "smollm2", "dates")
     # One that lies here under the name of a known model is meant itself.
     (tmp_path / "minilm").symlink_to(model)
     monkeypatch.chdir(tmp_path)
     _, _, _, session = shown("minilm")
-    assert session.models == (os.path.join(".", "minilm"), "minilm", "smollm2")
+    assert session.models == (os.path.join(".", "minilm"), "minilm", "smollm2", "dates")
     assert session.header()["traces"][0]["model"]["layers"] == 3
     code, _, err, _ = shown("minilm", "--model", "smollm2")
     assert (code, "can't go together" in err) == (2, True)
@@ -397,3 +399,12 @@ def test_a_browser_for_terminals_is_left_alone(monkeypatch, tmp_path):
         monkeypatch, lambda: webbrowser.GenericBrowser([sys.executable, "-c", f"open({str(tmp_path / 'x')!r}, 'w')"])
     )
     assert not (tmp_path / "x").exists()
+
+
+def test_an_encoder_decoder_has_three_parts_and_opens_on_cross_attention(shown):
+    _, _, _, session = shown("3rd of March, 2021", "--model", "dates")
+    header = session.header()
+    assert [trace["name"] for trace in header["traces"]] == ["encoder", "decoder", "cross"]
+    assert header["state"]["trace"] == 2
+    code, _, err, _ = shown("3rd of March, 2021", "--model", "dates", "--mask", "causal")
+    assert (code, "mask and scale must be left out with an encoder-decoder, got causal" in err) == (2, True)

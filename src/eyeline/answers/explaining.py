@@ -144,11 +144,13 @@ def explain(
         if wanted is not None:
             raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
         changes = {"mask": asked_mask, "scale": scale}
-        for change in (change for change, value in changes.items() if value is not None):
+        for one, value in ((one, value) for one, value in changes.items() if value is not None):
             raise QuestionError(
-                f"{change} must be left out with all parts of an encoder-decoder, got one",
-                'kind="encoder" takes it',
-                "--kind encoder takes it",
+                worded(
+                    "{name} must be left out with all parts of an encoder-decoder, got {value}", name=one, value=value
+                ),
+                worded('kind="encoder" takes it'),
+                worded("--kind encoder takes it"),
             )
         parts = recorded_parts(runs_on, text, keep_of(keep, Keep(vectors="all", changed_scores=True)), layer_done)
 

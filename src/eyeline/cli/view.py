@@ -54,6 +54,8 @@ def view(
     named = source.model or model or "minilm"
 
     def made() -> Session:
+        if text is None and model is None and mask is None:
+            return _with_lesson(layer, head, token, nth)
         ready: dict[str, TextModel] = {}
         traces = _first(source, named, mask is not None, ready)
         # The last trace is the one with the mask, if a mask was requested.
@@ -61,6 +63,19 @@ def view(
         return Session(Page(traces, state), list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
 
     serve_page(made, port, no_browser)
+
+
+def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: int | None) -> Session:
+    """The session that opens with an example, and has the lesson beside it."""
+    from eyeline.models import load
+    from eyeline.models.catalogue import CATALOGUE
+    from eyeline.serving import Session
+    from eyeline.views.page.lesson_page import lesson
+
+    model = load("minilm", progress=progress)
+    page = lesson(model=model, progress=progress)
+    page.state |= {"stop": None, **_state(page.traces[0], layer, head, token, nth), **chosen_language()}
+    return Session(page, list(CATALOGUE), (), {"minilm": model})
 
 
 def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
@@ -94,6 +109,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     from eyeline.serving import PROJECTED
     from eyeline.traces import Keep, record_text
     from eyeline.traces.keep import short
+    from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
     from eyeline.traces.parts import records_parts
 
     if model not in ready:
@@ -104,7 +120,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
     if records_parts(runs_on):
         if causal:
-            raise QuestionError("--mask must be left out with an encoder-decoder, got causal; its decoder is so anyway")
+            raise QuestionError(only_decoder_is_causal("causal"))
         return runs_on.record_parts(text, keep).traces
     masks: list[Literal["causal"] | None] = [None, "causal"]
     with layers_shown() as layer_done:

@@ -17,6 +17,7 @@ from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
 from eyeline.traces.keep import short
+from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
 from eyeline.traces.parts import records_parts
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
@@ -108,7 +109,7 @@ class Session:
         keep = Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED)
         if records_parts(model):
             if request.mask is not None or request.scale is not None:
-                raise QuestionError("mask must be left out with an encoder-decoder, got a change")
+                raise QuestionError(only_decoder_is_causal(request.scale if request.mask is None else request.mask))
             return model.record_parts(text, keep, cancelled=job.cancelled, layer_done=job.layer_done).traces
         return [
             record_text(

@@ -36,6 +36,10 @@ class Measures:
     pictures: Array
     most: Array
 
+    def stored(self) -> dict[str, Array]:
+        """The arrays in a trace's file, by name."""
+        return {f"measures.{name}": array for name, array in vars(self).items() if array is not None}
+
 
 def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
     """The readouts that a layer's measures need."""

@@ -226,6 +226,14 @@ class OwnEncoderDecoder:
         )
 
 
+def only_decoder_is_causal(value: object) -> str:
+    """The error of a mask or a scale that is given to all parts at once."""
+    return worded(
+        "mask and scale must be left out with an encoder-decoder, got {value}; its decoder never looks ahead anyway",
+        value=value,
+    )
+
+
 def _ranges(letters: Sequence[str]) -> str:
     """Letters in order, with those in a row as a range.
 

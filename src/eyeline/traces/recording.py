@@ -13,7 +13,7 @@ from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep, keep_of
 from eyeline.traces.model_choice import text_model
-from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
+from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder, only_decoder_is_causal
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
 
@@ -58,11 +58,25 @@ def record(
 ) -> list[Trace]: ...
 
 
+@overload
+def record(
+    text: Any,
+    *,
+    model: TorchModel,
+    processor: Any,
+    values: bool = ...,
+    keep: Sequence[str] = ...,
+    cancelled: Callable[[], bool] | None = ...,
+    progress: Callable[[str], None] | None = ...,
+) -> list[Trace]: ...
+
+
 def record(
     text: Any,
     *,
     model: Any = "minilm",
     tokenizer: Any = None,
+    processor: Any = None,
     target: str | None = None,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
@@ -75,10 +89,13 @@ def record(
 
     Args:
         text: one or more words, with at most as many tokens as the model has positions; with a model of transformers,
-            also a dict of its inputs, for one text, sound or picture.
+            also a dict of its inputs, for one text, sound or picture; with `processor`, a picture: a path, a picture of
+            Pillow's, or a uint8 array of (height, width, 3).
         model: a name from the catalogue, a folder, or a loaded model; or a model of transformers 5, in evaluation mode.
             A folder whose family Eyeline doesn't implement in NumPy runs through transformers, if that is installed.
         tokenizer: the tokenizer of a model of transformers.
+        processor: the image processor of a vision model of transformers, whose tokens are the patches of a picture:
+            the trace then keeps the picture as the model saw it, at most 512 pixels wide (`Trace.image`).
         target: the answer given to the decoder of an encoder-decoder; the model's own if not given.
         mask: "causal" (no looking ahead) or any mask, in addition to the model's own mask.
         scale: the factor of the scores; as trained if not given.
@@ -112,11 +129,23 @@ def record(
     if hasattr(model, "named_modules"):  # torch's
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+        if processor is not None:
+            if tokenizer is not None or target is not None:
+                raise TraceError("tokenizer and target must be left out with a processor, which is for pictures")
+            from eyeline.traces.transformers_pictures import record_picture
+
+            return [record_picture(text, model, processor, keep_of(keep, wanted), cancelled, progress)]
+        if not isinstance(text, (str, Mapping)):
+            raise TraceError(
+                f"text must be a string, or a dict of the model's inputs, got {type(text).__name__}; of a picture, "
+                "give processor=AutoImageProcessor.from_pretrained(...) too"
+            )
         from eyeline.traces.transformers_traces import record_inputs
 
         return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress)
-    if tokenizer is not None:
-        raise TraceError("tokenizer must be left out with a model that isn't of transformers")
+    if tokenizer is not None or processor is not None:
+        name = "processor" if tokenizer is None else "tokenizer"
+        raise TraceError(f"{name} must be left out with a model that isn't of transformers")
     if not isinstance(text, str):
         raise TraceError(f"text must be a string, got {type(text).__name__}")
     if not text.strip():
@@ -130,7 +159,7 @@ def record(
 
     if isinstance(asked, OwnEncoderDecoder):
         if mask is not None or scale is not None:
-            raise TraceError("mask and scale must be left out with an encoder-decoder, got one of them")
+            raise TraceError(only_decoder_is_causal(mask if scale is None else scale))
         return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done).traces
     if target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")

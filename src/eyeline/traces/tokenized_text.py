@@ -121,6 +121,24 @@ def of_tokens(tokens: Tokens, *, causal: bool, prompt: int | None = None) -> Tok
     )
 
 
+def given_lines(
+    queries: Sequence[str], keys: Sequence[str] | None, N: int, M: int, **names: object
+) -> tuple[TokenizedText, TokenizedText | None]:
+    """Make both lines of a trace of a user's own arrays, checked against their N queries and M keys; `names` are texts
+    that are checked to be such."""
+    lines = of_words(queries), None if keys is None else of_words(keys, "keys")
+    for what, line, array, count in (("queries", lines[0], "q", N), ("keys", lines[1] or lines[0], "k", M)):
+        if len(line) != count:
+            raise TraceError(
+                f"{what} must be {count} words, one for each token of {array}, got {len(line)}"
+                + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
+            )
+    for label, text in names.items():
+        if not isinstance(text, str):
+            raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+    return lines
+
+
 def of_words(words: Sequence[str], name: str = "queries") -> TokenizedText:
     """Make a `TokenizedText` from a user's own words, one token each, joined by spaces.
 

@@ -18,6 +18,7 @@ from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
+from eyeline.traces.image import Image, stored_image
 from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
@@ -28,7 +29,7 @@ from eyeline.traces.safetensors_file import SCHEMA, write_trace
 from eyeline.traces.sizes import SIZES, Sizes
 from eyeline.traces.stored_inputs import stored_inputs
 from eyeline.traces.stored_layers import stored_layers
-from eyeline.traces.tokenized_text import TokenizedText, of_words
+from eyeline.traces.tokenized_text import TokenizedText, given_lines
 from eyeline.words import worded
 
 Array = NDArray[Any]
@@ -48,11 +49,11 @@ class Trace:
         queries: the query tokens.
         keys: the key tokens; None if they are the same as the query tokens.
         layers: one entry per layer of the model.
-        vectors: the vectors of the tokens `vector_tokens` before the first layer and after each, (L + 1, tokens,
-            width), if they were requested.
+        vectors: of the tokens `vector_tokens`, before the first layer and after each, (L + 1, tokens, width), or None.
         vector_tokens: the positions of those tokens.
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
         inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
+        image: the picture whose patches are the tokens; None for a text.
         vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
             comes from a file, or the model's embeddings have another width.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
@@ -71,6 +72,7 @@ class Trace:
     inputs: KeptInputs | None = None
     vocabulary: Vocabulary | None = None
     placing: ModelPositions | None = None
+    image: Image | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -135,17 +137,7 @@ class Trace:
         array([[0.01, 0.99, 0.01]], dtype=float32)
         """
         layers = layers_of(q, k, v, mask, scale)
-        lines = of_words(queries), None if keys is None else of_words(keys, "keys")
-        shapes = {"q": layers[0].q.shape, "k": layers[0].k.shape}
-        for what, line, array in (("queries", lines[0], "q"), ("keys", lines[1] or lines[0], "k")):
-            if len(line) != shapes[array][1]:
-                raise TraceError(
-                    f"{what} must be {shapes[array][1]} words, one for each token of {array}, got {len(line)}"
-                    + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
-                )
-        for label, text in (("name", name), ("model", model)):
-            if not isinstance(text, str):
-                raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+        lines = given_lines(queries, keys, layers[0].q.shape[1], layers[0].k.shape[1], name=name, model=model)
         return Trace.of_layers(layers, *lines, name=name, model=model)
 
     @staticmethod
@@ -182,9 +174,8 @@ class Trace:
             if keep.read:
                 read.append(layer.observe(keep.read) if measured or found is None else found)
         (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
-        if kind is None:
-            causal = all(arrays.allowed.kind == "causal" for arrays in layers)
-            kind = "cross" if keys is not None else "decoder" if causal else "encoder"
+        causal = all(arrays.allowed.kind == "causal" for arrays in layers)
+        kind = kind or ("cross" if keys is not None else "decoder" if causal else "encoder")
         return Trace(
             name,
             Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions),
@@ -211,11 +202,9 @@ class Trace:
         check_plain(self.layers, self.model.name, worded("saved"))
         arrays, layers = stored_layers(self.layers)
         inputs, kept = stored_inputs(self.inputs)
-        arrays |= inputs | {
-            f"measures.{name}": array for name, array in vars(self.measures).items() if array is not None
-        }
-        if self.vectors is not None:
-            arrays["vectors"] = self.vectors
+        picture, patches = stored_image(self.image)
+        vectors = {} if self.vectors is None else {"vectors": self.vectors}
+        arrays |= inputs | picture | vectors | self.measures.stored()
         about = {
             "schema": SCHEMA,
             "name": self.name,
@@ -225,6 +214,7 @@ class Trace:
             "keys": None if self.keys is None else self.keys.stored(),
             "layers": layers,
             "inputs": kept,
+            "image": patches,
             "vector_tokens": list(self.vector_tokens),
         }
         write_trace(Path(path), arrays, about)

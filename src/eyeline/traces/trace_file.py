@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from eyeline.traces.image import opened_image
 from eyeline.traces.measures import PICTURE, Measures
 from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
 from eyeline.traces.settings import StoredSettings
@@ -64,7 +65,17 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         inputs = opened_inputs(tensors, about.object("inputs"), (L, H), (N, M), (D, E))
     places, vectors = _vectors(tensors, about, L, N)
     return Trace(
-        about.text("name"), sizes, kind, queries, keys, tuple(layers), measures, vectors, places, inputs=inputs
+        about.text("name"),
+        sizes,
+        kind,
+        queries,
+        keys,
+        tuple(layers),
+        measures,
+        vectors,
+        places,
+        inputs=inputs,
+        image=opened_image(tensors, about, N) if keys is None else None,
     )
 
 

@@ -25,6 +25,7 @@ from eyeline.views.page.contexts import contexts
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.kept_projections import entries, kept_projections
+from eyeline.views.page.requests import image
 from eyeline.views.page.requests.positions import stored_positions
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *projected, *contexts(page.traces)]:
+    for request in [*page.stored, *image.stored(page.traces), *projected, *contexts(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     module = _module()
     first = [

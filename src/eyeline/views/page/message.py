@@ -145,6 +145,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
         "positions": positions.entry(trace),
+        "image": None if trace.image is None else trace.image.entry,
     }
 
 

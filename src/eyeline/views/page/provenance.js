@@ -46,11 +46,9 @@ export const placeSaid = (page, [at, layer, head]) => {
   return typeof head === "number" ? `L${layer}H${head}` : `L${layer}, ${page.say(`head.${head}`, lasts)}`;
 };
 
-/** The text of a trace; in cross-attention, both. @type {(page: Page, trace: Trace) => string} */
-export const textSaid = (page, trace) => {
-  const text = page.called(trace, Infinity);
-  return trace.crossing ? `${text} → ${trace.keys.text}` : text;
-};
+/** The text of a trace, and the change of its run; in cross-attention both texts. @type {(page: Page, trace: Trace) => string} */
+export const textSaid = (page, trace) =>
+  trace.crossing ? `${trace.queries.text} → ${trace.keys.text}` : page.called(trace, Infinity);
 
 /** The places that a view shows, where it doesn't say so itself. @type {(page: Page) => ShownPlace[]} */
 export const usualPlaces = ({ state, trace, traces }) => {
@@ -97,6 +95,7 @@ export const provenanceParts = (page, places) => {
   const [first] = places;
   const layer = first?.[1] ?? 0;
   return [
+    first ? "" : page.say(`view.${page.state.view}`),
     ...places.flatMap((place) => {
       const trace = page.traces[place[0]];
       return [textSaid(page, trace), trace.model.name, placeSaid(page, place)];

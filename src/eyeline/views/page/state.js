@@ -2,6 +2,7 @@
 
 import { isLength } from "./cost/formula.js";
 import { parsed } from "./toy/example.js";
+import { KINDS } from "./weights/kinds.js";
 
 /** @type {Readonly<State>} Numbers that name something, such as a layer or a token, count from 0. */
 const DEFAULTS = Object.freeze({
@@ -14,7 +15,9 @@ const DEFAULTS = Object.freeze({
   token: null, // the pinned token
   toward: "from", // "from" it: whom it looks at; "to" it: who looks at it
   links: 5, // the number of links drawn, the strongest; or "all"
-  order: "place", // of the overview: "place", "entropy", "distance", "aside"
+  order: "place", // of the overview: "place", "entropy", "distance", "aside", "pair" (token and key)
+  kind: null, // of the overview: the kind of heads that doesn't fade; null for all
+  thumbnails: "own", // of the overview: whether each picture has its "own" scale, or all have one, "shared"
   scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
   clipped: null, // keys whose columns don't count for the matrix's scale; null for the heavy ones
   box: null, // the visible part of the matrix, [top, left, bottom, right] in units; null for all
@@ -94,7 +97,9 @@ const READ = {
   token: index,
   toward: oneOf("from", "to"),
   links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
-  order: oneOf("place", "entropy", "distance", "aside"),
+  order: oneOf("place", "entropy", "distance", "aside", "pair"),
+  kind: oneOf(...KINDS),
+  thumbnails: oneOf("own", "shared"),
   scale: oneOf("auto", "linear", "log", "rank"),
   clipped: numbers,
   box: boxed,

@@ -11,7 +11,7 @@ const NAMED = 12;
 const opened = (page) => {
   const { state, trace, fresh, header } = page;
   const { opening } = header;
-  if (!opening || !trace || !["sentence", "steps", "matrix"].includes(state.view)) return null;
+  if (!opening || !trace || state.stop !== null || !["sentence", "steps", "matrix"].includes(state.view)) return null;
   const here = state.trace === fresh.trace && state.layer === opening.layer && state.head === opening.head;
   if (!here || changesSaid(page).length) return null;
   const query = named(trace.queries.unitOf(opening.token, "words").text);

@@ -1,16 +1,26 @@
 // One sentence that says what one sees in a matrix.
 
-import { percent } from "../drawing/labels.js";
+import { isolated, percent } from "../drawing/labels.js";
 import { kindsOf } from "../weights/kinds.js";
 
 /**
- * What a head's label says of its matrix; without one, or with a changed mask, how a matrix is read.
- * @type {(page: Page) => string}
+ * What the pinned word looks at most; else what the head's label says of its matrix; else the heaviest column; else how
+ * a matrix is read.
+ * @type {(matrix: Matrix, recorded: boolean) => string}
  */
-export const findingOf = (page) => {
-  const { layer, head, ahead, padded, scaled, removed } = page.state;
-  const recorded = ahead && !padded && scaled && !removed.length;
-  const [[name, value] = ["mixed", null]] = recorded ? kindsOf(page.trace, layer, head) : [];
+export const findingOf = ({ page, cells, lines, sinks }, recorded) => {
+  const [pinned] = lines?.rows.pinned ?? [];
+  if (cells && lines && pinned !== undefined) {
+    const row = cells.row(pinned);
+    const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0);
+    const [query, key] = [isolated(lines.rows.labels[pinned]), isolated(lines.columns.labels[most])];
+    if (row[most] > 0) return page.say("matrix.finding.pinned", { query, key, share: percent(row[most]) });
+  }
+  const [[name, value] = ["mixed", null]] = recorded ? kindsOf(page.trace, page.state.layer, page.state.head) : [];
   if (name !== "mixed") return page.say(`matrix.finding.${name}`, { share: percent(value ?? 0) });
+  if (lines && sinks.length) {
+    const [{ column, share }] = sinks;
+    return page.say("matrix.finding.heavy", { key: isolated(lines.columns.labels[column]), share: percent(share) });
+  }
   return page.say(`matrix.finding.${page.dark ? "dark" : "light"}`);
 };

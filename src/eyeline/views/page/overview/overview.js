@@ -1,30 +1,25 @@
 // The overview: a small picture of every head of every layer, in the chosen order.
 
-import { ramp } from "../drawing/colour.js";
-import { button, choice, contextOf, element, targetOf } from "../drawing/dom.js";
-import { figure, percent } from "../drawing/labels.js";
+import { button, choice, contextOf, element } from "../drawing/dom.js";
+import { isolated, labelled, percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
+import { countedKinds, kindsOf } from "../weights/kinds.js";
+import { gridRows, headAt, listenForSteps } from "./grid.js";
+import { badge, caption, doing, findingOf, measuresOf, measuring } from "./head_words.js";
+import { fillKindFilter } from "./kind_filter.js";
+import { legendParts } from "./legend.js";
+import { pairLists, pairNumbers, pairOf } from "./pair_order.js";
+import { Thumbnails, cellIsPair } from "./thumbnails.js";
 
 const HEADS = 1024; // heads drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
+const FADED = 0.14; // the opacity of the pictures of other kinds
+const WIDEST = { few: 132, many: 112 }; // pixels of a picture, where layers are few or many
+const APART = 6; // pixels between a picture and its tooltip
 /** @type {Order[]} */
-const ORDERS = ["place", "entropy", "distance", "aside"];
-const WIDEST = { few: 104, many: 60 }; // pixels of a picture, where layers are few or many
-
-/** @typedef {{ layer: number, head: number }} OneHead */
-
-/**
- * Whether a causal mask hides all of cell (row, column) of a picture of `rows` × `columns`, over N tokens.
- * @type {(row: number, column: number, rows: number, columns: number, N: number) => boolean}
- */
-const ahead = (row, column, rows, columns, N) =>
-  Math.floor((column * N) / columns) > Math.floor(((row + 1) * N) / rows) - 1;
-
-/** A number in few digits; only 0 is shown as 0. @type {(value: number, digits: number) => string} */
-const brief = (value, digits) => {
-  const least = 10 ** -digits;
-  return value > 0 && value < least / 2 ? `<${least}` : figure(value, digits);
-};
+const ORDERS = ["place", "entropy", "distance", "aside", "pair"];
+/** @type {State["thumbnails"][]} */
+const SCALES = ["own", "shared"];
 
 /** The numbers of a colour of the style sheet, "#rrggbb". @type {(text: string) => RGB} */
 const rgb = (text) => {
@@ -36,73 +31,65 @@ const rgb = (text) => {
 export const createOverview = (page) => {
   /** @type {Map<number, Promise<Pictures>>} The pictures of each trace. */
   const fetched = new Map();
-  /** @type {Pictures | null} */
-  let pictures = null;
+  /** @type {{ key: string, thumbnails: Thumbnails } | null} */
+  let current = null;
+  /** @type {{ key: string, numbers: number[][] } | null} What the pair of words has in each head. */
+  let pair = null;
   /** @type {OneHead[]} The drawn heads. */
   let shown = [];
   let drawn = ""; // the key of the drawing
   let from = 0; // the index of the first drawn head in the order
   let resting = 0; // the drawn head that Tab focuses
 
-  const readout = element("p", { class: "readout" });
-  const tools = element("div", { class: "pickers" });
-  const canvas = element("canvas", { "aria-hidden": "true" });
+  const tools = element("div", { class: "overview-tools" });
+  const filter = element("div", { class: "overview-kinds", role: "group" });
+  const legend = element("p", { class: "overview-legend quiet" });
+  const canvas = element("canvas", { class: "painted", "aria-hidden": "true" });
   const grid = element("div", { class: "heads", role: "grid" });
   const board = element("div", { class: "board" }, canvas, grid);
-  const legend = element("p", { class: "quiet basis" });
-  const whole = element("div", { class: "overview" }, tools, readout, board, legend);
+  const tip = element("div", { class: "head-tip", hidden: true, "aria-hidden": "true" });
+  const whole = element("div", { class: "overview" }, filter, legend, board, tip, tools);
 
   /** @type {() => Order[]} */
-  const orders = () => ORDERS.filter((order) => order !== "distance" || page.trace.distance);
+  const orders = () =>
+    ORDERS.filter((order) => (order !== "distance" || page.trace.distance) && (order !== "pair" || pairOf(page)));
   /** @type {() => Order} */
   const order = () => (orders().includes(page.state.order) ? page.state.order : "place");
+  /** Whether a head is of the kind that the state asks for. @type {(one: OneHead) => boolean} */
+  const wanted = ({ layer, head }) => {
+    const { kind } = page.state;
+    return !kind || !page.trace.kinds || kindsOf(page.trace, layer, head).some(([name]) => name === kind);
+  };
 
-  // All heads in the chosen order: by layer, or first those with the least entropy, the largest distance or the most
-  // weight set aside.
+  // All heads in the chosen order: by layer, or first those with the least entropy, the largest distance, the most
+  // weight set aside, or the most weight between the two chosen words.
   const ordered = () => {
     const { trace } = page;
     const all = trace.entropy.flatMap((heads, layer) => heads.map((_, head) => ({ layer, head })));
     const { entropy, distance, aside } = trace;
-    const measure = { place: null, entropy, distance, aside }[order()];
+    const measure = { place: null, entropy, distance, aside, pair: pair?.numbers }[order()];
     if (!measure) return all;
     const sign = order() === "entropy" ? 1 : -1;
     return all.sort((one, other) => sign * (measure[one.layer][one.head] - measure[other.layer][other.head]));
   };
 
-  /** @type {(one: OneHead) => [entropy: number, distance: number | null, aside: number]} */
-  const measured = ({ layer, head }) => {
-    const { entropy, distance, aside } = page.trace;
-    return [entropy[layer][head], distance ? distance[layer][head] : null, aside[layer][head]];
+  /** How much the pair of words has in a head; empty in another order. @type {(one: OneHead) => string} */
+  const paired = ({ layer, head }) => {
+    const words = pairOf(page);
+    if (!words || !pair || order() !== "pair") return "";
+    const [query, key] = [isolated(labelled(words.query)), isolated(labelled(words.key))];
+    return page.say("overview.pair.is", { query, key, share: percent(pair.numbers[layer][head]) });
   };
-
   /** @type {(one: OneHead) => string} */
-  const said = (one) => {
-    const [entropy, distance, aside] = measured(one);
-    const values = {
-      ...one, entropy: brief(entropy, 2), distance: distance === null ? "" : brief(distance, 1), aside: percent(aside),
-    };
-    return page.say(distance === null ? "overview.head.cross" : "overview.head", values);
-  };
-
-  /** @type {(one: OneHead) => string} */
-  const caption = (one) => {
-    const [entropy, distance, aside] = measured(one);
+  const measure = (one) => {
     const by = order();
-    if (by === "place") return brief(entropy, 2);
-    const numbers = { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
-    return `L${one.layer}H${one.head} · ${numbers[by]}`;
+    if (by !== "pair") return caption(page, one, by);
+    return `L${one.layer}H${one.head} · ${percent(pair?.numbers[one.layer][one.head] ?? 0)}`;
   };
-
-  /** @type {(place: OneHead | null) => void} */
-  const told = (place) => {
-    const { layer, head } = page.state;
-    const at = place ?? (typeof head === "number" ? { layer, head } : null);
-    readout.textContent = at ? said(at) : page.say("overview.hint");
-    readout.classList.toggle("quiet", !at);
-  };
+  /** @type {(one: OneHead) => string} */
+  const said = (one) => `${doing(page, one)}. ${measuring(page, one)}.${paired(one) && ` ${paired(one)}.`}`;
 
   const perPage = () => Math.max(Math.floor(HEADS / page.trace.heads), 1) * page.trace.heads;
-
   /** @type {() => HTMLElement[]} */
   const allCells = () => [.../** @type {NodeListOf<HTMLElement>} */ (grid.querySelectorAll(".head"))];
   /** @type {(at: number) => HTMLElement | null} */
@@ -110,45 +97,32 @@ export const createOverview = (page) => {
 
   const cells = () => {
     const { trace, state } = page;
-    const { heads, index } = trace;
     const list = ordered();
     from = Math.min(from, Math.floor((list.length - 1) / perPage()) * perPage());
-    const now = [index, order(), page.language, from].join();
+    const now = [trace.index, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
     if (now !== drawn) {
       const focused = grid.contains(document.activeElement);
       drawn = now;
       shown = list.slice(from, from + perPage());
       const start = typeof state.head === "number" ? state.head : 0;
       resting = Math.max(shown.findIndex(({ layer, head }) => layer === state.layer && head === start), 0);
-      const place = order() === "place";
-      /** @type {(role: string, text: string, label?: string) => HTMLElement} */
-      const title = (role, text, label) => element("span", { role, class: "title", "aria-label": label }, text);
-      const rows = [];
-      if (place) {
-        const tops = Array.from({ length: heads }, (_, head) => title("columnheader", `H${head}`));
-        const corner = title("columnheader", "", page.say("layer"));
-        rows.push(element("div", { role: "row", class: "line" }, corner, ...tops));
-      }
-      for (let at = 0; at < shown.length; at += heads) {
-        const side = place && title("rowheader", `L${shown[at].layer}`);
-        const line = shown.slice(at, at + heads).map((one, beside) => {
-          const attributes = { role: "gridcell", class: "head", "data-at": at + beside, "aria-label": said(one) };
-          return element("button", { type: "button", tabindex: -1, ...attributes }, caption(one));
-        });
-        rows.push(element("div", { role: "row", class: "line" }, side, ...line));
-      }
-      grid.style.setProperty("--heads", String(heads));
+      const placed = order() === "place";
+      grid.style.setProperty("--heads", String(trace.heads));
       grid.style.setProperty("--widest", `${trace.depth > 16 ? WIDEST.many : WIDEST.few}px`);
-      grid.dataset.order = place ? "place" : "sorted";
+      grid.dataset.order = placed ? "place" : "sorted";
       grid.setAttribute("aria-label", page.say("view.overview"));
-      grid.replaceChildren(...rows);
+      grid.replaceChildren(...gridRows(page, shown, placed, (one) => {
+        const kind = badge(page, one);
+        return { label: said(one), measure: placed && kind ? null : measure(one), badge: kind };
+      }));
       if (focused) cellAt(resting)?.focus();
     }
-    const current = shown.findIndex(({ layer, head }) => layer === state.layer && head === state.head);
     for (const cell of allCells()) {
       const at = Number(cell.dataset.at);
+      const { layer, head } = shown[at];
       cell.tabIndex = at === resting ? 0 : -1;
-      if (at === current) cell.setAttribute("aria-current", "true");
+      cell.classList.toggle("faded", !wanted(shown[at]));
+      if (layer === state.layer && head === state.head) cell.setAttribute("aria-current", "true");
       else cell.removeAttribute("aria-current");
     }
     for (const side of grid.querySelectorAll("[role=rowheader]")) {
@@ -156,56 +130,47 @@ export const createOverview = (page) => {
     }
   };
 
-  /** @type {(found: Pictures, one: OneHead, colours: RGB[], hidden: RGB) => ImageData} */
-  const image = (found, one, colours, hidden) => {
-    const [, heads, rows, columns] = found.shape;
-    const first = (one.layer * heads + one.head) * rows * columns;
-    const pixels = new ImageData(columns, rows);
-    const { mask } = page.trace.layers[one.layer];
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const at = row * columns + column;
-        const barred = mask.kind === "causal" && ahead(row, column, rows, columns, page.trace.queries.length);
-        pixels.data.set(barred ? hidden : colours[found.bytes[first + at]], 4 * at);
-        pixels.data[4 * at + 3] = 255;
-      }
-    }
-    return pixels;
-  };
-
   const paint = () => {
-    if (!pictures || !board.isConnected) return;
-    const cellsNow = allCells();
-    const origin = board.getBoundingClientRect();
-    const captioned = cellsNow[0].getBoundingClientRect().width >= CAPTIONED;
+    const all = allCells();
+    if (!current || !board.isConnected || !all.length) return;
+    const { thumbnails } = current;
+    const captioned = all[0].getBoundingClientRect().width >= CAPTIONED;
     grid.dataset.captions = captioned ? "yes" : "no";
-    const by = order();
-    const below = by === "place" ? "entropy" : by;
-    legend.textContent = `${captioned ? `${page.say(`overview.below.${below}`)} ` : ""}${page.say("overview.basis")}`;
+    const below = captioned && (order() !== "place" || !page.trace.kinds);
+    const written = order() === "place" ? "entropy" : order();
+    legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${written}`) : null));
+    const origin = board.getBoundingClientRect(); // after the legend, which may have moved it
     const [width, height] = [grid.offsetWidth + 2 * grid.offsetLeft, grid.offsetHeight + 2 * grid.offsetTop];
     const density = Math.min(devicePixelRatio, 2);
     [canvas.width, canvas.height] = [Math.round(width * density), Math.round(height * density)];
     Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
     const pen = contextOf(canvas);
     pen.imageSmoothingEnabled = false;
-    const one = element("canvas", { width: pictures.shape[3], height: pictures.shape[2] });
-    const small = contextOf(one);
     const style = getComputedStyle(board);
-    const [colours, hidden] = [ramp(page.dark), rgb(style.getPropertyValue("--hidden"))];
+    /** @type {(name: string) => RGB} */
+    const colour = (name) => rgb(style.getPropertyValue(name));
+    const [hidden, ground, aside] = ["--hidden", "--raised", "--aside"].map(colour);
+    const colours = { dark: page.dark, hidden, ground, aside };
     pen.strokeStyle = style.getPropertyValue("--line");
-    for (const cell of cellsNow) {
+    const small = element("canvas");
+    const { end } = thumbnails;
+    for (const cell of all) {
+      const { layer, head } = shown[Number(cell.dataset.at)];
+      const one = thumbnails.of(layer, head);
+      const image = thumbnails.image(one, page.state.thumbnails === "shared" ? end : one.next, colours);
+      [small.width, small.height] = [image.width, image.height];
+      contextOf(small).putImageData(image, 0, 0);
       const box = cell.getBoundingClientRect();
-      small.putImageData(image(pictures, shown[Number(cell.dataset.at)], colours, hidden), 0, 0);
       const place = [box.left - origin.left + board.scrollLeft, box.top - origin.top, box.width];
       const [x, y, side] = place.map((value) => Math.round(value * density));
-      pen.drawImage(one, x, y, side, side);
+      pen.globalAlpha = cell.classList.contains("faded") ? FADED : 1;
+      pen.drawImage(small, x, y, side, side);
       pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
     }
   };
 
-  const chosen = () => {
-    /** @type {[name: Order, text: string][]} */
-    const texts = orders().map((name) => [name, page.say(`order.${name}`)]);
+  const controls = () => {
+    const focused = [...tools.querySelectorAll("select, button")].findIndex((one) => one === document.activeElement);
     const count = page.trace.depth * page.trace.heads;
     /** @type {(by: number) => void} */
     const step = (by) => {
@@ -215,84 +180,107 @@ export const createOverview = (page) => {
     };
     /** @type {(sign: string, by: number, key: string) => HTMLElement} */
     const turn = (sign, by, key) => button(sign, () => step(by), { class: "plain", "aria-label": page.say(key) });
+    /** @type {(name: string, list: HTMLElement) => HTMLElement} */
+    const captioned = (name, list) => {
+      const text = element("span", { class: "caption", "aria-hidden": "true" }, page.say(name));
+      return element("span", { class: "stepper" }, text, list);
+    };
+    /** @type {[name: Order, text: string][]} */
+    const texts = orders().map((name) => [name, page.say(`order.${name}`)]);
+    const lists = pairLists(page);
+    /** @type {[name: State["thumbnails"], text: string][]} */
+    const scales = SCALES.map((name) => [name, page.say(`overview.scale.${name}`)]);
     tools.replaceChildren(
-      element("span", { class: "caption", "aria-hidden": "true" }, page.say("order")),
-      choice(page.say("order"), texts, order(), (value) => page.set({ order: ORDERS.find((one) => one === value) })),
+      captioned("order", choice(page.say("order"), texts, order(), (value) =>
+        page.set({ order: ORDERS.find((one) => one === value) }))),
+      captioned("overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
+        page.set({ thumbnails: SCALES.find((one) => one === value) }))),
+      ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
     );
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = tools.querySelectorAll("select, button");
+    parts[focused]?.focus();
   };
 
   const update = async () => {
-    const current = page.current();
-    const focused = tools.contains(document.activeElement);
-    chosen();
-    if (focused) tools.querySelector("select")?.focus();
-    told(null);
+    const still = page.current();
+    controls();
+    fillKindFilter(page, filter);
+    const { trace, state } = page;
+    const words = pairOf(page);
+    if (words) {
+      const key = [trace.index, state.unit, state.special, words.query.index, words.key.index].join();
+      const numbers = pair?.key === key ? pair.numbers : await pairNumbers(page, words);
+      if (!still()) return;
+      pair = { key, numbers };
+    }
     cells();
-    const { trace } = page;
     const asked = fetched.get(trace.index) ?? page.host.overview(trace);
     fetched.set(trace.index, asked);
     const found = await asked;
-    if (!current()) return;
-    pictures = found;
+    if (!still()) return;
+    const key = [trace.index, state.unit, state.special].join();
+    if (current?.key !== key) current = { key, thumbnails: new Thumbnails(page, found) };
     paint();
   };
 
-  /** @type {(event: Event) => number | null} */
-  const at = (event) => {
-    const cell = targetOf(event, ".head");
-    return cell ? Number(cell.dataset.at) : null;
+  /** Show the words of a drawn head beside it, or none. @type {(at: number | null) => void} */
+  const tell = (at) => {
+    const cell = at === null ? null : cellAt(at);
+    tip.hidden = !cell;
+    if (at === null || !cell) return;
+    tip.replaceChildren(
+      element("p", {}, element("strong", {}, doing(page, shown[at]))),
+      paired(shown[at]) && element("p", {}, paired(shown[at])),
+      element("p", { class: "quiet" }, measuring(page, shown[at])),
+    );
+    const [box, origin] = [cell.getBoundingClientRect(), whole.getBoundingClientRect()];
+    const left = box.left + box.width / 2 - origin.left - tip.offsetWidth / 2;
+    tip.style.left = `${Math.max(Math.min(left, whole.clientWidth - tip.offsetWidth), 0)}px`;
+    const under = box.bottom + APART + tip.offsetHeight <= innerHeight;
+    tip.style.top = `${(under ? box.bottom + APART : box.top - APART - tip.offsetHeight) - origin.top}px`;
   };
-  /** @type {(event: Event) => void} */
-  const pointed = (event) => {
-    const place = at(event);
-    told(place === null ? null : shown[place]);
-  };
-  grid.addEventListener("pointerover", pointed);
-  grid.addEventListener("pointerleave", () => told(null));
-  grid.addEventListener("focusin", pointed);
-  grid.addEventListener("focusout", () => told(null));
+  for (const kind of ["pointerover", "focusin"]) grid.addEventListener(kind, (event) => tell(headAt(event)));
+  for (const kind of ["pointerleave", "focusout"]) grid.addEventListener(kind, () => tell(null));
   grid.addEventListener("click", (event) => {
-    const place = at(event);
-    if (place !== null) page.set({ ...shown[place], view: "matrix" });
+    const at = headAt(event);
+    if (at !== null) page.set({ ...shown[at], view: "matrix" });
   });
-  grid.addEventListener("keydown", (event) => {
-    const here = at(event);
-    if (here === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { heads } = page.trace;
-    const start = here - (here % heads);
-    /** @type {Record<string, number>} */
-    const places = {
-      ArrowLeft: here - 1, ArrowRight: here + 1, ArrowUp: here - heads, ArrowDown: here + heads,
-      Home: start, End: Math.min(start + heads, shown.length) - 1,
-    };
-    const next = places[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    const [cell, before] = [cellAt(next), cellAt(here)];
-    if (!cell || !before) return;
-    before.tabIndex = -1;
-    resting = next;
-    cell.tabIndex = 0;
-    cell.focus();
+  listenForSteps(grid, () => page.trace.heads, (at) => {
+    resting = at;
   });
   const resized = new ResizeObserver(paint);
   resized.observe(board);
 
   const numbers = () => ({
     name: "heads",
-    columns: ["layer", "head", "entropy", "distance", "aside"],
+    columns: ["layer", "head", "kinds", "entropy", "distance", "aside", ...(order() === "pair" ? ["pair"] : [])],
     rows: ordered().map((place) => {
-      const [entropy, distance, aside] = measured(place);
-      return [place.layer, place.head, entropy, distance ?? "", aside];
+      const { layer, head } = place;
+      const [entropy, distance, aside] = measuresOf(page, place);
+      const kinds = kindsOf(page.trace, layer, head).map(([kind]) => kind);
+      const between = pair && order() === "pair" ? [pair.numbers[layer][head]] : [];
+      return [layer, head, kinds.join(" "), entropy, distance ?? "", aside, ...between];
     }),
   });
 
   return {
     element: whole,
+    controls: tools,
+    /** @returns {Control[]} */
+    get uses() {
+      return cellIsPair(page.trace) ? ["trace", "unit", "special"] : ["trace"];
+    },
+    sentence() {
+      const [first] = ordered();
+      if (paired(first)) return `L${first.layer}H${first.head}: ${paired(first)}`;
+      return findingOf(page, countedKinds(page.trace));
+    },
+    places: () => [[page.state.trace, null, null]],
     update,
     numbers,
-    picture: () => svgOf(whole, [board, legend]),
+    picture: () => svgOf(whole, [legend, board]),
     destroy: () => resized.disconnect(),
   };
 };

@@ -10,7 +10,7 @@ type Language = "en" | "vi";
 type Theme = "light" | "dark";
 type ScaleKind = "linear" | "log" | "rank";
 type ScaleChoice = "auto" | ScaleKind;
-type Order = "place" | "entropy" | "distance" | "aside";
+type Order = "place" | "entropy" | "distance" | "aside" | "pair";
 type HeadChoice = number | "mean" | "max";
 type Place = [trace: number, layer: number, head: HeadChoice];
 /** A place as a view shows it: null for all layers, or for all heads of a layer. */
@@ -28,6 +28,8 @@ interface State {
   toward: "from" | "to";
   links: 5 | "all";
   order: Order;
+  kind: KindName | null;
+  thumbnails: "own" | "shared";
   scale: ScaleChoice;
   clipped: number[] | null;
   box: Box | null;

@@ -108,6 +108,15 @@ interface Ink {
   [name: string]: string;
 }
 
+// The overview.
+
+interface OneHead {
+  layer: number;
+  head: number;
+}
+
+type Thumbnails = import("../overview/thumbnails.js").Thumbnails;
+
 // The sentence view.
 
 interface Selected {
