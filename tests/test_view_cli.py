@@ -399,3 +399,12 @@ def test_a_browser_for_terminals_is_left_alone(monkeypatch, tmp_path):
         monkeypatch, lambda: webbrowser.GenericBrowser([sys.executable, "-c", f"open({str(tmp_path / 'x')!r}, 'w')"])
     )
     assert not (tmp_path / "x").exists()
+
+
+def test_an_encoder_decoder_has_three_parts_and_opens_on_cross_attention(shown):
+    _, _, _, session = shown("3rd of March, 2021", "--model", "dates")
+    header = session.header()
+    assert [trace["name"] for trace in header["traces"]] == ["encoder", "decoder", "cross"]
+    assert header["state"]["trace"] == 2
+    code, _, err, _ = shown("3rd of March, 2021", "--model", "dates", "--mask", "causal")
+    assert (code, "mask and scale must be left out with an encoder-decoder, got causal" in err) == (2, True)

@@ -4,6 +4,7 @@ import { AttentionMap } from "./weights/attention_map.js";
 import { HostClient, HostError, messageOf } from "./weights/host_client.js";
 import { changed, changesOf } from "./weights/changes.js";
 import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
+import { namePatches } from "./pictures/patch_names.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark, isPrinting } from "./theme.js";
 import { Trace } from "./weights/traces.js";
@@ -32,6 +33,7 @@ export class Page {
     this.fresh = within(filled(this.header.state), this.traces); // the initial state without any words in the address
     /** @type {Readonly<State>} */
     this.state = this.fresh;
+    this.namedIn = this.namePatches();
     this.narrow = matchMedia("(max-width: 640px)");
     /** The places that the current view shows: the frame asks the view. */
     this.places = () => usualPlaces(this);
@@ -45,6 +47,7 @@ export class Page {
   set(settings) {
     this.state = Object.freeze(within({ ...this.state, ...settings }, this.traces));
     this.turn += 1;
+    if (this.namedIn !== this.language) this.namedIn = this.namePatches();
     for (const listener of this.listeners) listener(settings);
   }
 
@@ -81,6 +84,7 @@ export class Page {
   /** Add a trace that the host has made since. @param {TraceEntry} entry */
   add(entry) {
     this.traces.push(new Trace(entry, this.traces.length));
+    this.namePatches();
     return this.traces.length - 1;
   }
 
@@ -92,6 +96,12 @@ export class Page {
   /** @returns {Language} */
   get language() {
     return this.state.language ?? own(navigator.language ?? "en");
+  }
+
+  /** Name the patches of images in the page's language; returns it. */
+  namePatches() {
+    for (const trace of this.traces) namePatches(trace, (place) => this.say("picture.patch", place));
+    return this.language;
   }
 
   /** Whether the page is being printed: on paper it is light, and has no controls. */

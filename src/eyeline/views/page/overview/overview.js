@@ -14,8 +14,8 @@ import { Thumbnails, cellIsPair } from "./thumbnails.js";
 const HEADS = 1024; // heads drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
 const FADED = 0.14; // the opacity of the pictures of other kinds
-const WIDEST = [112, 260]; // pixels of a picture, where layers are many or few:
-const HIGH = 790; // pixels of all layers, where there is room
+const WIDEST = [112, 220]; // pixels of a picture, where layers are many or few:
+const HIGH = 560; // pixels of all layers, where there is room
 const APART = 6; // pixels between a picture and its tooltip
 /** @type {Order[]} */
 const ORDERS = ["place", "entropy", "distance", "aside", "pair"];

@@ -13,15 +13,11 @@ export const patchOf = ({ trace: { image } }, unit) => {
 
 /**
  * A unit's name: its text; where one character is split over several units, with its number among them: "🦜 2/3"; for a
- * patch of an image its row and column, from 1.
+ * patch of an image its row and column.
  * @type {(page: Page, unit: Unit, units: Unit[]) => string}
  */
 export const titled = (page, unit, units) => {
-  const patch = patchOf(page, unit);
-  if (patch !== null) {
-    const { columns } = /** @type {ImageEntry} */ (page.trace.image);
-    return page.say("picture.patch", { row: Math.floor(patch / columns) + 1, column: (patch % columns) + 1 });
-  }
+  if (patchOf(page, unit) !== null) return unit.text;
   /** @type {(one: Unit | undefined) => boolean} */
   const same = (one) => one !== undefined && !one.special && one.start === unit.start && one.end === unit.end;
   let [from, to] = [unit.index, unit.index];
