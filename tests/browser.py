@@ -101,7 +101,7 @@ class Tab:
         """Make it as a new one is."""
         self.page.set_default_timeout(30_000)
         self.page.set_viewport_size({"width": width, "height": height})
-        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        self.page.emulate_media(media="screen", forced_colors="none", color_scheme=scheme, reduced_motion="reduce")
         self.page.mouse.move(0, 0)
 
     def leave(self) -> bool:

@@ -138,7 +138,7 @@ def image_page(rows: int = 4, columns: int = 6, **options: Any) -> Page:
         **{name: getattr(typed, name)[:last] for name in ("ids", "pieces", "spans", "words")},
         aside=(0,),
     )
-    found = _ImagePage([trace(queries, **options)], {"token": None})
+    found = _ImagePage([trace(queries, **options)], {"layer": 1, "head": "mean", "token": None})
     found.patches = rows, columns
     found.stored.append({"kind": "image", "trace": 0})
     return found

@@ -25,7 +25,6 @@ LONG = {
     "README.md": "holds the bench's table, of every row",
     "docs/extending.md": "builds five things in one go, and runs from top to bottom",
     "docs/json.md": "a reference of every field",
-    "tests/test_page_sentence.py": "to be split by view",
 }
 #: Of optional dependencies, where they may load with a module: in the rooms that nothing loads without them.
 OPTIONAL = {

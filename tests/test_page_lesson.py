@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from eyeline.views.page.lesson import lesson
+from eyeline.views.page.lesson_page import lesson
 from eyeline.words.translations import page_table
 from tests.browser import settled
 

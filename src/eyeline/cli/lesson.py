@@ -18,7 +18,7 @@ def lesson(
     """Learn what attention is, in twelve stops with questions: in the browser, or as a file to hand out."""
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
-    from eyeline.views.page.lesson import lesson as lesson_page
+    from eyeline.views.page import lesson as lesson_page
 
     if html is not None:
         save_html(lesson_page(model=model, progress=progress), html, half)

@@ -70,7 +70,7 @@ def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: in
     from eyeline.models import load
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
-    from eyeline.views.page.lesson import lesson
+    from eyeline.views.page.lesson_page import lesson
 
     model = load("minilm", progress=progress)
     page = lesson(model=model, progress=progress)

@@ -10,8 +10,9 @@ page's header and its answers to requests, `file` writes the page to one file, `
 
 from __future__ import annotations
 
+from eyeline.views.page.lesson_page import lesson
 from eyeline.views.page.page import Page
 from eyeline.views.page.requests.request import RequestError
 from eyeline.views.page.viewing import view
 
-__all__ = ["Page", "RequestError", "view"]
+__all__ = ["Page", "RequestError", "lesson", "view"]

@@ -95,6 +95,7 @@ export const provenanceParts = (page, places) => {
   const [first] = places;
   const layer = first?.[1] ?? 0;
   return [
+    first ? "" : page.say(`view.${page.state.view}`),
     ...places.flatMap((place) => {
       const trace = page.traces[place[0]];
       return [textSaid(page, trace), trace.model.name, placeSaid(page, place)];

@@ -34,6 +34,7 @@ export const createDrawer = (page, drawn) => {
     turn(false);
     opener.focus();
   };
+  opener.addEventListener("keydown", pressed);
   drawer.addEventListener("keydown", pressed);
   page.narrow.addEventListener("change", arrange);
   arrange();

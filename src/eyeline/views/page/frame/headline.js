@@ -14,7 +14,7 @@ const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}â
  * @param {() => View | null} view
  */
 export const createHeadline = (page, view) => {
-  const title = element("h1", { class: "title" });
+  const title = element("h1", { class: "headline" });
   const says = element("p", { class: "says" });
   /** Read the view's sentence anew. */
   const retell = () => {

@@ -92,7 +92,8 @@ export const createPrompt = (page) => {
           sizes = left; // the model is downloaded now
           label();
         }
-        page.set({ trace: made.trace, token: null, clipped: [], removed: [], box: null });
+        const seen = page.places().length ? {} : /** @type {const} */ ({ view: "sentence" }); // no view of a text is open
+        page.set({ ...seen, trace: made.trace, token: null, clipped: [], removed: [], box: null });
       }
       page.announce(page.say(made ? "prompt.done" : "prompt.cancelled"));
     } catch (error) {

@@ -40,7 +40,9 @@ export class Cells {
     this.total = total;
     this.rowOf = placesOf(attention.queries, rows);
     this.columnOf = placesOf(attention.keys, columns);
-    this.full = attention.heads.every((head) => head.mask.kind === "all");
+    this.full = attention.heads.every(
+      ({ mask: { kind, values } }) => kind === "all" || (kind === "bits" && !values?.includes(0)),
+    );
     const [{ D, N, M }] = attention.heads;
     // The approximate number of products per cell.
     this.effort = (attention.heads.length * D * N * M) / Math.max(attention.N * attention.M, 1);

@@ -17,7 +17,8 @@ export const createControls = (matrix) => {
     button("−", () => matrix.zoom(1 / 1.5), { class: "plain" }),
     button("", () => matrix.fit(), { class: "plain" }),
   ];
-  const whole = element("div", { class: "matrix-tools" }, scale, element("div", { class: "matrix-zooms" }, closer, farther, all));
+  const zooms = element("div", { class: "matrix-zooms" }, closer, farther, all);
+  const whole = element("div", { class: "matrix-tools" }, scale, zooms);
 
   const showPlace = () => {
     const { activeElement } = document;

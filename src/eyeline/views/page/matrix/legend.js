@@ -67,13 +67,17 @@ export const scaleText = (page, { scale, clips }) => {
   const { kind, why, most, part } = scale;
   const [from, end] = [marked(scale.from), marked(scale.end)];
   if (kind === "rank") return page.say("matrix.scale.is.rank");
-  if (kind === "log") return page.say(`matrix.scale.is.log${page.state.scale === "auto" ? ".auto" : ""}`, { from, end });
+  const chosen = page.state.scale === "auto" ? ".auto" : "";
+  if (kind === "log") return page.say(`matrix.scale.is.log${chosen}`, { from, end });
   const values = { end, most: marked(most), part: marked(part) };
   if (why === "few") return page.say("matrix.scale.is.few", values);
   return page.say(`matrix.scale.is.linear${clips ? ".others" : ""}`, values);
 };
 
-/** The ramp of a colour map with its marks. @type {(colourMap: ColourMap, ruler: Ruler, width: number) => HTMLElement[]} */
+/**
+ * The ramp of a colour map with its marks.
+ * @type {(colourMap: ColourMap, ruler: Ruler, width: number) => HTMLElement[]}
+ */
 export const ramp = (colourMap, ruler, width) => {
   const colours = stops(colourMap.dark).map(([colour, place]) => `${colour} ${100 * place}%`);
   /** @type {(text: string) => number} */

@@ -38,7 +38,7 @@ const places = (units, tokens) =>
 /** The matrix view. @type {(page: Page) => View} */
 export const createMatrix = (page) => {
   const canvas = element("canvas", { tabindex: 0, role: "application", class: "matrix-canvas" });
-  const root = element("div", { class: "matrix" });
+  const root = element("div", { class: "matrix-view" });
   const [viewport, plot] = [new Viewport(), new Plot(canvas)];
   let wantedName = ""; // the key of the wanted or loaded weights
   let colours = ""; // the key of the colours
@@ -171,7 +171,7 @@ export const createMatrix = (page) => {
   // Set other weights: of another head, or between other units.
   /** @type {(attention: AttentionMap) => void} */
   const adopt = (attention) => {
-    const { special, ahead, padded, scaled, removed } = page.state;
+    const { special } = page.state;
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
     const parts = new RowParts(attention, rows, columns);
     const cells = new Cells(attention, rows, columns, special === "out" ? (row) => parts.shown(row) : null);
@@ -181,7 +181,7 @@ export const createMatrix = (page) => {
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     shown = undefined;
-    recorded = ahead && !padded && scaled && !removed.length;
+    recorded = !attention.changed;
     renderer.begin(cells, special !== "out" && recorded);
   };
   /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
@@ -248,7 +248,11 @@ export const createMatrix = (page) => {
       const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {
         name: "matrix",
-        columns: [page.say("matrix.query"), ...Array.from({ length: width }, (_, at) => named(columns, left + at)), ...(grey ? [grey.title] : [])],
+        columns: [
+          page.say("matrix.query"),
+          ...Array.from({ length: width }, (_, at) => named(columns, left + at)),
+          ...(grey ? [grey.title] : []),
+        ],
         rows: Array.from({ length: bottom - top }, (_, row) => [
           named(rows, top + row),
           ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),

@@ -92,7 +92,11 @@ export const matrixSvg = (matrix, family, scene, level) => {
       x: left, y: top, width: viewport.width, height: viewport.height,
       href: cells.canvas.toDataURL("image/png"), style: { "image-rendering": "pixelated" },
     }),
-    shape("g", { transform: `translate(${left} ${top})` }, ...written, ...bars, ...pinned, ...beside, ...(aside ? greyColumn(aside) : [])),
+    shape(
+      "g",
+      { transform: `translate(${left} ${top})` },
+      ...written, ...bars, ...pinned, ...beside, ...(aside ? greyColumn(aside) : []),
+    ),
     ...(colourMap ? scale(colourMap) : []),
   );
   return new XMLSerializer().serializeToString(root);

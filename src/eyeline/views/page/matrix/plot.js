@@ -254,7 +254,8 @@ export const numbersSeen = (viewport, weight, colourMap) => {
     for (let column = left; column < right; column++) {
       const number = weight(row, column);
       if (number === undefined || Number.isNaN(number)) continue;
-      found.push({ row, column, text: cellText(number, colourMap.scale.end), light: needsLight(colourMap.colour(number)) });
+      const text = cellText(number, colourMap.scale.end);
+      found.push({ row, column, text, light: needsLight(colourMap.colour(number)) });
     }
   }
   return found;

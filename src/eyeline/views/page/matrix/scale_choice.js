@@ -61,7 +61,10 @@ const partBeyond = (sample, end) => {
   return count / Math.max(sample.length, 1);
 };
 
-/** A logarithmic scale from the power of ten below the 5th percentile. @type {(seen: Measured, end: number) => Scale} */
+/**
+ * A logarithmic scale from the power of ten below the 5th percentile.
+ * @type {(seen: Measured, end: number) => Scale}
+ */
 const logarithmic = ({ most, sample }, end) => {
   const faint = Math.floor(Math.log10(sample[Math.floor(sample.length / 20)] || end / 1e3));
   const over = Math.ceil(Math.log10(end) - 1e-9);

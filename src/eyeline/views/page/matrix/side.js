@@ -49,7 +49,8 @@ export const createSide = (matrix) => {
     const scale = colourMap && ruler
       ? [...ramp(colourMap, ruler, WIDTH), element("p", { class: "scale" }, scaleText(page, colourMap))]
       : [];
-    const veiled = cells && !cells.full ? [swatch("veil", page.say("matrix.hidden", { by: hiddenBy(page).join(", ") }))] : [];
+    const by = hiddenBy(page).join(", ");
+    const veiled = cells && !cells.full ? [swatch("veil", page.say("matrix.hidden", { by }))] : [];
     return [
       element("p", { class: "caption" }, legendTitle(page, level, grey !== null)),
       ...scale,
@@ -91,12 +92,11 @@ export const createSide = (matrix) => {
     const clipped = matrix.lines ? matrix.clipped : [];
     const own = page.state.clipped !== null;
     const taken = new Map(matrix.sinks.map(({ column, share }) => [column, percent(share)]));
-    const chips = clipped.slice(0, NAMED).map((column) =>
-      button([element("bdi", {}, labels[column].slice(0, 40)), ` ${taken.get(column) ?? ""} ×`], () => matrix.clip(column), {
-        class: "plain clip",
-        "aria-label": page.say("matrix.unclip", { key: isolated(labels[column]) }),
-      }),
-    );
+    const chips = clipped.slice(0, NAMED).map((column) => {
+      const text = [element("bdi", {}, labels[column].slice(0, 40)), ` ${taken.get(column) ?? ""} ×`];
+      const label = page.say("matrix.unclip", { key: isolated(labels[column]) });
+      return button(text, () => matrix.clip(column), { class: "plain clip", "aria-label": label });
+    });
     clips.replaceChildren(
       ...(clipped.length
         ? [element("p", { class: "caption" }, page.say(own ? "matrix.clips" : "matrix.sinks")), ...chips]

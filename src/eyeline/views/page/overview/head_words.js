@@ -44,7 +44,10 @@ export const caption = (page, one, order) => {
   return `L${one.layer}H${one.head} · ${numbers[order]}`;
 };
 
-/** The short name of a head's first kind; null where kinds aren't known. @type {(page: Page, one: OneHead) => string | null} */
+/**
+ * The short name of a head's first kind; null where kinds aren't known.
+ * @type {(page: Page, one: OneHead) => string | null}
+ */
 export const badge = (page, { layer, head }) => {
   const [first] = kindsOf(page.trace, layer, head);
   return first ? page.say(`kind.short.${first[0]}`) : null;
@@ -57,7 +60,7 @@ export const badge = (page, { layer, head }) => {
 export const findingOf = (page, counts) => {
   const { depth, heads } = page.trace;
   const told = [...counts].filter(([kind]) => kind !== "mixed").sort((one, other) => other[1] - one[1]).slice(0, 3);
-  const kinds = told.map(([kind, count]) => page.say("overview.finding.kind", { kind: page.say(`kind.${kind}`), count }));
+  const kinds = told.map(([kind, count]) => `${page.say(`kind.${kind}`)} ${count}`);
   const count = depth * heads;
   if (!kinds.length) return page.say("overview.finding", { count });
   return page.say("overview.finding.kinds", { count, kinds: kinds.join(", ") });

@@ -147,7 +147,9 @@ export const createOverview = (page) => {
     const pen = contextOf(canvas);
     pen.imageSmoothingEnabled = false;
     const style = getComputedStyle(board);
-    const [hidden, ground, aside] = ["hidden", "raised", "aside"].map((name) => rgb(style.getPropertyValue(`--${name}`)));
+    /** @type {(name: string) => RGB} */
+    const colour = (name) => rgb(style.getPropertyValue(name));
+    const [hidden, ground, aside] = ["--hidden", "--raised", "--aside"].map(colour);
     const colours = { dark: page.dark, hidden, ground, aside };
     pen.strokeStyle = style.getPropertyValue("--line");
     const small = element("canvas");
@@ -179,8 +181,10 @@ export const createOverview = (page) => {
     /** @type {(sign: string, by: number, key: string) => HTMLElement} */
     const turn = (sign, by, key) => button(sign, () => step(by), { class: "plain", "aria-label": page.say(key) });
     /** @type {(name: string, list: HTMLElement) => HTMLElement} */
-    const captioned = (name, list) =>
-      element("span", { class: "stepper" }, element("span", { class: "caption", "aria-hidden": "true" }, page.say(name)), list);
+    const captioned = (name, list) => {
+      const text = element("span", { class: "caption", "aria-hidden": "true" }, page.say(name));
+      return element("span", { class: "stepper" }, text, list);
+    };
     /** @type {[name: Order, text: string][]} */
     const texts = orders().map((name) => [name, page.say(`order.${name}`)]);
     const lists = pairLists(page);

@@ -12,7 +12,8 @@ const WORDS = 400; // words of a text that a list can hold
 
 /** Whether a trace is small enough for this order. @type {(trace: Trace) => boolean} */
 export const pairable = ({ queries, keys, depth, heads, model }) => {
-  const bytes = 4 * depth * heads * (queries.length * (model.head_dim + 1) + keys.length * (model.head_dim + model.value_dim));
+  const { head_dim: D, value_dim: E } = model;
+  const bytes = 4 * depth * heads * (queries.length * (D + 1) + keys.length * (D + E));
   return bytes <= MOST && Math.max(queries.words.length, keys.words.length) <= WORDS;
 };
 
@@ -38,7 +39,8 @@ export const pairNumbers = async (page, { query, key }) => {
   const shown = [...new Set([...page.shown(keys), ...(special === "out" ? [] : [key.index])])];
   const layers = Array.from({ length: trace.depth }, (_, layer) => layer);
   return Promise.all(layers.map(async (layer) => {
-    const heads = await Promise.all(Array.from({ length: trace.heads }, (_, head) => page.host.head(trace, layer, head)));
+    const all = Array.from({ length: trace.heads }, (_, head) => page.host.head(trace, layer, head));
+    const heads = await Promise.all(all);
     return heads.map((head) => {
       const row = new AttentionMap([head], "mean", queries, keys).row(query.index);
       return quantities(row, shown, special).numbers[key.index] || 0; // a key that is left out has none

@@ -17,7 +17,8 @@ import { scaleEnd } from "../weights/quantity.js";
 const ahead = (row, column, rows, columns, N) =>
   Math.floor((column * N) / columns) > Math.floor(((row + 1) * N) / rows) - 1;
 
-/** Whether each cell of a trace's pictures is one pair of tokens, so that words and special tokens can be told apart.
+/**
+ * Whether each cell of a trace's pictures is one pair of tokens, so that words and special tokens can be told apart.
  * @type {(trace: Trace) => boolean}
  */
 export const cellIsPair = ({ picture, queries, keys }) =>
@@ -52,9 +53,11 @@ export class Thumbnails {
    */
   of(layer, head) {
     const name = `${layer} ${head}`;
-    const found = this.made.get(name) ?? this._measured(this.pairs ? this._units(layer, head) : this._cells(layer, head));
-    this.made.set(name, found);
-    return found;
+    const known = this.made.get(name);
+    if (known) return known;
+    const made = this._measured(this.pairs ? this._units(layer, head) : this._cells(layer, head));
+    this.made.set(name, made);
+    return made;
   }
 
   /** The end of the scale that all pictures share. */
@@ -96,7 +99,8 @@ export class Thumbnails {
   _weights(layer, head) {
     const { shape: [, heads, rows, columns], bytes, most } = this.pictures;
     const [place, size] = [layer * heads + head, rows * columns];
-    return Float32Array.from(bytes.subarray(place * size, (place + 1) * size), (byte) => most[place] * (byte / 255) ** 2);
+    const own = bytes.subarray(place * size, (place + 1) * size);
+    return Float32Array.from(own, (byte) => most[place] * (byte / 255) ** 2);
   }
 
   /**

@@ -150,7 +150,8 @@ export const createPictures = (page) => {
     await load();
   };
 
-  whole.addEventListener("keydown", (event) => {
+  /** @type {(event: KeyboardEvent) => void} */
+  const pressed = (event) => {
     const typing = targetOf(event)?.matches("input, textarea, select");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && page.state.token !== null) page.set({ token: null });
@@ -158,7 +159,8 @@ export const createPictures = (page) => {
     else return;
     event.preventDefault();
     event.stopPropagation();
-  });
+  };
+  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
 
   return {
     element: whole,

@@ -22,6 +22,7 @@ export const createBarList = (on) => {
   const list = element("div", { class: "bar-list" }, axis, bars);
   const notes = element("p", { class: "quiet basis" });
   const whole = element("div", { class: "strongest" }, list, notes);
+  let listed = ""; // the key of the listed bars
 
   /** @type {(share: number) => HTMLElement} */
   const bar = (share) => {
@@ -48,6 +49,11 @@ export const createBarList = (on) => {
     // so that the layout doesn't jump while numbers load
     whole.style.minHeight = shown ? "" : `${whole.offsetHeight}px`;
     const { entries = [], end = 1, grey = null, beyond = "", pointed = null, notes: said = [] } = shown ?? {};
+    notes.replaceChildren(...said.flatMap((part) => [element("span", {}, part), " "]));
+    const texts = entries.map(({ name, ...entry }) => [name instanceof Node ? name.textContent : name, entry]);
+    const now = JSON.stringify([texts, end, grey, beyond, pointed]);
+    if (now === listed) return; // rows that have the focus keep it
+    listed = now;
     const { activeElement: active } = document;
     const focused = bars.contains(active) ? active?.getAttribute("data-at") : null;
     const aside = grey && element(
@@ -59,7 +65,6 @@ export const createBarList = (on) => {
     bars.replaceChildren(...entries.map((entry) => row(entry, end, pointed)), ...(aside ? [aside] : []));
     list.hidden = !bars.childElementCount;
     axis.replaceChildren(...[0, end / 2, end].map((tick) => element("span", {}, axisText(tick))));
-    notes.replaceChildren(...said.flatMap((part) => [element("span", {}, part), " "]));
     /** @type {HTMLElement | null} */
     const again = focused ? bars.querySelector(`[data-at="${focused}"]`) : null;
     again?.focus({ preventScroll: true });

@@ -23,16 +23,24 @@ const quoted = (page, unit, units) => {
 const asideOf = (units, kept) => units.filter((unit) => !kept.has(unit.index));
 
 /**
+ * What the units set aside are, for texts: one special token, several, a decoder's first word, or more; null for none.
+ * @type {(page: Page, units: Unit[], kept: Set<number>) => { kind: "one" | "special" | "first" | "all", word: string } | null}
+ */
+const asideKind = (page, units, kept) => {
+  const [first, ...others] = asideOf(units, kept);
+  if (!first) return null;
+  if (!others.length && first.special) return { kind: "one", word: isolated(named(first.text)) };
+  if (!others.length && first.text.trim()) return { kind: "first", word: quoted(page, first, units) };
+  return { kind: [first, ...others].every((unit) => unit.special) ? "special" : "all", word: "" };
+};
+
+/**
  * The name of all that is set aside; null if nothing is.
  * @type {(page: Page, units: Unit[], kept: Set<number>) => string | null}
  */
 export const asideName = (page, units, kept) => {
-  const aside = asideOf(units, kept);
-  if (!aside.length) return null;
-  if (aside.every((unit) => unit.special)) return page.say("aside.special");
-  const [first, ...others] = aside;
-  if (!others.length && first.text.trim()) return page.say("aside.first", { word: quoted(page, first, units) });
-  return page.say("aside.all");
+  const aside = asideKind(page, units, kept);
+  return aside && page.say(`aside.${aside.kind}`, { word: aside.word });
 };
 
 /** The names of the units set aside, each once, at most four. @type {(page: Page, aside: Unit[]) => string} */
@@ -61,9 +69,9 @@ const leaders = (page, { numbers, units, own, end }) => {
 export const sentenceOf = (page, seen) => {
   const { kind, asked, ones, numbers, units, kept, aside, end } = seen;
   if (!numbers) return "";
-  const take = asideName(page, units, kept);
-  const told = seen.sums && aside >= WORTH && take
-    ? page.say("sentence.take", { name: take, share: onScale(aside, end) }) : "";
+  const taking = seen.sums && aside >= WORTH ? asideKind(page, units, kept) : null;
+  const told = taking
+    ? page.say(`sentence.take.${taking.kind}`, { word: taking.word, share: onScale(aside, end) }) : "";
   if (kind === "none" || !asked) {
     const [top] = strongest(numbers, 1);
     if (top === undefined) return "";

@@ -245,7 +245,8 @@ export const createTextView = (page) => {
 
   const sentence = () => (selection.ready ? sentenceOf(page, selection.read(range)) : "");
 
-  whole.addEventListener("keydown", (event) => {
+  /** @type {(event: KeyboardEvent) => void} */
+  const pressed = (event) => {
     const typing = targetOf(event)?.matches("input, textarea, select");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && page.state.token !== null) {
@@ -255,7 +256,8 @@ export const createTextView = (page) => {
     else return;
     event.preventDefault();
     event.stopPropagation();
-  });
+  };
+  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
 
   let width = 0;
   const resized = new ResizeObserver(() => {

@@ -33,13 +33,13 @@ export const listen = (root, room, { readAt, settled, settle, point }) => {
   // The coordinate under the pointer, or null.
   /** @type {(event: MouseEvent) => { space: Space, at: number } | null} */
   const place = (event) => {
-    const strip = targetOf(event, ".strip, .matrix");
+    const strip = targetOf(event, ".strip, .pixels");
     if (!strip) return null;
     const { left, width, top, height } = strip.getBoundingClientRect();
     const space = spaceOf(strip);
     const { of } = reading[space];
     // A matrix' rows are coordinates; a strip's columns.
-    const share = strip.matches(".matrix") ? (event.clientY - top) / height : (event.clientX - left) / width;
+    const share = strip.matches(".pixels") ? (event.clientY - top) / height : (event.clientX - left) / width;
     return { space, at: Math.min(Math.max(Math.floor(share * of), 0), of - 1) };
   };
 
@@ -56,7 +56,7 @@ export const listen = (root, room, { readAt, settled, settle, point }) => {
   root.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch" || !room.walk) return;
     const row = targetOf(event, ROW);
-    if (!targetOf(event, ".strip, .matrix")) rest();
+    if (!targetOf(event, ".strip, .pixels")) rest();
     point(row ? Number(row.dataset.key) : room.walk.key);
   });
   root.addEventListener("pointerleave", rest);
@@ -66,7 +66,7 @@ export const listen = (root, room, { readAt, settled, settle, point }) => {
     const key = row ? { key: Number(row.dataset.key) } : {};
     const setting = found && SETTINGS[found.space];
     if (found?.space === "input") settle(found.at);
-    const role = targetOf(event, ".matrix")?.dataset.role;
+    const role = targetOf(event, ".pixels")?.dataset.role;
     if (role === "query" || role === "key" || role === "value") room.takeApart(role);
     if (row || setting) page.set({ ...key, ...(found && setting && { [setting]: found.at }) });
   });

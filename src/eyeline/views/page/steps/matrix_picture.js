@@ -38,7 +38,7 @@ const drawn = (context, { numbers, rows, columns, end, dark, width, height }) =>
 export const matrix = (room, { numbers, rows, columns, end, name, space, kind, attributes = {} }) =>
   element(
     "div",
-    { class: `matrix painted ${kind}`, "data-space": space, ...attributes },
+    { class: `pixels painted ${kind}`, "data-space": space, ...attributes },
     room.canvases.add({ role: "img", "aria-label": name }, (context, width, height) =>
       drawn(context, { numbers, rows, columns, end, dark: room.page.dark, width, height }),
     ),

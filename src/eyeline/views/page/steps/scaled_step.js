@@ -194,12 +194,12 @@ export const softmaxStep = (room) => {
       weightCell(room, j, end),
     ]),
   );
-  const named = { word: word(walk.word, "query") };
+  const named = () => ({ word: word(walk.word, "query") }); // an element is in one place only
   const rest = restLine(room);
   return step(
     page,
-    { nth: "4", title: page.say("steps.name.4"), shape: `1 × ${head.M}`, why: phrase(page.say("steps.scores.why"), named) },
+    { nth: "4", title: page.say("steps.name.4"), shape: `1 × ${head.M}`, why: phrase(page.say("steps.scores.why"), named()) },
     table(room, "of-softmax", columns, rest ? [...lines, rest] : lines, sums(room)),
-    now.sum === 0 ? element("p", { class: "missing" }, phrase(page.say("steps.nothing"), named)) : null,
+    now.sum === 0 ? element("p", { class: "missing" }, phrase(page.say("steps.nothing"), named())) : null,
   );
 };

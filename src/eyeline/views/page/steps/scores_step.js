@@ -58,7 +58,7 @@ const keyRow = (room, j) => {
   );
   return element(
     "div",
-    { class: `row scored ${walk.kindOf(j)}`, "data-key": j },
+    { class: `row ${walk.kindOf(j)}`, "data-key": j },
     element("div", { class: "label" }, [inside, radio]),
     strip(room, { space: "match", values: key, end: ends.keys, name: page.say("steps.key.of", { word: label }) }),
     room.tell("match", (at) => key[at]),
@@ -71,7 +71,6 @@ const keysBlock = (room) => {
   const { page, walk, ends } = room;
   const title = page.say("steps.keys");
   const over = heads(room, ends.keys);
-  over.classList.add("scored");
   over.append(element("span", { class: "score" }, "q·k"));
   return part(
     "keys", title, sized("K", walk.head.M, walk.head.D), page.say("steps.keys.why"),

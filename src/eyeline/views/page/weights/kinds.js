@@ -15,7 +15,10 @@ export const kindsOf = (trace, layer, head) => {
   return /** @type {[KindName, number | null][]} */ (Object.entries(found ?? {}));
 };
 
-/** The kinds that a trace's heads have, with the number of heads of each. @type {(trace: Trace) => Map<KindName, number>} */
+/**
+ * The kinds that a trace's heads have, with the number of heads of each.
+ * @type {(trace: Trace) => Map<KindName, number>}
+ */
 export const countedKinds = (trace) => {
   /** @type {Map<KindName, number>} */
   const counts = new Map();
