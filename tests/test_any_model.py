@@ -382,7 +382,11 @@ def test_all_parts_of_an_encoder_decoder_are_explained(tokenizer, family):
         ({"token": "nowhere"}, QuestionError, "^token must be a word of the text, got 'nowhere'"),
         ({"text": ""}, QuestionError, "^text must have at least one word"),
         ({"text": "word " * 1100}, QuestionError, "^text must fit the 1024 positions of GPT2LMHeadModel, got 1102"),
-        ({"kind": "cross"}, QuestionError, "^kind must be left out with a model that isn't an encoder-decoder, got 'cross'"),
+        (
+            {"kind": "cross"},
+            QuestionError,
+            "^kind must be left out with a model that isn't an encoder-decoder, got 'cross'",
+        ),
         ({"family": "bart", "generate": 2}, QuestionError, r"^model must be a decoder .* an encoder-decoder \(bart\)"),
         ({"tokenizer": "gpt2"}, HuggingFaceError, "^tokenizer must be called with a text, got 'gpt2'"),
         ({"family": "small"}, TraceError, "^tokens must be below 20, the size of the model's vocabulary, got"),

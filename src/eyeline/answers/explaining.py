@@ -164,6 +164,7 @@ def explain(
                 steps=steps and word is not None,
                 pieces=pieces,
                 special=special,
+                shares=shares,
                 top=top,
                 keep=keep,
                 model=part,
