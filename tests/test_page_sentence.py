@@ -328,7 +328,8 @@ def test_the_first_word_of_a_decoder_is_set_aside_until_it_is_asked_about(page_o
 def test_special_tokens_are_labels_where_they_are_shown(page_of, flies):
     page = page_of(flies)
     expect(page.locator(".token")).to_have_text(WORDS)
-    page.get_by_label("Special tokens", exact=True).select_option("shown")
+    page.locator(".of-tokens summary").click()
+    page.get_by_label("Special tokens").select_option("shown")
     expect(page.locator(".token.label")).to_have_text(["[CLS]", "[SEP]"])
     expect(page.locator(".token.label").first).to_have_attribute("aria-label", re.compile(r"^\[CLS\], a special token"))
 
