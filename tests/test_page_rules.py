@@ -102,7 +102,7 @@ def test_a_vietnamese_page_says_nothing_in_english(page_of, words, which, reques
         text = shown.inner_text(".eyeline") + " ".join(
             shown.evaluate(
                 "[...document.querySelectorAll('.eyeline [aria-label], .eyeline [title]')]"
-                ".flatMap((one) => [one.ariaLabel ?? '', one.title])"
+                ".flatMap((one) => [one.ariaLabel ?? '', one.title ?? ''])"
             )
         )
         assert [one for one in english if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)] == [], view
