@@ -35,8 +35,8 @@ def test_its_numbers_are_those_of_its_traces(answer):
     np.testing.assert_allclose(answer.cross.token_weights, weights, atol=1e-6)
     np.testing.assert_allclose(answer.cross.weights.sum(1), 1, atol=1e-6)
     # March is the letters 7 to 11, and the month is written by the steps 5 and 6.
-    assert answer.cross_shares()[2, 2] == pytest.approx(weights[5:7, 7:12].sum(1).mean(), abs=1e-6)
-    assert answer.cross_shares()[2].argmax() == 2
+    assert answer.word_numbers[2, 2] == pytest.approx(weights[5:7, 7:12].sum(1).mean(), abs=1e-6)
+    assert answer.word_numbers[2].argmax() == 2
     np.testing.assert_allclose(answer.runs[0].matrix.weights.sum(1), 1, atol=1e-6)
     assert answer.decoder.runs[0].matrix.hidden is not None
 

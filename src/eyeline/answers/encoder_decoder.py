@@ -8,7 +8,7 @@ import numpy as np
 
 from eyeline.answers.entries import Look, UnitEntry
 from eyeline.answers.explanation import Explanation
-from eyeline.answers.unit_weights import Array, HardHead
+from eyeline.answers.unit_weights import Array, HardHead, shares
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,19 @@ class EncoderDecoderExplanation(Explanation):
     decoder: Explanation
 
     @property
-    def asks_of_written(self) -> bool:
-        """Whether the question's word is one that was written."""
-        return self.cross.word is not None
+    def token_numbers(self) -> Array:
+        """The drawn numbers of cross-attention, (N, M): the weight of each row on each token that was read; or, if
+        asked for, the share of the words alone, 0 for what is left out."""
+        weights = self.cross.token_weights
+        if not self.question.shares:
+            return weights
+        kept = [token for place in self.shown for token in self.units[place].tokens]
+        found = np.zeros_like(weights)
+        found[:, kept] = shares(weights, kept)
+        return found
 
-    def cross_shares(self) -> Array:
-        """The weights of cross-attention on the drawn words, for the drawn rows, (rows, words)."""
-        return self.cross.weights[np.ix_(self.cross.shown, self.shown)]
+    @property
+    def word_numbers(self) -> Array:
+        """The same from drawn word to drawn word, (rows, words)."""
+        weights = self.cross.weights[list(self.cross.shown)]
+        return shares(weights, self.shown) if self.question.shares else weights[:, list(self.shown)]

@@ -139,7 +139,7 @@ def explain(
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
-    runs_on = asked_model(model, tokenizer, "decoder" if kind == "cross" else kind, target, progress)
+    runs_on = asked_model(model, tokenizer, _part(kind, target), target, progress)
     if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
         if wanted is not None:
             raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
@@ -164,6 +164,7 @@ def explain(
                 steps=steps and word is not None,
                 pieces=pieces,
                 special=special,
+                shares=shares,
                 top=top,
                 keep=keep,
                 model=part,
@@ -231,6 +232,11 @@ def explain(
         new,
         tuple(traces),
     )
+
+
+def _part(kind: str | None, target: str | None) -> str | None:
+    """The part of an encoder-decoder that is asked for; of all of them that which takes a target."""
+    return kind if kind != "cross" else None if target is None else "decoder"
 
 
 def explained_run(

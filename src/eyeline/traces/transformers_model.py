@@ -16,12 +16,14 @@ from eyeline.models.generating import Choice, softmax
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
+from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
 from eyeline.traces.transformers_traces import (
     KINDS,
     before_each,
     decoder_ids,
+    hidden_vectors,
     is_encoder_decoder,
     name_of_model,
     read,
@@ -31,8 +33,7 @@ from eyeline.traces.transformers_traces import (
 from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.huggingface.recording import Recording
-    from eyeline.huggingface.watched_call import Kind
+    pass
 
 #: Tokenizers without a limit report a number larger than this.
 _NO_LIMIT = 10**9
@@ -149,7 +150,7 @@ class TransformersModel:
             )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
-        vectors = _vectors(recording, mine[0].kind, keep, len(text.tokens))
+        vectors = hidden_vectors(recording, mine[0].kind, keep, len(text.tokens))
         trace = trace_of_calls(
             mine,
             text.tokens,
@@ -162,6 +163,32 @@ class TransformersModel:
             prompt=text.prompt,
         )
         return trace if vectors is None else replace(trace, vocabulary=self._vocabulary(vectors.shape[2]))
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the model is an encoder-decoder."""
+        return self._both
+
+    def record_parts(
+        self,
+        text: str,
+        keep: Keep,
+        *,
+        target: str | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        layer_done: Callable[[int, int], None] | None = None,
+    ) -> Parts:
+        """Record the encoder, the decoder and cross-attention; see `RecordsParts`. The rows of the last are the
+        decoder's tokens."""
+        from eyeline.traces.transformers_parts import record_parts
+
+        answer = self._target if target is None else target
+        parts = record_parts(
+            self.model, self._tokenizer, text, answer, keep, cancelled, name=self.name, positions=self.positions
+        )
+        if layer_done is not None:
+            layer_done(self.layers, self.layers)
+        return parts
 
     def generates(self) -> bool:
         """Whether the model is a decoder that predicts the next token."""
@@ -218,20 +245,6 @@ class _TorchRows:
 
     def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         return np.asarray(self._weight[rows].detach().float().cpu().numpy())
-
-
-def _vectors(recording: Recording, kind: Kind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
-    """The vectors that `keep` requests; None if the model's layers don't pass hidden states in the usual way."""
-    places = keep.positions(tokens)
-    if places is None:
-        return None
-    try:
-        states = recording.hidden_states(kind)
-    except ValueError:
-        return None
-    if any(len(state) != tokens for state in states):
-        return None
-    return np.stack([state[places] for state in states])
 
 
 def _checked_kind(kind: str | None, both: bool) -> str | None:

@@ -21,7 +21,8 @@ from eyeline.traces.trace import Kind, Trace
 from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.huggingface.recording import RecordedCall
+    from eyeline.huggingface.recording import RecordedCall, Recording
+    from eyeline.huggingface.watched_call import Kind as CallKind
 
 #: The name of each kind of attention in `huggingface`, and in a trace.
 KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
@@ -221,3 +222,17 @@ def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: s
     if "decoder_input_ids" in inputs:
         return [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
     return answer_ids(model, inputs)
+
+
+def hidden_vectors(recording: Recording, kind: CallKind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
+    """The vectors that `keep` requests; None if the model's layers don't pass hidden states in the usual way."""
+    places = keep.positions(tokens)
+    if places is None:
+        return None
+    try:
+        states = recording.hidden_states(kind)
+    except ValueError:
+        return None
+    if any(len(state) != tokens for state in states):
+        return None
+    return np.stack([state[places] for state in states])

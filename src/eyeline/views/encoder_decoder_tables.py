@@ -28,7 +28,7 @@ def encoder_decoder_html(answer: EncoderDecoderExplanation) -> str:
         return explanation_html(answer)
     cross = answer.cross
     drawn = columns(answer)
-    numbers = [[float(row[list(tokens)].sum()) for _, tokens in drawn] for row in cross.token_weights]
+    numbers = [[float(row[list(tokens)].sum()) for _, tokens in drawn] for row in answer.token_numbers]
     end = scale_end([number for line in numbers for number in line])
     asked = {token for place in (cross.word.units if cross.word else ()) for token in cross.units[place].tokens}
     rows = [row(["", *(words(named(name)) for name, _ in drawn)])]
@@ -70,13 +70,13 @@ def save_encoder_decoder(answer: EncoderDecoderExplanation, path: str | os.PathL
 
     cross = answer.cross
     keys, rows = [named(token.text) for token in answer.tokens], [named(token) for token in cross.tokens]
-    end = scale_end(cross.token_weights.ravel().tolist())
+    end = scale_end(answer.token_numbers.ravel().tolist())
     with matplotlib.rc_context({"font.family": fonts()}):
         figure = empty(max(0.32 * len(keys) + 2.5, 5), max(0.32 * len(rows) + 2, 4))
         lines = [f"{printable(answer.text)} → {printable(answer.written)}", provenance(answer), found(answer, marked)]
         figure.suptitle("\n".join(lines), fontsize=10).set_parse_math(False)
         panel = figure.subplots()
-        image = panel.imshow(cross.token_weights, cmap="Blues", vmin=0, vmax=end)
+        image = panel.imshow(answer.token_numbers, cmap="Blues", vmin=0, vmax=end)
         panel.set_xticks(range(len(keys)), [printable(key) for key in keys], fontsize=9)
         panel.set_yticks(range(len(rows)), [printable(token) for token in rows], fontsize=9)
         for tick in (*panel.get_xticklabels(), *panel.get_yticklabels()):

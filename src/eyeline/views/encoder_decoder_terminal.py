@@ -11,7 +11,7 @@ from eyeline.views.drawing import note, say, title
 from eyeline.views.findings import Words
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, listed, named, percent, printable
-from eyeline.views.provenance import provenance
+from eyeline.views.provenance import provenance, quantity
 from eyeline.views.scale import scale_end
 from eyeline.words import worded
 
@@ -65,7 +65,7 @@ def _letters(answer: EncoderDecoderExplanation, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
     cross, tokens = answer.cross, answer.tokens
-    weights = cross.token_weights
+    weights = answer.token_numbers
     end = scale_end(weights.ravel().tolist())
     labels = [named(token) for token in cross.tokens]
     left = max(map(len, labels)) + 4
@@ -96,14 +96,18 @@ def columns(answer: EncoderDecoderExplanation) -> list[tuple[str, tuple[int, ...
     """The words that were read, and last what is set aside: each one's name and tokens."""
     found = [(answer.units[place].text, answer.units[place].tokens) for place in answer.shown]
     rest = sorted(set(range(len(answer.tokens))) - {token for _, tokens in found for token in tokens})
-    return found + ([(_rest_name(answer), tuple(rest))] if rest else [])
+    return found + ([(_rest_name(answer), tuple(rest))] if rest and not answer.question.shares else [])
 
 
 def rows_note(answer: EncoderDecoderExplanation) -> str:
     """The note on what a row of the picture is."""
+    numbers = quantity(answer.question.shares)
     if answer.cross.tokens and answer.cross.tokens[0] == answer.decoder.tokens[0].piece:
-        return worded("Each row is a token that the decoder took, before it wrote the next; its weights sum to 100%.")
-    return worded("Each row is a step, named by what it writes; its weights sum to 100%.")
+        return worded(
+            "Each row is a token that the decoder took, before it wrote the next; its {numbers} sum to 100%.",
+            numbers=numbers,
+        )
+    return worded("Each row is a step, named by what it writes; its {numbers} sum to 100%.", numbers=numbers)
 
 
 def _rest_name(answer: EncoderDecoderExplanation) -> str:
@@ -115,7 +119,7 @@ def _rest_name(answer: EncoderDecoderExplanation) -> str:
 def found(answer: EncoderDecoderExplanation, words: Words = printable) -> str:
     """The sentence below the picture: what each written word takes most from; `words` formats the user's words."""
     parts = []
-    for row, place in zip(answer.cross_shares(), answer.cross.shown, strict=True):
+    for row, place in zip(answer.word_numbers, answer.cross.shown, strict=True):
         unit = answer.cross.units[place]
         if any(letter.isalnum() for letter in unit.text):
             best = answer.shown[int(np.argmax(row))]
@@ -128,15 +132,19 @@ def found(answer: EncoderDecoderExplanation, words: Words = printable) -> str:
 
 def _written_word(answer: EncoderDecoderExplanation, word: WrittenWord, ink: Ink) -> Iterator[Text]:
     name = ink.words(word.token)
-    end = scale_end([look.weight for look in (*word.looks_at, *word.before)])
+    shares = answer.question.shares
+    end = scale_end([_number(look, shares) for look in (*word.looks_at, *word.before)])
     yield say(worded("While it writes {word}, it looks at: cross-attention", word=name), ink)
-    yield from _bars(word.looks_at, answer.units, end, _rest_name(answer), ink)
+    yield from _bars(word.looks_at, answer.units, end, None if shares else _rest_name(answer), ink)
     yield say("", ink)
     yield say(worded("and, in what it has written, at: the decoder's self-attention"), ink)
-    yield from _bars(word.before, answer.decoder.units, end, worded("set aside"), ink)
+    yield from _bars(word.before, answer.decoder.units, end, None if shares else worded("set aside"), ink)
     yield note(
         worded(
-            "% of a row, the mean of the steps that write {word}. A full bar is {end}.", word=name, end=percent(end)
+            "{numbers}: the mean of the steps that write {word}. A full bar is {end}.",
+            numbers=quantity(shares).capitalize(),
+            word=name,
+            end=percent(end),
         ),
         ink,
     )
@@ -148,17 +156,22 @@ def _written_word(answer: EncoderDecoderExplanation, word: WrittenWord, ink: Ink
     yield say(worded("Heads that look hardest at one word: {heads}.", heads=listed(heads)), ink)
 
 
-def _bars(looks: Sequence[Look], units: Sequence[UnitEntry], end: float, rest: str, ink: Ink) -> Iterator[Text]:
-    """A bar for each word, and a grey one for what is set aside."""
+def _number(look: Look, shares: bool) -> float:
+    """The number of a word: its weight, or its share of the words."""
+    return (look.share or 0.0) if shares else look.weight
+
+
+def _bars(looks: Sequence[Look], units: Sequence[UnitEntry], end: float, rest: str | None, ink: Ink) -> Iterator[Text]:
+    """A bar for each word, and a grey one, called `rest`, for what is set aside; None for shares of the words alone."""
     from rich.text import Text
 
     drawn = [look for look in looks if look.share is not None and not look.hidden]
     aside = sum(look.weight for look in looks if look.share is None)
     labels = [ink.label(units[look.unit]) for look in drawn]
-    left = ink.widest([*labels, ink.own(rest)]) + 2
+    left = ink.widest([*labels, ink.own(rest or "")]) + 2
     cells = max(min(_BAR, ink.width - left - 9), 4)
-    rows = [(label, look.weight, "cyan") for label, look in zip(labels, drawn, strict=True)]
-    if any(look.share is None for look in looks):
+    rows = [(label, _number(look, rest is None), "cyan") for label, look in zip(labels, drawn, strict=True)]
+    if rest is not None and any(look.share is None for look in looks):
         rows.append((ink.own(rest), aside, "dim"))
     for label, weight, style in rows:
         line = Text("  " + ink.fit(label, left), "dim" if style == "dim" else "", no_wrap=True)

@@ -56,13 +56,20 @@ def run_name(name: str) -> str:
         "as trained": worded("as trained"),
         "causal": worded("causal"),
         "without ÷ √d": worded("without ÷ √d"),
+        "encoder": worded("encoder"),
+        "decoder": worded("decoder"),
+        "cross": worded("cross-attention"),
     }
     return ", ".join(known.get(part, part) for part in name.split(", "))
 
 
 def _attention(answer: Explanation | Comparison) -> list[str]:
+    from eyeline.answers import EncoderDecoderExplanation
+
     question, model = answer.question, answer.model
     runs: Sequence[str] = [run.name for run in getattr(answer, "runs", ())] or ["as trained"]
+    if isinstance(answer, EncoderDecoderExplanation) and question.token is None:
+        runs = [trace.name for trace in answer.traces]
     return [
         place(question.layer, question.head, model.layers, model.heads),
         listed([run_name(name) for name in runs]),

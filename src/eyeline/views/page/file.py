@@ -23,13 +23,16 @@ from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.contexts import contexts
 from eyeline.views.page.framing import framed
-from eyeline.views.page.joining import bare, joined, style
+from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.requests import image
+from eyeline.views.page.requests.positions import stored_positions
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
+#: The bytes that a file may have with the positions of its models: a larger one goes without.
+ROOM = 598_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
@@ -118,12 +121,16 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         contents["traces"].append(_add(data, number, trace, half, kept))
     for request in [*page.stored, *image.stored(page.traces), *projected, *contexts(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
-    module = _module()
+    module = _module(page.lesson is not None)
     first = [
         _block("header", deflated(_json([header, contents]))),
         _block("style", deflated(style().encode())),
         _block("module", deflated(module.encode())),
     ]
+    for request in stored_positions(page.traces):
+        reply = deflated(framed(*page.answer({"id": 0, **request})))
+        if sum(map(len, first)) + 4 / 3 * (sum(map(len, data.values())) + len(reply)) < ROOM:
+            data[stored_name(request)] = reply
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
@@ -149,9 +156,10 @@ def stored_name(request: Mapping[str, Any]) -> str:
 
 
 @cache
-def _module() -> str:
-    """The page's modules, bundled with the module of this host."""
-    return bare(joined("hosts/file.js"))
+def _module(lesson: bool) -> str:
+    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one."""
+    module = joined("hosts/file.js")
+    return bare(module if lesson else without_texts(module, "lesson."))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:

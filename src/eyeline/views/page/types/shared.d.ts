@@ -44,6 +44,11 @@ interface State {
   partner: number | null;
   toy: string | null;
   n: number | null;
+  scheme: PositionScheme | null;
+  placed: PlacedScheme;
+  shuffled: boolean;
+  position: number;
+  against: number;
   stop: number | null;
   done: number[];
   language: Language | null;
@@ -123,7 +128,7 @@ interface Projection {
 
 type Projections = import("../weights/projections.js").Projections;
 
-/** What is changed in attention: whether tokens may look ahead, how many last tokens are padding, which keys are out. */
+/** What is changed: whether tokens may look ahead, how many last tokens are padding, scaling, which keys are out. */
 interface HeadChanges {
   ahead: boolean;
   padded: number;
