@@ -71,7 +71,7 @@ class ProjectionHooks:
         seen = {name: _array(self._seen[path][name][call]) for name in ("x", "keys_x", "joined", "added")}
         query, key, value, output = self._modules[path]
         module = self._model.get_submodule(path)
-        norms = getattr(module, "q_norm", None), getattr(module, "k_norm", None)
+        q_norm, k_norm = getattr(module, "q_norm", None), getattr(module, "k_norm", None)
         speeds = next((buffer for name, buffer in self._model.named_buffers() if name.endswith("inv_freq")), None)
         parent = self._model.get_submodule(path.rpartition(".")[0])
         after = getattr(getattr(parent, "output", None), "LayerNorm", None) or getattr(parent, "sa_layer_norm", None)
@@ -84,7 +84,7 @@ class ProjectionHooks:
             key,
             value,
             output,
-            None if norms[0] is None or norms[1] is None else norms,
+            None if q_norm is None or k_norm is None else (q_norm, k_norm),
             None if speeds is None else speeds.detach().float().cpu().numpy(),
             next((type(getattr(parent, name)).__name__ for name in _NORMS_BEFORE if hasattr(parent, name)), None),
             None if after is None else type(after).__name__,
