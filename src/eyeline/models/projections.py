@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from eyeline.models.checkpoints import Array
 from eyeline.models.decoder import Decoder, RootMeanSquareNorm
 from eyeline.models.encoder import Encoder
+from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.linear import Linear
 from eyeline.models.network import Network
 from eyeline.models.rotary import Rotary
@@ -131,9 +132,10 @@ class AttentionParts:
 
 
 def attention_parts(network: Network, layer: int) -> AttentionParts | None:
-    """The parts of a layer's self-attention, counted from 0; None for a network of another kind."""
-    if isinstance(network, Encoder):
-        block = network.blocks[layer]
+    """The parts of a layer's self-attention, counted from 0, of an encoder-decoder its encoder's; None for a network of
+    another kind."""
+    if isinstance(network, (Encoder, EncoderDecoder)):
+        block = (network.encoder if isinstance(network, EncoderDecoder) else network.blocks)[layer]
         return AttentionParts(block.query_key_value, block.attended, block.heads, block.heads, norm_after="LayerNorm")
     if isinstance(network, Decoder):
         of = network.blocks[layer]
@@ -149,6 +151,20 @@ def attention_parts(network: Network, layer: int) -> AttentionParts | None:
             head_norms=norms,
         )
     return None
+
+
+def decoder_parts(network: EncoderDecoder, layer: int) -> AttentionParts:
+    """The parts of the self-attention of a layer of an encoder-decoder's decoder, counted from 0."""
+    of = network.decoder[layer]
+    return AttentionParts(of.query_key_value, of.attended, of.heads, of.heads, norm_after="LayerNorm")
+
+
+def cross_parts(network: EncoderDecoder, layer: int) -> AttentionParts:
+    """The parts of its cross-attention: queries are made of the decoder's vectors, keys and values of the encoder's."""
+    of = network.decoder[layer]
+    both = (of.cross_query, of.cross_key_value)
+    three = Linear([part for one in both for part in one.parts], [bias for one in both for bias in one.biases])
+    return AttentionParts(three, of.crossed, of.heads, of.heads, norm_after="LayerNorm")
 
 
 def embedding_parts(network: Network, ids: NDArray[np.int64]) -> tuple[Array, Array] | None:

@@ -15,6 +15,7 @@ from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.encoder_decoder_config import EncoderDecoderConfig
 from eyeline.models.generating import Choice
 from eyeline.traces.allowed import allowed
+from eyeline.traces.decoder_inputs import decoder_inputs
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays
@@ -189,13 +190,16 @@ class OwnEncoderDecoder:
         x = self._network.embed(np.array([inputs.ids]))
         places = keep.positions(len(inputs))
         both = list(self._network.decoder_layers(x, context))
-        states = [x, *(own.state for own, _ in both)]
+        states = [x, *(crossed.state for _, crossed in both)]
         vectors = None if places is None else np.stack([state[0, places] for state in states])
+        kept = decoder_inputs(self._network, x, context, both, keep.heads) if keep.input else (None, None)
         queries = of_tokens(inputs, causal=True)
-        traces = [self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)]
+        own = self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)
+        traces = [replace(own, inputs=kept[0])]
         if keys is not None:
-            crossed = [crossed for _, crossed in both]
-            traces.append(self._trace("cross", crossed, of_tokens(rows, causal=False), keys, keep, vectors))
+            rows_line = of_tokens(rows, causal=False)
+            cross = self._trace("cross", [crossed for _, crossed in both], rows_line, keys, keep, vectors)
+            traces.append(replace(cross, inputs=kept[1]))
         return traces
 
     def _trace(
