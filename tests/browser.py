@@ -214,7 +214,7 @@ class Opener:
 
 
 #: The page's views.
-VIEWS = ("sentence", "steps", "matrix", "overview", "compare", "toy", "cost")
+VIEWS = ("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost")
 
 _SETTLED = """(quiet) => new Promise((done) => {
   const frame = document.querySelector(".eyeline");

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eyeline.calls import observe
 from eyeline.masks import Causal, Mask
 from eyeline.traces import LayerTrace, Sizes, TokenizedText, Trace
 from eyeline.traces.allowed import allowed
+from eyeline.traces.image import Image, patch_tokens
 from eyeline.traces.measures import asked, measures
 from eyeline.traces.tokenized_text import Word
-from eyeline.views.page import Page
-from eyeline.views.page.message import Answer
 
 FLIES = "time flies like an arrow"
 #: Texts that were markup, script or steering of the line, if anything took them for it.
@@ -123,61 +119,19 @@ def trace(
     return Trace(name, sizes, kind, queries, keys, tuple(kept), measures(seen))
 
 
-def image_page(rows: int = 4, columns: int = 6, **options: Any) -> Page:
-    """A page of a trace whose tokens are [CLS] and the patches of a drawn image, row by row.
+def image_trace(rows: int = 4, columns: int = 6, **options: Any) -> Trace:
+    """A trace whose tokens are [CLS] and the patches of a drawn image, of 16 × 16 pixels each.
 
     Args:
         rows, columns: of patches.
         options: further ones of `trace`.
     """
-    names = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    typed = line(" ".join(names))
-    last = len(typed) - 1  # without the [SEP]
-    queries = replace(
-        typed,
-        **{name: getattr(typed, name)[:last] for name in ("ids", "pieces", "spans", "words")},
-        aside=(0,),
-    )
-    found = _ImagePage([trace(queries, **options)], {"layer": 1, "head": "mean", "token": None})
-    found.patches = rows, columns
-    found.stored.append({"kind": "image", "trace": 0})
-    return found
-
-
-class _ImagePage(Page):
-    """A page whose only trace has an image: each patch has a colour of its own."""
-
-    patches = 1, 1
-
-    def header(self) -> dict[str, Any]:
-        header = super().header()
-        rows, columns = self.patches
-        header["traces"][0]["image"] = {"rows": rows, "columns": columns, "first": 1}
-        return header
-
-    def answer(self, request: Mapping[str, Any]) -> Answer:
-        if request["kind"] != "image":
-            return super().answer(request)
-        rows, columns = self.patches
-        pixels = np.zeros((16 * rows, 16 * columns, 3), np.uint8)
-        y, x = np.mgrid[: 16 * rows, : 16 * columns]
-        pixels[..., 0], pixels[..., 1] = 40 + 180 * x // (16 * columns), 40 + 180 * y // (16 * rows)
-        pixels[(y - 8 * rows) ** 2 + (x - 8 * columns) ** 2 < (5 * rows) ** 2] = 240, 220, 90
-        size = {"width": 16 * columns, "height": 16 * rows}
-        return {"id": request["id"], "kind": "image", "media": "image/png", **size}, [memoryview(png(pixels))]
-
-
-def png(pixels: NDArray[np.uint8]) -> bytes:
-    """Pixels, (height, width, 3), as a PNG."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-
-    height, width = pixels.shape[:2]
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    parts = chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+    y, x = np.mgrid[: 16 * rows, : 16 * columns]
+    pixels = np.zeros((*y.shape, 3), np.uint8)
+    pixels[..., 0], pixels[..., 1] = 40 + 180 * x // (16 * columns), 40 + 180 * y // (16 * rows)
+    pixels[(y - 8 * rows) ** 2 + (x - 8 * columns) ** 2 < (5 * rows) ** 2] = 240, 220, 90  # a sun
+    image = Image(pixels, rows, columns, 1)
+    return replace(trace(patch_tokens(image, ["[CLS]"]), **options), image=image)
 
 
 def words(count: int, seed: int = 0) -> str:

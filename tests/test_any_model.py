@@ -133,6 +133,17 @@ def test_an_answers_vectors_are_the_models(tokenizer):
     np.testing.assert_allclose(found.moved[:-1], want, atol=1e-5)
 
 
+def test_a_models_own_embeddings_are_the_nearest_words(tokenizer):
+    model = of_family("gpt2", tokenizer)
+    (trace,) = el.explain(FLIES, "flies", model=model, tokenizer=tokenizer).traces
+    rows = model.get_input_embeddings().weight.detach().numpy()
+    words = trace.vocabulary.nearest(rows[tokenizer.convert_tokens_to_ids(["flies", "arrow"])], 1)
+    assert [word.text for (word,) in words] == ["flies", "arrow"]
+    albert = el.explain(FLIES, "flies", model=of_family("albert", tokenizer), tokenizer=tokenizer).traces[0]
+    assert albert.vectors is not None
+    assert albert.vocabulary is None  # its embeddings are narrower than its layers
+
+
 @pytest.mark.parametrize("name", ["t5", "bart"])
 def test_the_answer_of_an_encoder_decoder_can_be_explained_too(name, tokenizer):
     model = of_family(name, tokenizer)

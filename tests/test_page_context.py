@@ -21,6 +21,7 @@ from eyeline.views.page import Page
 from eyeline.views.page.requests.request import RequestError
 from tests.answers import Blocks
 from tests.taken import numbers
+from tests.test_page_rules import FAINT, OUT_OF_REACH, nameless
 
 TIME, FRUIT, BANK = "time flies like an arrow", "fruit flies like a banana", "a bank by the bank"
 WORDS = ("fly", "flew", "insect", "fruit", "wing", "arrow", "swarm")
@@ -77,7 +78,7 @@ def opened(page_of):
 
 def drawn(page):
     """The cosines and angles of the rows, and the dots' places."""
-    page.locator(".near-words > *").wait_for()  # the river is built anew with the nearest words
+    page.locator(".near-words > *").last.wait_for()  # the river is built anew with the nearest words
     page.locator(".river circle").first.wait_for()
     values = page.eval_on_selector_all(
         ".river-row:not(.river-head)",
@@ -274,3 +275,38 @@ def test_compare_opens_there_with_the_numbers_of_its_answer(page_of, tmp_path):
     np.testing.assert_allclose(drawn(page)[0][:, 0], [one.cosine for one in found.cosines], atol=1e-4)
     assert "insects" in page.get_by_role("radio", name=re.compile("^L5")).inner_text()
     expect(page.get_by_role("radio", name=re.compile("^L5"))).to_have_attribute("aria-checked", "true")
+
+
+# For everyone
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_has_contrast_enough_and_everything_a_name(opened, dark):
+    page = opened(two(), dark=dark)
+    page.locator(".nearest").wait_for()
+    assert page.evaluate(FAINT) == []
+    assert page.evaluate(OUT_OF_REACH) == []
+    assert nameless(page) == []
+
+
+def test_nothing_is_wider_than_a_phone(opened):
+    page = opened(two(layers=20), width=390, language="vi-VN")
+    page.locator(".near-words > *").last.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator(".compare h3").first).to_have_text("flies rẽ hướng qua từng tầng như thế nào")
+    expect(page.locator(".nearest")).not_to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_another_text_is_run_from_the_view(tiny_model, open_page, width):
+    trace = el.record("the cat ran", model=tiny_model, keep=["vectors"])
+    with Served(session_of(trace, tiny_model)) as served:
+        address = f"http://{served.host}/"
+        page = open_page(address, within=(address,), words="view=compare token=0", width=width)
+        page.get_by_role("button", name="Write another text").click()
+        field = page.locator(".prompt textarea")
+        expect(field).to_be_focused()
+        field.fill("a cat flies")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".river-row[role=radio]")).to_have_count(3)
+        expect(page.locator(".river-head bdi")).to_have_text(["“a cat flies”", "“the cat ran”"])

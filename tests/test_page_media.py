@@ -148,7 +148,9 @@ def test_with_forced_colours_the_tab_and_the_bars_are_seen(page_of, flies):
     ground = page.evaluate("getComputedStyle(document.querySelector('.eyeline')).backgroundColor")
     bars = page.locator(".bar-fill, .painted")
     assert bars.count() > 3
-    assert all(one != ground for one in bars.evaluate_all("(all) => all.map((x) => getComputedStyle(x).backgroundColor)"))
+    assert all(
+        one != ground for one in bars.evaluate_all("(all) => all.map((x) => getComputedStyle(x).backgroundColor)")
+    )
     chosen = page.locator("[aria-pressed=true]").first
     assert chosen.evaluate("(one) => getComputedStyle(one).backgroundColor") != ground
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages import image_page, trace
-from tests.sentence_view import bar_lengths, bars, matrix, scale_end, written
+from tests.pages import image_trace, trace
+from tests.sentence_view import bar_lengths, bars, matrix, plainly, scale_end, written
 from tests.taken import numbers
 
 ROWS, COLUMNS = 4, 6
@@ -17,7 +17,7 @@ ROWS, COLUMNS = 4, 6
 
 @pytest.fixture
 def shown():
-    return image_page(ROWS, COLUMNS)
+    return plainly(image_trace(ROWS, COLUMNS))
 
 
 @pytest.fixture
@@ -26,20 +26,22 @@ def weights(shown):
 
 
 def patch(page, row, column):
-    """The cell of a patch, both from 1."""
-    return page.locator(".patch").nth((row - 1) * COLUMNS + column - 1)
+    """The cell of a patch."""
+    return page.locator(".patch").nth(row * COLUMNS + column)
 
 
 def name(token):
     """A patch's name."""
-    return f"row {(token - 1) // COLUMNS + 1}, column {(token - 1) % COLUMNS + 1}"
+    return f"row {(token - 1) // COLUMNS}, column {(token - 1) % COLUMNS}"
 
 
 def test_the_image_is_shown_with_its_patches_over_it(page_of, shown):
     page = page_of(shown)
     expect(page.get_by_role("gridcell")).to_have_count(ROWS * COLUMNS)
     page.wait_for_function("document.querySelector('canvas.image').width === 96")
-    boxes = [one.bounding_box() for one in (patch(page, 1, 1), patch(page, ROWS, COLUMNS), page.locator(".picture"))]
+    boxes = [
+        one.bounding_box() for one in (patch(page, 0, 0), patch(page, ROWS - 1, COLUMNS - 1), page.locator(".picture"))
+    ]
     first, last, whole = boxes
     assert first["x"] == pytest.approx(whole["x"], abs=2)
     assert first["width"] == pytest.approx(first["height"], abs=2)
@@ -53,14 +55,14 @@ def test_the_image_is_shown_with_its_patches_over_it(page_of, shown):
 
 def test_pointing_at_a_patch_shows_where_it_looks(page_of, shown, weights):
     page = page_of(shown)
-    patch(page, 2, 3).hover()
+    patch(page, 1, 2).hover()
     own = 1 + COLUMNS + 2
     row = weights[own]
     end = scale_end(row[1:])
     best = 1 + np.argsort(-row[1:], kind="stable")[:8]
     names = ["itself" if at == own else name(at) for at in best]
     expect(page.locator(".says")).to_have_text(
-        f"row 2, column 3 looks mostly at {names[0]} ({written(row[best[0]], end)}) and "
+        f"row 1, column 2 looks mostly at {names[0]} ({written(row[best[0]], end)}) and "
         f"{names[1]} ({written(row[best[1]], end)}); [CLS] takes {written(row[0], end)}."
     )
     assert bars(page) == [(called, written(row[at], end)) for called, at in zip(names, best, strict=True)]
@@ -91,19 +93,19 @@ def test_the_chip_beside_it_is_cls(page_of, shown, weights):
 def test_keys_go_from_patch_to_patch(page_of, shown):
     page = page_of(shown)
     expect(page.locator(".patch[tabindex='0']")).to_have_count(1)
-    patch(page, 1, 1).focus()
+    patch(page, 0, 0).focus()
     for key, place in [
-        ("ArrowRight", "row 1, column 2"), ("ArrowDown", "row 2, column 2"), ("End", "row 2, column 6"),
-        ("ArrowRight", "row 2, column 6"), ("ArrowUp", "row 1, column 6"), ("ArrowUp", "row 1, column 6"),
-        ("Home", "row 1, column 1"),
+        ("ArrowRight", "row 0, column 1"), ("ArrowDown", "row 1, column 1"), ("End", "row 1, column 5"),
+        ("ArrowRight", "row 1, column 5"), ("ArrowUp", "row 0, column 5"), ("ArrowUp", "row 0, column 5"),
+        ("Home", "row 0, column 0"),
     ]:  # fmt: skip
         page.keyboard.press(key)
         expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile(f"^{place}: looks at"))
         expect(page.locator(".says")).to_contain_text(f"{place} looks mostly at")
     page.keyboard.press("Enter")
-    expect(patch(page, 1, 1)).to_have_attribute("aria-selected", "true")
+    expect(patch(page, 0, 0)).to_have_attribute("aria-selected", "true")
     assert "token=1" in page.url
-    expect(patch(page, 1, 1)).to_be_focused()
+    expect(patch(page, 0, 0)).to_be_focused()
 
 
 def test_a_bar_goes_to_its_patch_and_special_tokens_obey(page_of, shown, weights):
@@ -135,7 +137,7 @@ def test_a_text_beside_an_image_has_the_view_of_texts(page_of, shown):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_window_in_vietnamese(page_of, shown, width):
     page = page_of(shown, words="token=9", width=width, language="vi-VN")
-    expect(page.locator(".says")).to_contain_text("hàng 2, cột 3 nhìn nhiều nhất vào hàng")
+    expect(page.locator(".says")).to_contain_text("hàng 1, cột 2 nhìn nhiều nhất vào hàng")
     box = page.locator(".picture").bounding_box()
     assert box["width"] > 0.4 * width
     assert box["x"] + box["width"] <= width

@@ -215,7 +215,8 @@ def test_a_file_has_the_head_that_it_opens_on_and_the_named(minilm):
     assert stored(page_file(page)) == {"projections-0-5-2"}
     assert stored(page_file(page, keep=["L0H3", "L5H2"])) == {"projections-0-0-3", "projections-0-5-2"}
     assert len(page_file(page)) < 600_000
-    assert stored(page_file(view(TEXT, model=minilm))) == set()
+    assert stored(page_file(view(TEXT, model=minilm))) == {"projections-0-5-11"}
+    assert stored(page_file(view(TEXT, model=minilm, state={"head": "mean"}))) == set()
     with pytest.raises(TraceError, match=r"keep must name heads whose projections were recorded, got L0H3"):
         page_file(Page([record(TEXT, model=minilm)]), keep=["L0H3"])
     with pytest.raises(TraceError, match=r"keep must name heads from L0H0 to L5H11, got 'H3'"):
@@ -264,7 +265,7 @@ def test_the_terminal_says_them(minilm, width):
 
     answer = explain(TEXT, "flies", steps=True, layer=5, head=2, model=minilm)
     lines = [line.plain for line in explanation(answer, Ink("utf-8", width))]
-    assert max(map(len, lines)) <= width
+    assert max(map(len, "\n".join(lines).split("\n"))) <= width
     text = " ".join(" ".join(lines).split())
     made = answer.steps.projections
     assert f"384 numbers, of length {made.x_length:.2f}. q = W_q·x + b, where W_q has 32 × 384 numbers: q = [" in text

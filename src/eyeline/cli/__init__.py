@@ -22,6 +22,7 @@ app = typer.Typer(
     epilog='Begin with: eyeline explain "time flies like an arrow" --token flies',
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
@@ -98,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:  # raised by rich and the option parser when a pipe is closed
         return leaving.code if isinstance(leaving.code, int) else 1
     except Exception as error:
-        line = mistake(error)
+        line = mistake(error, given)
         if line is None:
             raise
         print(f"eyeline: {line}", file=sys.stderr)

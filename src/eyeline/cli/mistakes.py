@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
 
-def mistake(error: Exception) -> str | None:
-    """The one-line message for a user's mistake; None if the error is a bug of ours."""
+from eyeline.words import worded
+
+#: The commands that take one text, and those that take two.
+_TEXTS = {"explain": 1, "heads": 1, "view": 1, "compare": 2}
+_CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
+_NOT_IN_DOUBLE_QUOTES = re.compile(r'[$`"\\!]')
+
+
+def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
+    """The one-line message for a user's mistake; None if the error is a bug of ours.
+
+    Args:
+        error: the error.
+        given: the arguments of the command line.
+    """
     from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
@@ -18,8 +36,66 @@ def mistake(error: Exception) -> str | None:
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-    elif callable(describe := getattr(error, "format_message", None)):
-        line = str(describe())  # the option parser's message, whichever click typer uses
+    elif callable(getattr(error, "format_message", None)):  # the option parser's, whichever click typer uses
+        line = _unquoted(error, given) or _of_choices(error)
     else:
         return None
     return printable(line)
+
+
+def _of_choices(error: Any) -> str:
+    """The option parser's message; the rule of a choice as ours are written."""
+    message = str(error.format_message())
+    found = _CHOICE.fullmatch(message)
+    if found is None:
+        return message
+    name, value, there = found[1], found[2], found[3].replace("'", "")
+    if "," in there:
+        return worded("{name} must be one of {there}, got {value!r}", name=name, there=there, value=value)
+    return worded("{name} must be {only}, got {value!r}", name=name, only=there, value=value)
+
+
+def _unquoted(error: Any, given: Sequence[str]) -> str:
+    """The message for a text that wasn't put in quotes, with the command as it was meant; empty for another mistake."""
+    context: Any = getattr(error, "ctx", None)
+    name = getattr(context, "info_name", None)
+    if "unexpected extra argument" not in error.format_message() or name not in _TEXTS or name not in given:
+        return ""
+    words, options = _parted(given[given.index(name) + 1 :], context.command.params)
+    if any(map(os.path.exists, words)):  # several files
+        return ""
+    kept = "".join(f" {option if option.startswith('-') else quoted(option)}" for option in options)
+    if _TEXTS[name] > 1:
+        return worded(
+            "both texts must be in quotes, got {count} words without; put them in: {command}",
+            count=len(words),
+            command=f'eyeline {name} "{words[0]} ..." "... {words[-1]}"{kept}',
+        )
+    return worded(
+        "text must be in quotes, got {count} words without; put it in: {command}",
+        count=len(words),
+        command=f"eyeline {name} {quoted(' '.join(words))}{kept}",
+    )
+
+
+def _parted(arguments: Sequence[str], parameters: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """The words among a command's arguments, and its options with their values."""
+    flags = {option for parameter in parameters if getattr(parameter, "is_flag", False) for option in parameter.opts}
+    words: list[str] = []
+    options: list[str] = []
+    value_follows = False
+    for argument in arguments:
+        is_option = argument.startswith("-") and argument != "-"
+        (options if is_option or value_follows else words).append(argument)
+        value_follows = is_option and not value_follows and argument not in flags and "=" not in argument
+    return words, options
+
+
+def quoted(text: str) -> str:
+    """A text in quotes for a shell, double ones if they are enough; a single word as it is.
+
+    >>> quoted("time flies"), quoted("flies"), quoted('say "no"')
+    ('"time flies"', 'flies', '\\'say "no"\\'')
+    """
+    plain = shlex.quote(text)
+    return plain if plain == text or _NOT_IN_DOUBLE_QUOTES.search(text) else f'"{text}"'

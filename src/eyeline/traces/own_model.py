@@ -14,6 +14,7 @@ from eyeline.masks import Causal, Mask
 from eyeline.models import Layer, Model, Tokens
 from eyeline.models.decoder_config import DecoderConfig
 from eyeline.models.generating import Choice, GenerationPass
+from eyeline.models.model_positions import positions_of
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.traces.allowed import Allowed, allowed
@@ -104,6 +105,7 @@ class OwnModel:
             tuple(layer.observe(keep.read) for layer in kept) if measured and keep.read else read,
             None if inputs is None else inputs.kept(keep.heads),
             self._vocabulary if vectors else None,
+            positions_of(model.network),
         )
 
     def go_on(
@@ -169,6 +171,7 @@ class OwnModel:
             vector_tokens=tuple(places or ()),
             inputs=None if inputs is None else inputs.kept(keep.heads),
             vocabulary=None if vectors is None else self._vocabulary,
+            placing=positions_of(self.model.network),
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
+from eyeline.models.model_positions import ModelPositions
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
@@ -55,6 +56,7 @@ class Trace:
         image: the picture whose patches are the tokens; None for a text.
         vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
             comes from a file, or the model's embeddings have another width.
+        placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Trace:
     seen: tuple[Observation, ...] = ()
     inputs: KeptInputs | None = None
     vocabulary: Vocabulary | None = None
+    placing: ModelPositions | None = None
     image: Image | None = None
 
     def __repr__(self) -> str:

@@ -126,7 +126,7 @@ def bars(
         last = line(ink.own(aside), "", row, ["dim"] * len(charts))
         last.stylize("dim")
         lines.append(last)
-    axis = "".join(f"  {ink.axis(end, cells)}{'':{_NUMBER + 1}}" for _ in charts)
+    axis = f"  {ink.axis(percent(end), cells)}{'':{_NUMBER + 1}}" * len(charts)
     lines.append(Text(" " * (2 + label_cells) + axis.rstrip(), style="dim", no_wrap=True))
     return lines
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.bars import MOST, Chart, bars_end
 from eyeline.views.drawn import drawn_row
-from eyeline.views.findings import compared, quantity_note, unknown
+from eyeline.views.findings import compared, quantity_note
 from eyeline.views.html_parts import bars, box, cosines, small, strong, title, words
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ def comparison_html(answer: Comparison) -> str:
         parts.append(title(side.text, (spans[0][0], spans[-1][1]), side.name))
     name = words(question.token)
     parts.append(small(html.escape(provenance(answer))))
-    said = ((side.name, unknown(side.unknown, words)) for side in sides)
-    parts += [small(f"{side}: {line}") for side, line in said if line]
+    parts += [
+        small(f"{side.name}: {line}") for side in sides for line in reading_notes(side.trace, side.unknown, words)
+    ]
     parts += [strong(worded("How alike {word} is in A and in B", word=name))]
     parts.append(cosines([("cosine", answer.cosines)]))
     charts = [Chart("", drawn_row(side.looks_at, question.shares)) for side in sides]

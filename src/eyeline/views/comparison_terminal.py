@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from eyeline.views.bars import MOST, Chart, bars, bars_end, cosines
 from eyeline.views.drawing import beside, note, say, title
 from eyeline.views.drawn import drawn_row
-from eyeline.views.findings import compared, quantity_note, unknown
+from eyeline.views.findings import compared, quantity_note
 from eyeline.views.ink import Ink
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def comparison(answer: Comparison, ink: Ink) -> Iterator[Text]:
         yield title(side.text, (spans[0][0], spans[-1][1]), f"{side.name}  ", ink)
     yield note(provenance(answer), ink, indent=0)
     for side in sides:
-        if said := unknown(side.unknown, ink.words):
-            yield note(f"{side.name}: {said}", ink, indent=0)
+        for line in reading_notes(side.trace, side.unknown, ink.words):
+            yield note(f"{side.name}: {line}", ink, indent=0)
     yield say("", ink)
     name = ink.words(question.token)
     yield say(worded("How alike {word} is in A and in B", word=name), ink)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.views.drawn import DrawnMatrix, drawn_matrix
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.findings import aside_name, changes, found, unknown
+from eyeline.views.findings import aside_name, changes, found
 from eyeline.views.labels import excerpt, marked, named, percent, printable
 from eyeline.views.new_tokens import labelled
 from eyeline.views.provenance import provenance, quantity, run_name
+from eyeline.views.reading import reading_notes
 from eyeline.views.scale import shade_end
 from eyeline.words import worded
 
@@ -56,8 +57,8 @@ def save_heat_map(answer: Explanation, path: str | os.PathLike[str]) -> list[str
         figure = empty(side * len(runs) + 0.8, side + 0.7)
         before, inside, after = excerpt(printable(answer.text), None, round(side * len(runs) * 8))
         sentences = [found(answer, marked)] + ([changes(answer, marked)] if len(runs) > 1 else [])
-        said = unknown(answer.unknown, marked)
-        lines = [before + inside + after, provenance(answer), *([said] if said else []), *sentences]
+        said = reading_notes(answer.traces[0], answer.unknown, marked)
+        lines = [before + inside + after, provenance(answer), *said, *sentences]
         title = "\n".join(textwrap.fill(line, round(13 * side * len(runs))) for line in lines)
         figure.suptitle(title, fontsize=10).set_parse_math(False)
         end, largest = shade_end(number for found in drawn for number in found.numbers.ravel().tolist())

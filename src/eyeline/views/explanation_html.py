@@ -15,7 +15,6 @@ from eyeline.views.findings import (
     hardest_title,
     moved_means,
     unchanged,
-    unknown,
     weights_of_heads,
 )
 from eyeline.views.html_parts import (
@@ -38,6 +37,7 @@ from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, seen
 from eyeline.views.new_tokens import explained, heading, labelled, new_span, piece, top
 from eyeline.views.provenance import provenance, run_name
+from eyeline.views.reading import reading_notes
 from eyeline.views.steps_terminal import steps
 from eyeline.words import worded
 
@@ -54,7 +54,8 @@ def explanation_html(answer: Explanation) -> str:
     parts = [
         title(answer.text, (spans[0][0], spans[-1][1]) if spans else new_span(answer)),
         small(html.escape(provenance(answer))),
-        *(small(line) for line in (html.escape(unchanged(answer)), unknown(answer.unknown, words)) if line),
+        *([small(html.escape(line))] if (line := unchanged(answer)) else []),
+        *map(small, reading_notes(answer.traces[0], answer.unknown, words)),
     ]
     if answer.generated is not None:
         parts += _generated(answer, answer.generated)

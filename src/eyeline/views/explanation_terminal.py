@@ -16,7 +16,6 @@ from eyeline.views.findings import (
     hardest_title,
     moved_means,
     unchanged,
-    unknown,
     weights_of_heads,
 )
 from eyeline.views.ink import Ink
@@ -24,6 +23,7 @@ from eyeline.views.labels import head_name, percent, seen
 from eyeline.views.matrix_terminal import Shades, matrix, shades_note
 from eyeline.views.new_tokens import explained, labelled, new_span, new_tokens
 from eyeline.views.provenance import provenance, run_name
+from eyeline.views.reading import reading_notes
 from eyeline.views.steps_terminal import steps
 from eyeline.words import worded
 
@@ -44,7 +44,8 @@ def explanation(answer: Explanation, ink: Ink) -> Iterator[Text]:
     spans = [(units[index].start or 0, units[index].end or 0) for index in question.units]
     yield title(answer.text, (spans[0][0], spans[-1][1]) if spans else new_span(answer), "", ink)
     yield note(provenance(answer), ink, indent=0)
-    for line in filter(None, (unchanged(answer), unknown(answer.unknown, ink.words))):
+    notes = reading_notes(answer.traces[0], answer.unknown, ink.words)
+    for line in filter(None, (unchanged(answer), *notes)):
         yield note(line, ink, indent=0)
     yield say("", ink)
     if answer.generated is not None:

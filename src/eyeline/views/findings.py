@@ -13,11 +13,10 @@ from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Comparison, Explanation
-    from eyeline.answers.entries import UnitEntry, UnknownText
+    from eyeline.answers.entries import UnitEntry
     from eyeline.answers.explanation import ExplainedRun
 
 Words = Callable[[str], str]
-_NAMED = 12  # the largest number of unknown texts named
 
 
 def set_aside_names(units: Sequence[UnitEntry], words: Words = printable) -> list[str]:
@@ -114,19 +113,6 @@ def unchanged(answer: Explanation) -> str:
     if not answer.causal or answer.question.mask != "causal":
         return ""
     return worded("{model} never looks ahead: a causal mask changes nothing.", model=printable(answer.model.name))
-
-
-def unknown(found: UnknownText | None, words: Words = printable) -> str:
-    """The note on text that the model's vocabulary lacks; empty where it lacks nothing."""
-    if found is None:
-        return ""
-    named = [words(text) for text in found.texts[:_NAMED]]
-    more = len(found.texts) - len(named)
-    return worded(
-        "Read as {piece}, since the vocabulary has no pieces for it: {texts}.",
-        piece=words(found.piece),
-        texts=listed(named) if not more else worded("{texts} and {count} more", texts=", ".join(named), count=more),
-    )
 
 
 def found(answer: Explanation, words: Words = printable) -> str:

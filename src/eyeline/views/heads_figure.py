@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.findings import unknown
 from eyeline.views.heads_findings import MIXED, found, rule
 from eyeline.views.labels import excerpt, printable
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
     with matplotlib.rc_context({"font.family": fonts(), "font.size": 9}):
         figure = empty((wide + 0.9) * across, (high + 0.75) * down + 1.5)
         before, inside, after = excerpt(printable(answer.text), None, round((wide + 0.9) * across * 9))
-        said = unknown(answer.unknown)
-        title = "\n".join([before + inside + after, provenance(answer), *([said] if said else []), found(answer)])
+        said = reading_notes(answer.trace, answer.unknown)
+        title = "\n".join([before + inside + after, provenance(answer), *said, found(answer)])
         figure.suptitle(title, fontsize=11).set_parse_math(False)
         panels = figure.subplots(down, across, squeeze=False).ravel()
         _kinds(panels[0], answer, across)

@@ -7,11 +7,11 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from eyeline.views.findings import unknown
 from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule
 from eyeline.views.html_parts import box, row, small, strong, table, words
 from eyeline.views.labels import excerpt, head_name, layer_name
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.views.signs import SIGNS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def heads_html(answer: Heads) -> str:
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',
         small(html.escape(provenance(answer))),
-        *([small(said)] if (said := unknown(answer.unknown, words)) else []),
+        *map(small, reading_notes(answer.trace, answer.unknown, words)),
         f'<div style="overflow-x:auto">{_picture(answer)}</div>',
         _legend(answer),
         strong(html.escape(found(answer))),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.advice import ask, asks_for_options
 from eyeline.views.drawing import note, say
-from eyeline.views.findings import unknown
 from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule, value
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt, head_name, layer_name
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.views.signs import SIGNS
 from eyeline.words import worded
 
@@ -57,8 +57,8 @@ def heads(
     before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
     yield say(ink.sentence(before + inside + after), ink)
     yield note(provenance(answer), ink, indent=0)
-    if said := unknown(answer.unknown, ink.words):
-        yield note(said, ink, indent=0)
+    for line in reading_notes(answer.trace, answer.unknown, ink.words):
+        yield note(line, ink, indent=0)
     yield say("", ink)
     yield from _picture(answer, ink)
     yield say("", ink)

@@ -84,13 +84,12 @@ class Ink:
         whole, rest = divmod(round(number / end * cells * steps), steps)
         return self._eighths[-1] * whole + (self._eighths[rest - 1] if rest else "")
 
-    def axis(self, end: float, cells: int) -> str:
+    def axis(self, last: str, cells: int) -> str:
         """The axis below bars of `cells` cells: from 0 to the end of their scale.
 
-        >>> Ink("ascii", 80).axis(0.5, 20)
+        >>> Ink("ascii", 80).axis("50%", 20)
         '0 -------------- 50%'
         """
-        last = f"{end:.0%}"
         line = max(cells - len(last) - 3, 0)
         return self.fit(f"0 {('─' if self.unicode else '-') * line} {last}" if line else f"0 {last}", cells)
 

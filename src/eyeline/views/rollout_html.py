@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.bars import MOST, Chart
 from eyeline.views.drawn import drawn_matrix, drawn_row
-from eyeline.views.findings import unknown
 from eyeline.views.html_parts import bars, box, matrix, matrix_end, small, strong, words
 from eyeline.views.labels import excerpt
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.views.rollout_findings import basis, found
 from eyeline.words import worded
 
@@ -25,7 +25,7 @@ def rollout_html(answer: Rollout) -> str:
     parts = [
         f'<div style="font-size:16px">{words(before + inside + after)}</div>',
         small(html.escape(provenance(answer))),
-        *([small(said)] if (said := unknown(answer.unknown, words)) else []),
+        *map(small, reading_notes(answer.trace, answer.unknown, words)),
     ]
     if question.token is not None:
         name = words(question.token)

@@ -9,11 +9,11 @@ from eyeline.views.advice import ask
 from eyeline.views.bars import MOST, Chart, bars
 from eyeline.views.drawing import note, say
 from eyeline.views.drawn import drawn_matrix, drawn_row
-from eyeline.views.findings import unknown
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt
 from eyeline.views.matrix_terminal import Shades, matrix, shades_note
 from eyeline.views.provenance import provenance
+from eyeline.views.reading import reading_notes
 from eyeline.views.rollout_findings import basis, found
 from eyeline.words import worded
 
@@ -29,8 +29,8 @@ def rollout(answer: Rollout, ink: Ink) -> Iterator[Text]:
     before, inside, after = excerpt(answer.text, None, max(ink.width * 2 - 20, 40))
     yield say(ink.sentence(before + inside + after), ink)
     yield note(provenance(answer), ink, indent=0)
-    if said := unknown(answer.unknown, ink.words):
-        yield note(said, ink, indent=0)
+    for line in reading_notes(answer.trace, answer.unknown, ink.words):
+        yield note(line, ink, indent=0)
     yield say("", ink)
     if question.token is not None:
         name = ink.words(question.token)

@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from eyeline.views.advice import ask
 from eyeline.views.bars import MOST, rest, strongest
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, named
+from eyeline.views.provenance import run_name
 from eyeline.views.steps_projections import origin, outcome
 from eyeline.words import worded
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from eyeline.answers.head_steps import HeadSteps, StepKey
 
 _WHOLE = 64  # the number of cells in a line from which all columns fit
+#: The columns of the tables in a narrower terminal: score, scaled, weight; and below these, the values.
+_COLUMNS = ((0, 1, 2), (3, 4))
 
 
 def steps(answer: Explanation, ink: Ink) -> list[Text]:
@@ -32,7 +36,6 @@ def steps(answer: Explanation, ink: Ink) -> list[Text]:
 
     runs = stepped_runs(answer)
     first = runs[0][1]
-    places = (0, 1, 2, 3, 4) if ink.width >= _WHOLE else (0, 1, 2)
     words = ink.words(named(first.text))
     title = worded("How {head} rewrites {word}", head=head_name(first.layer, first.head), word=words)
     lines = [Text(ink.own(title), style="bold")]
@@ -42,12 +45,10 @@ def steps(answer: Explanation, ink: Ink) -> list[Text]:
     if first.projections is not None:
         lines += [Text(), *origin(first, words, ink)]
     for name, found in runs:
-        lines += [
-            Text(),
-            *([Text(ink.own(name), style="bold")] if several else []),
-            *_table(found, places, ink, answer.question.top or MOST),
-        ]
-    lines += [Text(), *_meanings([found for _, found in runs], places, words, ink), Text()]
+        lines += [Text(), *([Text(ink.own(run_name(name)), style="bold")] if several else [])]
+        for number, places in enumerate(_COLUMNS if ink.width < _WHOLE else [sum(_COLUMNS, ())]):
+            lines += [*[Text()] * bool(number), *_table(found, places, ink, answer.question.top or MOST)]
+    lines += [Text(), *_meanings([found for _, found in runs], words, ink), Text()]
     for name, found in runs:
         numbers = ", ".join(f"{number:.2f}" for number in found.output[:6])
         rest = f", … {len(found.output)} numbers" if len(found.output) > 6 else ""
@@ -65,16 +66,21 @@ def stepped_runs(answer: Explanation) -> list[tuple[str, HeadSteps]]:
 def _remarks(answer: Explanation, found: HeadSteps, words: str) -> Iterator[str]:
     """Notes on the head and its token, above the numbers."""
     if found.chosen == "hardest":
-        yield "the head of its layer that looks hardest at one word; --head takes another"
+        yield worded("the head of its layer that looks hardest at one word; {head} takes another", head=ask("head", 0))
     pieces = len(answer.units[answer.question.units[0]].tokens)
     if pieces > 1:
-        yield f"{words} is the first of the word's {pieces} pieces; --pieces --token takes another"
+        yield worded(
+            "{word} is the first of the word's {count} pieces; {pieces} with another token takes another",
+            word=words,
+            count=pieces,
+            pieces=ask("pieces"),
+        )
     together = answer.model.heads // answer.model.key_heads
     if together > 1:
         head = together * found.key_head
         yield worded("H{first} to H{last} share their keys and values", first=head, last=head + together - 1)
     if answer.causal:
-        yield "q and k are as they are compared: turned by their places (rotary positions)"
+        yield worded("q and k are as they are compared: turned by their places (rotary positions)")
 
 
 def _notes(text: str, ink: Ink) -> list[Text]:
@@ -115,10 +121,14 @@ def _table(found: HeadSteps, places: Sequence[int], ink: Ink, most: int) -> list
         if cells > 3 and 4 in places:
             line.append("  ").append(ink.bar(key.contribution_length, ceiling, cells), "cyan")
         lines.append(line)
+    if cells > 3 and 4 in places:
+        axis = ink.axis(f"{ceiling:.3g}", cells)
+        lines.append(Text(" " * (left + 4 + column * len(places)) + axis, style="dim"))
     if others := rest([weights], drawn):
         lines += _notes(others, ink)
-    total = f"{found.weight_sum:.1%}"
-    lines.append(Text("  " + "sum".ljust(left + 2 * column) + f"{total:>{column}}", style="bold"))
+    if 2 in places:
+        total = f"{found.weight_sum:.1%}"
+        lines.append(Text("  " + ink.fit(worded("sum"), left + 2 * column) + f"{total:>{column}}", style="bold"))
     for line in lines:
         line.no_wrap = True
     return lines
@@ -129,7 +139,7 @@ def _numbers(key: StepKey) -> tuple[str, ...]:
     return (f"{key.score:.2f}", scaled, weight, f"{key.value_length:.2f}", f"{key.contribution_length:.3f}")
 
 
-def _meanings(runs: Sequence[HeadSteps], places: Sequence[int], words: str, ink: Ink) -> list[Text]:
+def _meanings(runs: Sequence[HeadSteps], words: str, ink: Ink) -> list[Text]:
     """A line on the meaning of each column."""
     from rich.text import Text
 
@@ -144,12 +154,9 @@ def _meanings(runs: Sequence[HeadSteps], places: Sequence[int], words: str, ink:
         score: f"score: how well a token's key answers the query of {words} (of length {lengths})",
         **{head: meaning + hidden for head, meaning in scaled.items()},
         softmax: f"weight: eˣ over the sum of all eˣ, so that the row sums to 1 (here: {sums})",
+        value: "length of the value, the vector that a token passes on",
+        taken: "length of weight × value, what is taken of it; lengths don't add up, where vectors point apart",
     }
-    if 4 in places:
-        meanings[value] = "length of the value, the vector that a token passes on"
-        meanings[taken] = (
-            "length of weight × value, what is taken of it; lengths don't add up, where vectors point apart"
-        )
     lines = []
     for head, meaning in meanings.items():
         first, *rest = ink.wrapped(meaning, 13)

@@ -26,10 +26,13 @@ from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.requests import image
+from eyeline.views.page.requests.positions import stored_positions
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
+#: The bytes that a file may have with the positions of its models: a larger one goes without.
+ROOM = 598_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
@@ -124,6 +127,10 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         _block("style", deflated(style().encode())),
         _block("module", deflated(module.encode())),
     ]
+    for request in stored_positions(page.traces):
+        reply = deflated(framed(*page.answer({"id": 0, **request})))
+        if sum(map(len, first)) + 4 / 3 * (sum(map(len, data.values())) + len(reply)) < ROOM:
+            data[stored_name(request)] = reply
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))

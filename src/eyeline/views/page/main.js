@@ -16,6 +16,7 @@ import { createLesson } from "./lesson/lesson.js";
 import { createMatrix } from "./matrix/matrix.js";
 import { createOverview } from "./overview/overview.js";
 import { Page } from "./page.js";
+import { createPositions } from "./positions/positions.js";
 import { usualPlaces } from "./provenance.js";
 import { createSentence } from "./sentence/sentence.js";
 import { createSteps } from "./steps/steps.js";
@@ -30,6 +31,7 @@ const VIEWS = {
   overview: createOverview,
   compare: createCompare,
   toy: createToy,
+  positions: createPositions,
   cost: createCost,
 };
 

@@ -15,7 +15,7 @@ from eyeline.traces import Trace
 from eyeline.traces.positions import is_whole
 from eyeline.version import VERSION
 from eyeline.views.kept_growth import kept
-from eyeline.views.page.requests import KINDS, products, projections
+from eyeline.views.page.requests import KINDS, positions, products, projections
 from eyeline.views.page.requests.request import RequestError, is_number
 
 #: The version of the header's format.
@@ -144,6 +144,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "picture": list(found.pictures.shape[2:]),
         "vectors": products.has_products(trace),
         "projections": projections.entry(trace),
+        "positions": positions.entry(trace),
         "image": None if trace.image is None else trace.image.entry,
     }
 

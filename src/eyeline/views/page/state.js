@@ -31,6 +31,11 @@ const DEFAULTS = Object.freeze({
   other: null, // compare: the place of the other side, [trace, layer, head]
   partner: null, // compare: the token of the other side; null for the matching one
   toy: null, // the numbers of the toy, as toy/example.js writes them; null for the textbook's example
+  scheme: null, // positions: the shown kind, "sinusoidal", "learned", "rotary"; null for the model's own
+  placed: "none", // positions: what is added to the toy's queries and keys: "none", "sinusoidal"; or "rotary"
+  shuffled: false, // positions: whether the toy's words are shuffled
+  position: 8, // positions: the position that is read, and another one
+  against: 3,
   n: null, // cost: the number of tokens; null for a thousand
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
@@ -61,6 +66,9 @@ const headed = (text) => (text === "mean" || text === "max" ? text : index(text)
 
 /** Older addresses have yes and no. @type {(text: string) => SpecialTokens | undefined} */
 const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : oneOf("grey", "shown", "out")(text));
+
+/** A position in the pictures of positions. @type {(text: string) => number | undefined} */
+const within64 = (text) => (Number(text) < 64 ? index(text) : undefined);
 
 /** @type {(text: string) => boolean | undefined} */
 const yesNo = (text) => (text === "yes" ? true : text === "no" ? false : undefined);
@@ -104,6 +112,11 @@ const READ = {
   passed: index,
   partner: index,
   toy: (text) => (parsed(text) ? text : undefined),
+  scheme: oneOf("sinusoidal", "learned", "rotary"),
+  placed: oneOf("none", "sinusoidal", "rotary"),
+  shuffled: yesNo,
+  position: within64,
+  against: within64,
   n: (text) => (isLength(Number(text)) ? Number(text) : undefined),
   stop: index,
   done: numbers,

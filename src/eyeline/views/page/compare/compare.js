@@ -76,7 +76,7 @@ export const createCompare = (page) => {
       context.element,
       element(
         "section",
-        { class: "weights" },
+        { class: "looked" },
         element("h3", {}, weightsTitle(page, shown)),
         element("p", { class: "said" }, main),
         others.map((sentence) => element("p", { class: "also quiet" }, sentence)),

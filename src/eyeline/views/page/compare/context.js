@@ -4,7 +4,7 @@ import { button, element, phrase } from "../drawing/dom.js";
 import { labelled, named } from "../drawing/labels.js";
 import { contextNames, wordOf } from "./names.js";
 import { nearTable } from "./near_table.js";
-import { nearestOf } from "./parting.js";
+import { namedWords, nearestOf } from "./parting.js";
 import { riverOf } from "./river.js";
 
 const SHORT = 128; // the most tokens of a text whose vectors are kept, as traces/keep.py has it
@@ -81,7 +81,9 @@ export const contextOf = (room, found, parting) => {
     /** @type {HTMLElement | null} */
     const checked = full.element.querySelector("[aria-checked=true]");
     if (focused) checked?.focus({ preventScroll: true });
-    below.replaceChildren(nearTable(page, names, near, !page.narrow.matches && parting.cosines.length <= LONG));
+    const left = near[0].findLastIndex((list, at) => namedWords(list).length || namedWords(near[1][at]).length);
+    const gone = left >= 0 && left < near[0].length - 1 ? page.say("compare.near.left", { layer: left }) : "";
+    below.replaceChildren(...(gone ? [element("p", { class: "quiet" }, gone)] : []), nearTable(page, names, near, !page.narrow.matches && parting.cosines.length <= LONG));
   });
   return { element: section, end: () => river.end() };
 };

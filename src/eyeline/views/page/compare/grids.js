@@ -9,12 +9,17 @@ import { asideName, onePlace, placeName } from "./names.js";
 import { differenceOf, numberAt, widthOf } from "./patches.js";
 import { points } from "./summary.js";
 
+const FEW = 28; // the number of words up to which no cell exceeds the scale
+const MOST = 0.99; // with more words, the share of the cells that don't
 /** @type {Record<string, [down: number, along: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** @typedef {[row: number, column: number]} Place2D */
 /** @typedef {Comparison & { patches: [Patch, Patch] }} Shown */
 /** @typedef {{ patch: Patch, end: number, signed: boolean, title: string, pinned: number }} Titled */
+
+/** The number that a share of a list doesn't exceed. @type {(list: number[], share: number) => number} */
+const quantile = (list, share) => Float64Array.from(list).sort()[Math.floor(share * (list.length - 1))] ?? 0;
 
 /** A number with one decimal. @type {(value: number) => string} */
 const exact = (value) => `${(100 * value).toFixed(1)}%`;
@@ -110,7 +115,10 @@ export const createGrids = (room) => {
     found = shown;
     reading = null;
     say(null);
-    const end = scaleEnd(patches.flatMap(({ numbers }) => [...numbers]));
+    const cut = patches.some(({ rows, columns }) => Math.max(rows.length, columns.length) > FEW);
+    const all = patches.flatMap(({ numbers }) => [...numbers]);
+    const end = scaleEnd(cut ? [quantile(all, MOST)] : all);
+    const part = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].attention.queries).length);
     /** @type {Titled[]} */
     const drawn = patches.map((patch, nth) => {
       const pinned = patch.rows.indexOf(sides[nth].unit.index);
@@ -126,11 +134,11 @@ export const createGrids = (room) => {
     grids = [];
     const figures = drawn.map(figureOf);
     const compared = !one && !alike;
-    const cut = patches.some((patch, nth) => patch.rows.length < page.shown(sides[nth].attention.queries).length);
     const remarks = [
       page.say(page.state.special === "out" ? "compare.scale.shares" : "compare.scale", { most: percent(end) }),
       patches[0].grey || patches[1].grey ? page.say("compare.scale.grey", { aside: asideName(page, sides) }) : "",
-      cut ? page.say("compare.cut") : "",
+      cut ? page.say("compare.scale.above", { most: percent(end) }) : "",
+      part ? page.say("compare.cut") : "",
       compared ? page.say("compare.no.difference") : "",
     ];
     return element(

@@ -4,6 +4,7 @@ import { element } from "../drawing/dom.js";
 import { labelled, named } from "../drawing/labels.js";
 
 const LONG = 44; // characters of a text in a name
+const BEFORE = 12; // of these, before the place where two texts begin to differ
 
 /** @type {(text: string) => string} */
 const shortened = (text) => (text.length > LONG ? `${text.slice(0, LONG - 1).trimEnd()}…` : text);
@@ -18,6 +19,20 @@ export const placeName = (page, [, layer, head]) =>
 /** @typedef {(page: Page, side: ComparedSide) => string} Naming */
 /** @type {Naming} */
 const byText = (page, { trace }) => page.say("compare.text", { text: shortened(named(trace.queries.text)) });
+/** The number of letters that two texts begin with alike. @type {(a: string, b: string) => number} */
+const commonStart = (a, b) => {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+};
+
+/** By where the texts first differ, if they begin alike. @type {Naming} */
+const byEnd = (page, { trace }) => {
+  const text = named(trace.queries.text);
+  const others = page.traces.map((one) => named(one.queries.text)).filter((other) => other !== text);
+  const alike = Math.max(0, ...others.map((other) => commonStart(text, other)));
+  return page.say("compare.text", { text: shortened(`…${text.slice(Math.max(alike - BEFORE, 0))}`) });
+};
 /** @type {Naming} */
 const byRun = (page, { trace }) => page.called(trace);
 /** @type {Naming} */
@@ -38,13 +53,13 @@ const distinct = (page, [first, second], ways) => {
 };
 
 /** The names of the sides. @type {(page: Page, sides: [ComparedSide, ComparedSide]) => [string, string]} */
-export const namesOf = (page, sides) => distinct(page, sides, [byText, byRun, byPlace, byWord]);
+export const namesOf = (page, sides) => distinct(page, sides, [byText, byEnd, byRun, byPlace, byWord]);
 
 /**
  * The names of the two words' vectors, which depend on no layer and head.
  * @type {(page: Page, found: Comparison) => [string, string]}
  */
-export const contextNames = (page, { sides }) => distinct(page, sides, [byText, byRun, byWord]);
+export const contextNames = (page, { sides }) => distinct(page, sides, [byText, byEnd, byRun, byWord]);
 
 /** Whether both sides are at one place of one trace, and differ in their words alone. @type {(found: Comparison) => boolean} */
 export const onePlace = ({ sides: [first, second] }) => first.place.every((part, at) => part === second.place[at]);

@@ -80,7 +80,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
         { class: "cosine" },
         element("data", { class: "number", value: cosines[at] }, numbers.cosine),
         element("data", { class: "quiet", value: angles[at] }, numbers.angle),
-        element("i", { class: "track" }),
+        element("i", { class: "curve-room" }),
       ),
     ];
     if (!at) return element("div", { class: "river-row" }, content);
@@ -109,7 +109,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
       "span",
       { class: "cosine" },
       element("span", { class: "name" }, page.say("compare.cosine")),
-      element("span", { class: "track ends" }, element("span", {}, figure(least, 0)), element("span", {}, "1")),
+      element("span", { class: "curve-ends" }, element("span", {}, figure(least, 0)), element("span", {}, "1")),
     ),
   );
   const group = element(
@@ -136,8 +136,8 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
   /** @type {(part: string) => { left: number, width: number, middles: number[] }} */
   const measured = (part) => {
     const corner = group.getBoundingClientRect();
-    const boxes = rows.map((one) => (one.querySelector(part) ?? one).getBoundingClientRect());
-    const { left, width } = boxes[0];
+    const { left, width } = (rows[0].querySelector(part) ?? rows[0]).getBoundingClientRect();
+    const boxes = rows.map((one) => one.getBoundingClientRect());
     return { left: left - corner.left, width, middles: boxes.map((box) => box.top + box.height / 2 - corner.top) };
   };
 
@@ -162,7 +162,7 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
       shape("path", { d: area, fill: weight, "fill-opacity": 0.14 }),
       path(one, ink), path(two, ink), ...dots(two, ground, ink), ...dots(one, ink, ink),
     );
-    const track = measured("i.track");
+    const track = measured(".curve-room");
     if (!track.width) {
       line.replaceChildren();
       return;

@@ -7,8 +7,10 @@ import { onePlace } from "./names.js";
 const LEAST = 0.005; // smaller numbers round to 0 and aren't named
 
 /** A difference in percentage points, with its sign. @type {(value: number, digits?: number) => string} */
-export const points = (value, digits = 1) =>
-  `${value > 0 ? "+" : ""}${(100 * value).toFixed(digits).replace("-", "−")}`;
+export const points = (value, digits = 1) => {
+  const text = Math.abs(100 * value).toFixed(digits);
+  return `${Number(text) === 0 ? "" : value > 0 ? "+" : "−"}${text}`;
+};
 
 /**
  * The number of a pair's word in the second side minus that in the first; null for different words.

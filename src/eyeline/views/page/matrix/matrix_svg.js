@@ -1,10 +1,10 @@
 // The visible part of a matrix as an SVG: its cells are one image, its labels are text.
 
-import { labels } from "./axes.js";
+import { Ruler, labels } from "./axes.js";
 import { shape } from "../drawing/dom.js";
 import { greyBars, titleHeight, titleLines } from "./grey_column.js";
 import { legendMarks, legendTitle, scaleText, stops } from "./legend.js";
-import { Plot, clipBars, inks, numberSize, numbersSeen } from "./plot.js";
+import { Plot, clipBars, font, inks, numberSize, numbersSeen } from "./plot.js";
 
 const MARGIN = 16;
 const LEGEND = 78;
@@ -70,6 +70,7 @@ export const matrixSvg = (matrix, family, scene, level) => {
   );
 
   const under = top + viewport.height + 20;
+  const ruler = new Ruler(font(family, false));
   /** @type {(of: ColourMap) => SVGElement[]} */
   const scale = (of) => [
     shape(
@@ -78,7 +79,7 @@ export const matrixSvg = (matrix, family, scene, level) => {
       ...stops(of.dark).map(([colour, at]) => shape("stop", { offset: at, "stop-color": colour })),
     ),
     shape("rect", { x: MARGIN, y: under, width: BAR, height: 10, fill: "url(#ramp)" }),
-    ...legendMarks(of, BAR, (mark) => scene.ruler.width(mark)).map(({ place: at, text: mark, align }) =>
+    ...legendMarks(of, BAR, (mark) => ruler.width(mark)).map(({ place: at, text: mark, align }) =>
       text(mark, MARGIN + at * BAR, under + 22, { "text-anchor": align, fill: ink.quiet }),
     ),
     text(legendTitle(page, level, aside !== null), MARGIN, under + 42, { fill: ink.quiet }),

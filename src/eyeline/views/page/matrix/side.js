@@ -2,8 +2,10 @@
 
 import { button, element } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
+import { Ruler } from "./axes.js";
 import { hiddenBy } from "./hidden_pairs.js";
 import { legendTitle, ramp, scaleText } from "./legend.js";
+import { font } from "./plot.js";
 
 const WIDTH = 252; // pixels of the ramp
 const NAMED = 12; // columns beyond the scale that are named
@@ -45,8 +47,9 @@ export const createSide = (matrix) => {
 
   /** @type {(colourMap: ColourMap | null, level: number | null) => HTMLElement[]} */
   const legend = (colourMap, level) => {
-    const { grey, parts, cells, ruler } = matrix;
-    const scale = colourMap && ruler
+    const { grey, parts, cells } = matrix;
+    const ruler = new Ruler(font(getComputedStyle(whole).fontFamily, false));
+    const scale = colourMap
       ? [...ramp(colourMap, ruler, WIDTH), element("p", { class: "scale" }, scaleText(page, colourMap))]
       : [];
     const by = hiddenBy(page).join(", ");

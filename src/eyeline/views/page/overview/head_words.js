@@ -62,6 +62,6 @@ export const findingOf = (page, counts) => {
   const told = [...counts].filter(([kind]) => kind !== "mixed").sort((one, other) => other[1] - one[1]).slice(0, 3);
   const kinds = told.map(([kind, count]) => `${page.say(`kind.${kind}`)} ${count}`);
   const count = depth * heads;
-  if (!kinds.length) return page.say("overview.finding", { count });
+  if (!kinds.length) return page.say(count === 1 ? "overview.finding.one" : "overview.finding", { count });
   return page.say("overview.finding.kinds", { count, kinds: kinds.join(", ") });
 };

@@ -22,7 +22,7 @@ export const fillKindFilter = (page, row) => {
     one(null, page.say("overview.kinds.all"), trace.depth * trace.heads),
     ...[...counts].map(([kind, count]) => one(kind, page.say(`kind.${kind}`), count)),
   );
-  row.hidden = !counts.size;
+  row.hidden = ![...counts.keys()].some((kind) => kind !== "mixed");
   /** @type {HTMLElement | undefined} */
   const again = /** @type {HTMLElement[]} */ ([...row.children])[focused];
   again?.focus();

@@ -14,7 +14,8 @@ import { Thumbnails, cellIsPair } from "./thumbnails.js";
 const HEADS = 1024; // heads drawn at once
 const CAPTIONED = 50; // pixels: narrower pictures have no room for a caption
 const FADED = 0.14; // the opacity of the pictures of other kinds
-const WIDEST = { few: 132, many: 112 }; // pixels of a picture, where layers are few or many
+const WIDEST = [112, 220]; // pixels of a picture, where layers are many or few:
+const HIGH = 560; // pixels of all layers, where there is room
 const APART = 6; // pixels between a picture and its tooltip
 /** @type {Order[]} */
 const ORDERS = ["place", "entropy", "distance", "aside", "pair"];
@@ -108,7 +109,8 @@ export const createOverview = (page) => {
       resting = Math.max(shown.findIndex(({ layer, head }) => layer === state.layer && head === start), 0);
       const placed = order() === "place";
       grid.style.setProperty("--heads", String(trace.heads));
-      grid.style.setProperty("--widest", `${trace.depth > 16 ? WIDEST.many : WIDEST.few}px`);
+      const [least, most] = WIDEST;
+      grid.style.setProperty("--widest", `${Math.min(Math.max(Math.round(HIGH / trace.depth), least), most)}px`);
       grid.dataset.order = placed ? "place" : "sorted";
       grid.setAttribute("aria-label", page.say("view.overview"));
       grid.replaceChildren(...gridRows(page, shown, placed, (one) => {

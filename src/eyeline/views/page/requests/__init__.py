@@ -5,7 +5,7 @@ docs/page-format.md describes each request and reply. A module here imports noth
 
 from __future__ import annotations
 
-from eyeline.views.page.requests import head, image, nearest, overview, picture, products, projections
+from eyeline.views.page.requests import head, image, nearest, overview, picture, positions, products, projections
 from eyeline.views.page.requests.request import Answering
 
 #: How each kind of request is answered.
@@ -15,6 +15,7 @@ KINDS: dict[str, Answering] = {
     "nearest": nearest.answer,
     "overview": overview.answer,
     "picture": picture.answer,
+    "positions": positions.answer,
     "products": products.answer,
     "projections": projections.answer,
 }

@@ -48,6 +48,8 @@ interface TraceEntry {
   projections: "all" | [layer: number, head: number][] | null;
   /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
+  /** How its model tells positions apart; null if that isn't known. */
+  positions?: PositionScheme | null;
   image?: ImageEntry | null;
 }
 
@@ -133,6 +135,7 @@ interface HeadShape {
 
 /** A reply to any request: for a head all keys, for an overview and a picture a shape of numbers. */
 interface Reply {
+  positions?: PositionScheme | null;
   id: number;
   error?: Refusal;
   shape: HeadShape | number[];

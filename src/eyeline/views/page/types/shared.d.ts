@@ -44,6 +44,11 @@ interface State {
   partner: number | null;
   toy: string | null;
   n: number | null;
+  scheme: PositionScheme | null;
+  placed: PlacedScheme;
+  shuffled: boolean;
+  position: number;
+  against: number;
   stop: number | null;
   done: number[];
   language: Language | null;

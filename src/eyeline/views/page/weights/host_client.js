@@ -171,6 +171,19 @@ export class HostClient {
     return reply.words ?? [];
   }
 
+  /**
+   * The positions of a trace's model: the vectors (P, C) of the first, with all cosines (P, P); or the angles of rotary
+   * ones, (D/2).
+   * @param {Trace} trace
+   * @returns {Promise<PositionVectors>}
+   */
+  async positions(trace) {
+    const { reply, buffers } = await this._asked({ kind: "positions", trace: trace.index });
+    const [rows, columns = 1] = /** @type {number[]} */ (reply.shape);
+    const [numbers, cosines = new Float32Array(0)] = buffers.map((buffer) => numbersOf(reply.dtype, buffer));
+    return { rows, columns, width: reply.width ?? 2 * rows, numbers, cosines };
+  }
+
   /** The answer to a request, which is sent once. @param {HostRequest} request */
   _asked(request) {
     const name = JSON.stringify(request);

@@ -76,6 +76,7 @@ export class Trace {
     this.picture = entry.picture;
     this.projections = entry.projections;
     this.vectors = entry.vectors;
+    this.positions = entry.positions ?? null;
     this.image = entry.image ?? null;
     this.kinds = entry.kinds;
     this.queries = new TokenizedText(entry.queries);

@@ -1,0 +1,249 @@
+"""Positions: what a model's host says of them; in the browser, the formulas' numbers, and what a shuffle changes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pages
+import pytest
+from browser import settled
+from playwright.sync_api import expect
+
+import eyeline as el
+from eyeline.models.model_positions import ModelPositions
+from eyeline.traces import record
+from eyeline.views.page import Page
+from eyeline.views.page.file import page_file, stored_name
+from eyeline.views.page.requests.positions import stored_positions
+from tests.taken import numbers, picture
+
+REQUEST = {"id": 1, "kind": "positions", "trace": 0}
+
+
+def arrays(page, **more):
+    reply, buffers = page.answer(REQUEST | more)
+    kinds = {"float16": "<f2", "float32": "<f4"}
+    return reply, [np.frombuffer(buffer, kinds[reply["dtype"]]).astype(np.float64) for buffer in buffers]
+
+
+@pytest.fixture
+def learned():
+    """A trace of a model with learned positions."""
+    vectors = np.random.default_rng(3).standard_normal((40, 200)).astype(np.float32)
+    return replace(pages.trace(), placing=ModelPositions("learned", vectors))
+
+
+@pytest.fixture
+def rotary():
+    speeds = (10_000.0 ** (-np.arange(0, 16, 2) / 16)).astype(np.float32)
+    return replace(pages.trace(), placing=ModelPositions("rotary", speeds))
+
+
+# The request
+
+
+def test_learned_vectors_and_their_cosines(learned):
+    reply, (vectors, cosines) = arrays(Page([learned]))
+    truth = learned.placing.numbers.astype(np.float64)
+    assert (reply["positions"], reply["shape"], reply["width"]) == ("learned", [40, 200], 200)
+    np.testing.assert_allclose(vectors.reshape(40, 200), truth, rtol=1e-3, atol=1e-4)
+    centred = truth - truth.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=1)
+    np.testing.assert_allclose(cosines.reshape(40, 40), centred @ centred.T / np.outer(lengths, lengths), atol=1e-3)
+
+
+def test_a_file_has_fewer_and_rounder_numbers_if_it_has_room(learned):
+    page = Page([learned, learned])
+    (request,) = stored_positions(page.traces)
+    reply, (vectors, cosines) = arrays(page, brief=1)
+    assert reply["shape"] == [32, 128]
+    np.testing.assert_allclose(vectors.reshape(32, 128), learned.placing.numbers[:32, :128], rtol=2**-5, atol=1e-6)
+    assert len(np.unique(np.frexp(np.abs(vectors))[0])) <= 2**5
+    assert cosines.size == 32 * 32
+    assert f'id="eyeline-{stored_name(request)}"'.encode() in page_file(page)
+    long = replace(pages.trace(pages.words(300), layers=4, heads=8), placing=learned.placing)
+    assert b"eyeline-positions" not in page_file(Page([long]))
+
+
+def test_rotary_speeds_and_nothing(rotary):
+    reply, (speeds,) = arrays(Page([rotary]))
+    assert (reply["positions"], reply["shape"], reply["dtype"]) == ("rotary", [8], "float32")
+    np.testing.assert_array_equal(speeds, rotary.placing.numbers)
+    assert Page([pages.trace()]).answer(REQUEST) == ({"id": 1, "kind": "positions", "positions": None}, [])
+    assert [one["positions"] for one in Page([rotary, pages.trace()]).header()["traces"]] == ["rotary", None]
+
+
+def test_models_say_how_they_have_them(minilm, tiny_model):
+    trace = record("time flies", model=minilm)
+    assert trace.placing.kind == "learned"
+    np.testing.assert_array_equal(trace.placing.numbers, minilm.network.embeddings.positions)
+    assert trace.placing.numbers.shape == (512, 384)
+    turned = record("the cat", model=tiny_model).placing
+    assert (turned.kind, len(turned.numbers)) == ("rotary", tiny_model.config.head_dim // 2)
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    from eyeline.models import load
+
+    return load("minilm")
+
+
+# The view
+
+
+@pytest.fixture
+def opened(page_of):
+    def call(trace=None, words="", **options):
+        shown = page_of(trace or pages.trace(), words=f"view=positions {words}".strip(), **options)
+        settled(shown)
+        return shown
+
+    return call
+
+
+def sinusoid(position, width):
+    pairs = np.arange(width) // 2
+    angles = position * 10_000.0 ** (-2 * pairs / width)
+    return np.where(np.arange(width) % 2, np.cos(angles), np.sin(angles))
+
+
+def turned(vector, position):
+    x, y = vector
+    return [x * np.cos(position) - y * np.sin(position), x * np.sin(position) + y * np.cos(position)]
+
+
+def outputs(placed, order):
+    """The toy's outputs with its words in an order, put back into the first one."""
+    toy = el.toy()
+    q, k, v = (np.array(array)[order] for array in (toy.q, toy.k, toy.v))
+    if placed == "sinusoidal":
+        q, k = (array + [sinusoid(at, 2) for at in range(3)] for array in (q, k))
+    if placed == "rotary":
+        q, k = (np.array([turned(row, at) for at, row in enumerate(array)]) for array in (q, k))
+    return el.toy(q=q, k=k, v=v).output[np.argsort(order)]
+
+
+@pytest.mark.parametrize("placed", ["none", "sinusoidal", "rotary"])
+def test_what_a_shuffle_changes_is_the_formulas(opened, placed):
+    rows = numbers(opened(words=f"placed={placed}"))
+    for name, order in (("output", [0, 1, 2]), ("other_output", [2, 0, 1])):
+        found = [[float(row[f"{name}{at}"]) for at in range(2)] for row in rows]
+        np.testing.assert_allclose(found, outputs(placed, order), rtol=1e-6, atol=1e-9)
+    assert [row["same"] for row in rows] == ["1" if placed == "none" else "0"] * 3
+
+
+def test_words_are_shuffled_by_a_switch(opened):
+    shown = opened()
+    heads = shown.locator(".order-weights tbody th")
+    assert heads.all_inner_texts() == ["time", "flies", "arrow"]
+    shown.get_by_role("checkbox", name="words shuffled").check()
+    assert heads.all_inner_texts() == ["arrow", "time", "flies"]
+    weights = [
+        float(one)
+        for one in shown.eval_on_selector_all(
+            ".order-weights .bar", "all => all.map((one) => parseFloat(one.style.width))"
+        )
+    ]
+    order = [2, 0, 1]
+    np.testing.assert_allclose(weights, 100 * el.toy().weights[np.ix_(order, order)].ravel(), rtol=1e-3)
+    expect(shown.locator(".says")).to_have_text(
+        "Without positions, shuffled words keep their outputs: attention doesn't know the order."
+    )
+    shown.get_by_role("combobox", name="Positions").select_option("q and k turned (rotary)")
+    expect(shown.locator(".says")).to_have_text(
+        "With positions, shuffled words get other outputs: now attention knows the order."
+    )
+    assert "placed=rotary" in shown.url
+    assert "shuffled=yes" in shown.url
+
+
+def test_it_opens_on_the_models_own_kind(opened, learned, rotary):
+    for trace, own in ((learned, "Learned"), (rotary, "Rotary"), (None, "Sinusoidal")):
+        shown = opened(trace)
+        pressed = shown.locator(".schemes [aria-pressed=true]")
+        assert pressed.inner_text().startswith(own)
+        assert pressed.locator("small").count() == (trace is not None)
+
+
+def test_learned_positions_are_the_models(opened, learned):
+    shown = opened(learned)
+    expect(shown.locator(".scheme")).to_contain_text("the first 32 positions, 128 of 200 numbers each")
+    shown.get_by_role("slider", name="position").fill("5")
+    truth = learned.placing.numbers[:32].astype(np.float64)
+    centred = truth - truth.mean(axis=0)
+    cosines = centred @ centred[5] / np.linalg.norm(centred, axis=1) / np.linalg.norm(centred[5])
+    bars = shown.eval_on_selector_all(
+        ".position-bars rect",
+        "all => all.map((one) => [Number(one.getAttribute('height')), one.getAttribute('class')])",
+    )
+    signs = np.array([-1 if kind == "negative" else 1 for _, kind in bars])
+    heights = np.array([height for height, _ in bars])
+    assert bars[5][1] == "here"
+    np.testing.assert_allclose(signs * heights / heights[5], cosines, atol=0.04)
+    assert "position=5" in shown.url
+
+
+def test_sinusoids_are_the_formulas(opened):
+    shown = opened(words="scheme=sinusoidal position=20")
+    vectors = np.array([sinusoid(at, 64) for at in range(64)])
+    cosines = vectors @ vectors[20] / 32
+    heights = np.array(
+        shown.eval_on_selector_all(".position-bars rect", "all => all.map((one) => Number(one.getAttribute('height')))")
+    )
+    np.testing.assert_allclose(heights / heights[20], np.abs(cosines), atol=1e-6)
+
+
+def test_turned_scores_depend_on_the_distance_alone(opened, rotary):
+    shown = opened(rotary, "position=9 against=2")
+    score = np.cos(7 * rotary.placing.numbers.astype(np.float64)).mean()
+    verdict = shown.locator(".scheme .verdict")
+    expect(verdict).to_contain_text(
+        f"m − n = 9 − 2 = 7: if q and k were equal before, their score is {score:.3f}".replace("-", "−")
+    )
+    hand = shown.locator(".clock .hand.query").first
+    before = hand.get_attribute("x2")
+    shown.get_by_role("button", name="Move both by one").click()
+    expect(verdict).to_contain_text(
+        f"m − n = 10 − 3 = 7: if q and k were equal before, their score is {score:.3f}".replace("-", "−")
+    )
+    assert hand.get_attribute("x2") != before
+    box = shown.get_by_role("slider", name="query at position m")
+    box.focus()
+    shown.keyboard.press("ArrowRight")
+    expect(verdict).to_contain_text("m − n = 11 − 3 = 8")
+    assert shown.evaluate("document.activeElement.getAttribute('aria-label')") == "query at position m"
+
+
+def test_a_slider_is_dragged_without_losing_it(opened, learned):
+    shown = opened(learned)
+    box = shown.get_by_role("slider", name="position").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    shown.mouse.move(box["x"] + 0.3 * box["width"], middle)
+    shown.mouse.down()
+    shown.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=5)
+    shown.mouse.move(box["x"] + 0.98 * box["width"], middle, steps=5)
+    shown.mouse.up()
+    assert int(re.search(r"position=(\d+)", shown.url)[1]) >= 30
+
+
+def test_in_vietnamese_on_a_phone_and_as_a_picture(opened, learned):
+    shown = opened(learned, width=390, height=844, language="vi-VN")
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(shown.locator(".says")).to_have_text(
+        "Không có vị trí, đảo từ vẫn giữ nguyên đầu ra: attention không biết thứ tự."
+    )
+    expect(shown.locator(".order .verdict")).to_contain_text("Chỉ riêng attention thì không biết từ đứng ở đâu.")
+    drawn = picture(opened(learned))
+    texts = ["".join(one.itertext()) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"45%", "10%", "time"} <= set(texts)
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}image"))) >= 1
+
+
+@pytest.mark.parametrize("wrong", ["position=64", "position=x", "scheme=x placed=y shuffled=z"])
+def test_wrong_words_in_the_address_are_the_defaults(opened, wrong):
+    shown = opened(words=wrong)
+    assert shown.get_by_role("slider", name="position").input_value() == "8"
+    assert shown.locator(".order-weights tbody th").first.inner_text() == "time"
