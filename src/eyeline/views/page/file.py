@@ -23,7 +23,7 @@ from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.contexts import contexts
 from eyeline.views.page.framing import framed
-from eyeline.views.page.joining import bare, joined, style
+from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.requests import image
 from eyeline.views.page.requests.positions import stored_positions
@@ -121,7 +121,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         contents["traces"].append(_add(data, number, trace, half, kept))
     for request in [*page.stored, *image.stored(page.traces), *projected, *contexts(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
-    module = _module()
+    module = _module(page.lesson is not None)
     first = [
         _block("header", deflated(_json([header, contents]))),
         _block("style", deflated(style().encode())),
@@ -156,9 +156,10 @@ def stored_name(request: Mapping[str, Any]) -> str:
 
 
 @cache
-def _module() -> str:
-    """The page's modules, bundled with the module of this host."""
-    return bare(joined("hosts/file.js"))
+def _module(lesson: bool) -> str:
+    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one."""
+    module = joined("hosts/file.js")
+    return bare(module if lesson else without_texts(module, "lesson."))
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:

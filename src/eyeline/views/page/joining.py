@@ -53,6 +53,11 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     return "".join(parts) + ending + "\n"
 
 
+def without_texts(module: str, prefix: str) -> str:
+    """A bundle without the texts whose keys begin with a prefix, for a page that never shows them."""
+    return re.sub(rf'^"{re.escape(prefix)}[^\n]*\n', "", module, flags=re.MULTILINE)
+
+
 def bare(module: str) -> str:
     """Strip a module of types, comments on their own lines and needless spaces, for a small file.
 
