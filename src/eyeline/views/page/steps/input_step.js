@@ -10,6 +10,7 @@ import { datum, row, sign, sized, slider, step, word } from "./elements.js";
 const source = ({ page, walk }, made) => {
   const { layer } = walk;
   const told = { word: word(walk.word, "query"), layer: String(layer), before: String(layer - 1), norm: made.before ?? "" };
+  if (page.trace.crossing) return phrase(page.say("steps.x.cross"), told);
   if (layer === 0) return phrase(page.say(made.words ? "steps.x.embedding.sum" : "steps.x.embedding"), told);
   return phrase(page.say(made.before ? "steps.x.normed" : "steps.x.layer"), told);
 };
