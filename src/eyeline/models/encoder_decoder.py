@@ -45,7 +45,7 @@ class CrossDecoderLayer:
         """Run the layer on tokens x, (B, N, width), that look at the encoder's, (B, M, width).
 
         Returns:
-            Its self-attention, with the tokens' vectors after it, and its cross-attention, with those after the layer.
+            Its self-attention and its cross-attention; the state of both is each token's vector after the layer.
         """
         mask = Causal()
         q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
@@ -56,10 +56,10 @@ class CrossDecoderLayer:
         both = split(self.cross_key_value(context), 2 * self.heads)
         cross_k, cross_v = both[:, : self.heads], both[:, self.heads :]
         crossed = observe(cross_q, cross_k, cross_v)
-        y = self.crossed_norm(self.crossed.of_heads(crossed.output, residual=x))
+        x = self.crossed_norm(self.crossed.of_heads(crossed.output, residual=x))
 
-        y = self.output_norm(self.output(self.inner(y), residual=y))
-        return Layer(q, k, v, attended, x, mask), Layer(cross_q, cross_k, cross_v, crossed, y)
+        x = self.output_norm(self.output(self.inner(x), residual=x))
+        return Layer(q, k, v, attended, x, mask), Layer(cross_q, cross_k, cross_v, crossed, x)
 
 
 @dataclass(frozen=True)

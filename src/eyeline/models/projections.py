@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.linear import Linear
 from eyeline.models.network import Network
 from eyeline.models.rotary import Rotary
+
+#: The attention of an encoder; of a decoder's own tokens; of a decoder's tokens at an encoder's.
+Kind = Literal["encoder", "decoder", "cross"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +135,26 @@ class AttentionParts:
         )  # fmt: skip
 
 
-def attention_parts(network: Network, layer: int) -> AttentionParts | None:
-    """The parts of a layer's self-attention, counted from 0, of an encoder-decoder its encoder's; None for a network of
-    another kind."""
-    if isinstance(network, (Encoder, EncoderDecoder)):
-        block = (network.encoder if isinstance(network, EncoderDecoder) else network.blocks)[layer]
+def attention_parts(network: Network, layer: int, kind: Kind = "encoder") -> AttentionParts | None:
+    """The parts of a layer's attention, counted from 0; None for a network whose parts aren't known.
+
+    Args:
+        network: a model's.
+        layer: the layer.
+        kind: which attention of an encoder-decoder; others have one.
+    """
+    if isinstance(network, EncoderDecoder) and kind != "encoder":
+        both = network.decoder[layer]
+        joined = both.query_key_value
+        if kind == "cross":  # as one product, which it never is: its queries and keys are of different texts
+            joined = Linear(
+                [*both.cross_query.parts, *both.cross_key_value.parts],
+                [*both.cross_query.biases, *both.cross_key_value.biases],
+            )
+        attended = both.crossed if kind == "cross" else both.attended
+        return AttentionParts(joined, attended, both.heads, both.heads, norm_after="LayerNorm")
+    if isinstance(network, Encoder | EncoderDecoder):
+        block = (network.blocks if isinstance(network, Encoder) else network.encoder)[layer]
         return AttentionParts(block.query_key_value, block.attended, block.heads, block.heads, norm_after="LayerNorm")
     if isinstance(network, Decoder):
         of = network.blocks[layer]
@@ -153,29 +172,29 @@ def attention_parts(network: Network, layer: int) -> AttentionParts | None:
     return None
 
 
-def decoder_parts(network: EncoderDecoder, layer: int) -> AttentionParts:
-    """The parts of the self-attention of a layer of an encoder-decoder's decoder, counted from 0."""
-    of = network.decoder[layer]
-    return AttentionParts(of.query_key_value, of.attended, of.heads, of.heads, norm_after="LayerNorm")
+@dataclass(frozen=True, eq=False)
+class EmbeddingParts:
+    """The first layer's input, in its parts.
 
-
-def cross_parts(network: EncoderDecoder, layer: int) -> AttentionParts:
-    """The parts of its cross-attention: queries are made of the decoder's vectors, keys and values of the encoder's."""
-    of = network.decoder[layer]
-    both = (of.cross_query, of.cross_key_value)
-    three = Linear([part for one in both for part in one.parts], [bias for one in both for bias in one.biases])
-    return AttentionParts(three, of.crossed, of.heads, of.heads, norm_after="LayerNorm")
-
-
-def embedding_parts(network: Network, ids: NDArray[np.int64]) -> tuple[Array, Array] | None:
-    """The word and position embeddings of tokens, (N, narrow) each, whose sum is normed into the first layer's input.
-
-    The positions have the first token type's embedding in them, if the model has types. None for a model without
-    learned positions.
+    Attributes:
+        words, positions: the embeddings of tokens and of their positions, (N, narrow) each; these have the first token
+            type's embedding in them, if the model has types.
+        norm: the name of the norm of their sum; None without.
     """
-    if not isinstance(network, Encoder):
-        return None
-    return network.embeddings.words[ids], network.embeddings.positions[: len(ids)]
+
+    words: Array
+    positions: Array
+    norm: str | None
+
+
+def embedding_parts(network: Network, ids: NDArray[np.int64]) -> EmbeddingParts | None:
+    """The parts of the first layer's input; None for a model without embeddings of positions."""
+    if isinstance(network, EncoderDecoder):
+        positions = network.positions[: len(ids)]
+        return EmbeddingParts(network.words[ids] * np.float32(positions.shape[1] ** 0.5), positions, None)
+    if isinstance(network, Encoder):
+        return EmbeddingParts(network.embeddings.words[ids], network.embeddings.positions[: len(ids)], "LayerNorm")
+    return None
 
 
 def _product(x: Array, W: Array, b: Array | None) -> NDArray[np.float64]:

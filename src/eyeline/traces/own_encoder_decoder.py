@@ -15,8 +15,8 @@ from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.encoder_decoder_config import EncoderDecoderConfig
 from eyeline.models.generating import Choice
 from eyeline.traces.allowed import allowed
-from eyeline.traces.decoder_inputs import decoder_inputs
 from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays
 from eyeline.traces.own_model import OwnModel
@@ -190,17 +190,33 @@ class OwnEncoderDecoder:
         x = self._network.embed(np.array([inputs.ids]))
         places = keep.positions(len(inputs))
         both = list(self._network.decoder_layers(x, context))
-        states = [x, *(crossed.state for _, crossed in both)]
+        states = [x, *(own.state for own, _ in both)]
         vectors = None if places is None else np.stack([state[0, places] for state in states])
-        kept = decoder_inputs(self._network, x, context, both, keep.heads) if keep.input else (None, None)
         queries = of_tokens(inputs, causal=True)
-        own = self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)
-        traces = [replace(own, inputs=kept[0])]
+        recorders = self._recorders(inputs.ids, states, both, context) if keep.input else {}
+        traces = [
+            self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors, recorders.get("decoder"))
+        ]
         if keys is not None:
-            rows_line = of_tokens(rows, causal=False)
-            cross = self._trace("cross", [crossed for _, crossed in both], rows_line, keys, keep, vectors)
-            traces.append(replace(cross, inputs=kept[1]))
+            crossed = [crossed for _, crossed in both]
+            line = of_tokens(rows, causal=False)
+            traces.append(self._trace("cross", crossed, line, keys, keep, vectors, recorders.get("cross")))
         return traces
+
+    def _recorders(
+        self,
+        ids: Sequence[int],
+        states: Sequence[NDArray[np.float32]],
+        both: Sequence[tuple[Layer, Layer]],
+        context: NDArray[np.float32],
+    ) -> dict[str, InputRecorder]:
+        """What goes into the projections of the decoder's own attention and of its cross-attention, layer by layer."""
+        own, crossed = InputRecorder(self._network, ids, "decoder"), InputRecorder(self._network, None, "cross")
+        for block, state, (first, second) in zip(self._network.decoder, states, both, strict=False):
+            own.add(state[0], first.output[0])
+            between = block.attended_norm(block.attended.of_heads(first.output, residual=state))
+            crossed.add(between[0], second.output[0], context[0])
+        return {"decoder": own, "cross": crossed}
 
     def _trace(
         self,
@@ -210,6 +226,7 @@ class OwnEncoderDecoder:
         keys: TokenizedText | None,
         keep: Keep,
         vectors: NDArray[np.float32] | None,
+        inputs: InputRecorder | None,
     ) -> Trace:
         def arrays(layer: Layer) -> LayerArrays:
             q, k, v = (np.ascontiguousarray(x[0]) for x in (layer.q, layer.k, layer.v))
@@ -217,7 +234,7 @@ class OwnEncoderDecoder:
             scale = q.shape[2] ** -0.5
             return LayerArrays(q, k, v if keep.values else None, seen_by, scale, lse=layer.lse[0])
 
-        return Trace.of_layers(
+        trace = Trace.of_layers(
             [arrays(layer) for layer in layers],
             queries,
             keys,
@@ -228,6 +245,7 @@ class OwnEncoderDecoder:
             positions=self._config.positions,
             vectors=vectors,
         )
+        return trace if inputs is None else replace(trace, inputs=inputs.kept(keep.heads))
 
 
 def only_decoder_is_causal(value: object) -> str:
