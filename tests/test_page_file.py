@@ -68,8 +68,8 @@ HOSTILE = [
 
 def test_hostile_text_is_inert_on_the_bytes():
     q = np.zeros((1, 1, len(HOSTILE), 1))
-    trace = Trace.of(q, q, queries=HOSTILE, keys=HOSTILE, name="</script>", model="<b>model")
-    page = Page([trace], {"note": "</script>"})
+    traces = [Trace.of(q, q, queries=HOSTILE, keys=HOSTILE, name="</script>", model="<b>model")]
+    page = Page(traces, {"note": "</script>"})
     data = page_file(page)
     blocks = Blocks(data)
     plain = Page([Trace.of(q, q, queries=["w"] * len(HOSTILE), keys=["w"] * len(HOSTILE))])
