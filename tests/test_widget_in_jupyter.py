@@ -22,10 +22,15 @@ import sys
 sys.path.insert(0, {str(TESTS)!r})
 import pages
 from eyeline.views.page import Page
-page = Page([pages.trace({TEXT!r}, layers=3, heads=2)])
+page = Page([pages.trace({TEXT!r}, layers=3, heads=2)], {{"head": "mean"}})
 page
 """
-CELLS = [MAKE, f"Page([pages.trace({MARKUP!r})])", "page.widget().words"]
+CELLS = [
+    MAKE,
+    f"Page([pages.trace({MARKUP!r})], {{'head': 'mean'}})",
+    "page.widget().words",
+    "import eyeline as el; el.explain('time flies', 'flies')",
+]
 
 
 def notebook(*cells):
@@ -86,13 +91,14 @@ def address_of(server, folder, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-def shares_of(query, head):
-    """What the first page's third layer says: whom a word looks at, in whole per cent, the most first."""
+def weights_of(query, head):
+    """What the first page's third layer says: whom a word looks at, in whole per cent, the most first; at last, what
+    special tokens take."""
     trace = pages.trace(TEXT, layers=3, heads=2)
     words = TEXT.split()
-    row = trace.weights(2, head, 1 + words.index(query))[0, 1:-1]
-    shares = 100 * row / row.sum()
-    return [("itself" if words[at] == query else words[at], f"{shares[at]:.0f}%") for at in np.argsort(-shares)]
+    row = 100 * trace.weights(2, head, 1 + words.index(query))[0]
+    found = [("itself" if words[at] == query else words[at], f"{row[1 + at]:.0f}%") for at in np.argsort(-row[1:-1])]
+    return [*found, ("special", f"{row[0] + row[-1]:.0f}%")]
 
 
 def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
@@ -127,13 +133,13 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     # A head, its numbers from the kernel, and another one.
     first.locator(".token", has_text="cat").click()
     first.get_by_role("combobox", name="Head").select_option("0")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 0)])
-    assert listed(first) == shares_of("cat", 0)
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in weights_of("cat", 0)])
+    assert listed(first) == weights_of("cat", 0)
     # A key of the page's own, which JupyterLab would have taken: a cell's shortcuts are letters, digits and signs.
     first.locator(".token", has_text="cat").press("}")
     expect(first.get_by_role("combobox", name="Head")).to_have_value("1")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 1)])
-    assert listed(first) == shares_of("cat", 1)
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in weights_of("cat", 1)])
+    assert listed(first) == weights_of("cat", 1)
     expect(second.get_by_role("combobox", name="Head")).to_have_value("mean")  # each page has its own state
 
     # The kernel knows it, and the page follows the notebook's colours.
@@ -146,3 +152,21 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     ids = shown.evaluate("[...document.querySelectorAll('.eyeline [id]')].map((part) => part.id)")
     assert ids
     assert len(ids) == len(set(ids))
+
+    # An answer beside it keeps the notebook's colours: dark ones here.
+    answer = shown.locator(".jp-CodeCell").nth(3)
+    answer.locator(".cm-content").click()
+    run("run-cell")
+    expect(answer.locator(".eyeline-answer")).to_contain_text("flies takes most from")
+    ink, paper = answer.locator(".eyeline-answer").evaluate(
+        """(part) => {
+          const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+          const panel = document.querySelector(".jp-NotebookPanel-notebook, .jp-Notebook");
+          return [rgb(getComputedStyle(part).color), rgb(getComputedStyle(panel).backgroundColor)];
+        }"""
+    )
+    assert min(ink) - max(paper) > 100
+
+    # The modules came once, and aren't in the notebook's file.
+    assert shown.evaluate("Object.keys(globalThis.eyelinePages).length") == 1
+    assert shown.locator("style[data-eyeline]").count() == 1
