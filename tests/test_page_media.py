@@ -51,6 +51,7 @@ def test_the_controls_are_a_drawer_and_what_they_change_is_seen(page_of, flies):
     expect(opener).to_have_attribute("aria-expanded", "false")
     opener.click()
     drawer = page.get_by_role("region", name="Controls")
+    drawer.locator(".of-tokens summary").click()
     for name in ("Layer", "Head", "Special tokens", "Language"):
         expect(drawer.get_by_role("combobox", name=name, exact=True)).to_be_visible()
     expect(drawer.get_by_role("button", name="Save and share")).to_be_visible()
@@ -59,6 +60,8 @@ def test_the_controls_are_a_drawer_and_what_they_change_is_seen(page_of, flies):
     assert box["y"] >= PHONE["height"] * 0.35  # what is changed is seen above it
     drawer.get_by_role("combobox", name="Head", exact=True).select_option("0")
     expect(page.locator(".headline .site")).to_have_text("L1H0")
+    expect(drawer).to_be_visible()
+    page.keyboard.press("Escape")  # what is dropped down in it
     expect(drawer).to_be_visible()
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
@@ -118,7 +121,8 @@ def test_a_dark_page_is_printed_light_without_controls(page_of, flies, view):
     imprint = page.locator(".imprint")
     expect(imprint).to_be_visible()
     said = imprint.inner_text().split(" · ")
-    assert said[:2] == ([pages.FLIES, "random"] if view != "toy" else ["Toy", said[-1]])
+    textless = view in ("toy", "positions", "cost")
+    assert said[:2] == ([view.capitalize(), said[-1]] if textless else [pages.FLIES, "random"])
     assert said[-1].startswith("Eyeline ")
     box, panel = imprint.bounding_box(), page.locator(".panel").bounding_box()
     assert box["y"] >= panel["y"] + panel["height"]

@@ -119,7 +119,8 @@ def test_a_bar_goes_to_its_patch_and_special_tokens_obey(page_of, shown, weights
     expect(page.locator(".patch[aria-selected=true]")).to_have_count(1)
     rows = numbers(page)
     assert len(rows) == ROWS * COLUMNS + 1
-    page.get_by_label("Special tokens", exact=True).select_option("out")
+    page.locator(".of-tokens summary").click()
+    page.get_by_label("Special tokens").select_option("out")
     expect(page.locator(".legend")).to_contain_text("Share of the patches")
 
 

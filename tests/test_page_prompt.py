@@ -102,7 +102,7 @@ def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
     ("view", "text"),
     [
         ("sentence", "cat"),
-        ("overview", "entropy"),
+        ("overview", "mixed"),
         ("matrix", "2 queries × 2 keys"),
         ("steps", "cat"),
         ("compare", "cat"),

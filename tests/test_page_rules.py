@@ -15,6 +15,8 @@ from eyeline.views.page import Page
 from eyeline.views.page.joining import HERE, style
 from eyeline.words import page_table
 
+#: The views that show no text.
+TEXTLESS = ("toy", "positions", "cost")
 ARABIC = "الكلب يطارد القطة 🦜 in the garden"
 
 
@@ -84,8 +86,11 @@ def test_what_the_vocabulary_lacks_is_said_in_every_view(page_of):
     )
     shown = page_of(replace(trace, queries=line))
     note = shown.locator(".unknown")
-    for _ in each_view(shown):
+    for view in each_view(shown):
+        if view in TEXTLESS:
+            continue
         expect(note).to_have_text("Read as 爱, since the vocabulary has no pieces for it: 爱.")
+    shown.keyboard.press("1")
     shown.get_by_role("combobox", name="Language").select_option("vi")
     expect(note).to_have_text("Được đọc là 爱, vì bộ từ vựng không có mảnh nào cho: 爱.")
     expect(page_of(trace).locator(".unknown")).to_have_count(0)

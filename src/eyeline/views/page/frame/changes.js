@@ -1,6 +1,7 @@
 // What if: the changes of a run that the views of a head share. The future is hidden, or the last tokens are padding.
 
 import { button, element, tick } from "../drawing/dom.js";
+import { createDropdown } from "./dropdown.js";
 import { changesShown } from "../provenance.js";
 import { changeable } from "../weights/changes.js";
 
@@ -19,23 +20,12 @@ export const allows = (trace, control) =>
  * @param {Page} page
  */
 export const createChanges = (page) => {
-  const summary = element("summary", { class: "plain" });
-  const panel = element("div", { class: "what-if-panel" });
-  const details = element("details", { class: "what-if" }, summary, panel);
+  const { element: details, summary, panel } = createDropdown();
+  details.classList.add("what-if");
   const id = `${page.id}-padded`;
   /** @type {HTMLInputElement} */
   const last = element("input", { type: "number", min: 0, step: 1, id });
   last.addEventListener("change", () => page.set({ padded: Math.max(Math.floor(Number(last.value)) || 0, 0) }));
-  // As of a list that is dropped down: Escape and a press beside it close it.
-  details.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !details.open) return;
-    event.stopPropagation();
-    details.open = false;
-    summary.focus();
-  });
-  details.addEventListener("focusout", ({ relatedTarget }) => {
-    if (relatedTarget instanceof Node && !details.contains(relatedTarget)) details.open = false;
-  });
   /** @type {(shown: ("ahead" | "padded")[]) => void} */
   const update = (shown) => {
     details.hidden = !shown.length;

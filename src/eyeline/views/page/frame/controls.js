@@ -1,9 +1,10 @@
 // The bar of controls: those that the views share, where they change something, and the current view's own.
 
-import { choice, element } from "../drawing/dom.js";
+import { element } from "../drawing/dom.js";
 import { allows, createChanges } from "./changes.js";
-import { FORGOTTEN, captioned, placePickers, relabelled } from "../pickers.js";
+import { FORGOTTEN, placePickers, relabelled } from "../pickers.js";
 import { hasAside } from "../provenance.js";
+import { createTokens } from "./tokens.js";
 
 /** The controls that each view uses, unless it says so itself. @type {Record<ViewName, Control[]>} */
 const USED = {
@@ -32,37 +33,15 @@ const usedOf = (page) => {
   return page.uses().filter((control) => able[control] ?? true);
 };
 
-/** @type {readonly UnitKind[]} */
-const UNITS = ["words", "pieces"];
-/** @type {readonly SpecialTokens[]} */
-const SPECIAL = ["grey", "shown", "out"];
-
-/**
- * The list of a setting that has a few values; `texts` are theirs.
- * @type {<T extends string>(
- *   page: Page, name: "unit" | "special", values: readonly T[], texts: string[], set: (value: T) => void,
- * ) => HTMLElement}
- */
-const setting = (page, name, values, texts, set) => {
-  const chosen = page.state[name];
-  return captioned(
-    page, name,
-    choice(page.say(name), values.map((value, at) => [value, texts[at]]), chosen, (text) => {
-      const found = values.find((value) => value === text);
-      if (found) set(found);
-    }),
-  );
-};
-
 /**
  * The bar; `view` returns the current view, if there is one. `settle` takes up what the view changed of its own.
  * @type {(page: Page, view: () => View | null) => PagePart & { settle(): void }}
  */
 export const createControls = (page, view) => {
   const shared = element("div", { class: "shared" });
-  const changes = createChanges(page);
+  const [tokens, changes] = [createTokens(page), createChanges(page)];
   const own = element("div", { class: "own" });
-  const bar = element("div", { class: "controls", role: "group" }, shared, changes.element, own);
+  const bar = element("div", { class: "controls", role: "group" }, shared, tokens.element, changes.element, own);
   page.uses = () => view()?.uses ?? USED[page.state.view];
   /** @type {Control[]} */
   let used = [];
@@ -78,16 +57,13 @@ export const createControls = (page, view) => {
       page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
     const places = page.trace ? placePickers(page, [state.trace, state.layer, state.head], chosen) : [];
     const [texts, layers, heads] = places;
-    const kinds = UNITS.map((kind) => page.say(`unit.${kind}`));
-    const ways = SPECIAL.map((way) => page.say(`special.${way}`));
-    const unit = setting(page, "unit", UNITS, kinds, (value) => page.set({ unit: value, box: null }));
-    const special = setting(page, "special", SPECIAL, ways, (value) => page.set({ special: value, box: null }));
-    special.title = page.say("special.why");
-    const parts = { trace: texts, layer: layers, head: heads, unit, special };
+    const parts = { trace: texts, layer: layers, head: heads };
     relabelled(shared, Object.entries(parts).flatMap(([name, part]) => {
       const control = /** @type {Control} */ (name);
       return part && used.includes(control) ? [part] : [];
     }));
+    bar.dataset.texts = page.traces.length > 1 ? "several" : "one";
+    tokens.update(used.flatMap((one) => (one === "unit" || one === "special" ? [one] : [])));
     changes.update(used.flatMap((one) => (one === "ahead" || one === "padded" ? [one] : [])));
     const controls = view()?.controls ?? null;
     if (own.firstChild !== controls) own.replaceChildren(...(controls ? [controls] : []));

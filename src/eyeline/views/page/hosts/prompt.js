@@ -1,6 +1,7 @@
 // The prompt: a field for a new text, the model, the files of a folder, and the progress of a run.
 
 import { button, choice, element, tick } from "../drawing/dom.js";
+import { createDropdown } from "../frame/dropdown.js";
 import { HostError } from "../weights/host_client.js";
 
 const SOON = 500; // milliseconds before the progress is shown
@@ -16,9 +17,7 @@ export const createPrompt = (page) => {
   const far = element("span", { class: "far quiet" });
   const progress = element("div", { class: "wide", hidden: true }, far);
   const trouble = element("p", { class: "trouble wide", role: "alert", hidden: true });
-  const summary = element("summary", { class: "plain" });
-  const options = element("div", { class: "what-if-panel" });
-  const details = element("details", { class: "options" }, summary, options);
+  const { element: details, summary, panel: options } = createDropdown();
   const panel = element("form", { class: "prompt" }, text, row, progress, trouble);
   let sizes = page.header.can.fetch ?? {}; // the sizes in megabytes of the models that aren't downloaded yet
   let running = false;
