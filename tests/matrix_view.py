@@ -142,3 +142,15 @@ def sinking(n=12):
     k = random.normal(0, 0.3, (1, 1, n, 4)).astype(np.float32)
     k[..., 0, :] = 2.5
     return Trace.of(q, k, queries=[f"w{number}" for number in range(n)])
+
+
+def patterned(N=8):
+    """One layer: a head that looks at the previous token, one that looks at the first, one that looks everywhere."""
+    weights = np.full((3, N, N), 0.02 / N)
+    for row in range(N):
+        weights[0, row, max(row - 1, 0)] += 0.98
+        weights[1, row, 0] += 0.98
+    weights[2] = 1 / N
+    scores = np.log(weights)[None].astype(np.float32)  # the keys are unit vectors: a query's scores are its coordinates
+    keys = np.broadcast_to(np.eye(N, dtype=np.float32), (1, 3, N, N))
+    return Trace.of(scores, keys, scale=1.0, queries=[f"w{number}" for number in range(N)])

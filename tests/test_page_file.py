@@ -68,14 +68,15 @@ HOSTILE = [
 
 def test_hostile_text_is_inert_on_the_bytes():
     q = np.zeros((1, 1, len(HOSTILE), 1))
-    page = Page([Trace.of(q, q, queries=HOSTILE, keys=HOSTILE, name="</script>", model="<b>")], {"note": "</script>"})
+    traces = [Trace.of(q, q, queries=HOSTILE, keys=HOSTILE, name="</script>", model="<b>model")]
+    page = Page(traces, {"note": "</script>"})
     data = page_file(page)
     blocks = Blocks(data)
     plain = Page([Trace.of(q, q, queries=["w"] * len(HOSTILE), keys=["w"] * len(HOSTILE))])
     count = page_file(plain).lower().count(b"</script")
     assert data.lower().count(b"</script") == count  # those of our own markup alone
     assert data.lower().count(b"<script") == page_file(plain).lower().count(b"<script")
-    for wrong in (b"<img", b"<!--", "\u2028".encode(), "\u2029".encode(), b"\x00", b"</title><", b"<b>"):
+    for wrong in (b"<img", b"<!--", "\u2028".encode(), "\u2029".encode(), b"\x00", b"</title><", b"<b>model"):
         assert wrong not in data
     line = blocks.header["traces"][0]["queries"]
     assert line["pieces"] == HOSTILE
@@ -84,7 +85,8 @@ def test_hostile_text_is_inert_on_the_bytes():
     assert [wide[2 * start : 2 * end].decode("utf-16-le") for start, end in places] == HOSTILE
     tags = [tag for tag, _ in Tags(blocks.text).tags]
     assert tags == [tag for tag, _ in Tags(page_file(plain).decode()).tags]
-    assert set(tags) == {"html", "head", "meta", "title", "body", "noscript", "p", "div", "script"}
+    still = {"section", "h2", "bdi", "b", "table", "tr", "td", "svg", "rect"}
+    assert set(tags) == {"html", "head", "meta", "title", "body", "p", "div", "script"} | still
 
 
 def test_the_title_is_safe_and_straight():
@@ -94,7 +96,7 @@ def test_the_title_is_safe_and_straight():
     assert html.unescape(title) == "</title>\\u202e␀&amp;"
 
 
-def test_nothing_runs_but_the_two_scripts_of_the_policy(sentence):
+def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
     text = page_file(sentence).decode()
     tags = Tags(text).tags
     (policy,) = (dict(a)["content"] for tag, a in tags if tag == "meta" and "http-equiv" in a)
@@ -103,7 +105,7 @@ def test_nothing_runs_but_the_two_scripts_of_the_policy(sentence):
     assert "http" not in policy
     hashes = set(re.findall(r"'sha256-([^']+)'", policy))
     running = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert len(running) == 1
+    assert len(running) == 2
     module = Blocks(text.encode()).bytes("module").decode()
     want = {base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (*running, module)}
     assert hashes == want
@@ -312,7 +314,7 @@ def test_every_module_is_reached():
     for host in hosts:
         names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host), re.MULTILINE)
         reached |= {f"{name.replace('$', '/')}.js" for name in names}
-    assert reached == set(modules)
+    assert reached == set(modules) - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pages
 import pytest
-from matrix_view import Matrix, given, total
+from matrix_view import Matrix, given, patterned, total
 from taken import numbers
 
 from eyeline.masks import Causal, Window
@@ -285,3 +285,20 @@ def test_what_if_changes_are_obeyed_and_named(matrix_of, words):
     assert named[words] in veil.inner_text() if words in named else veil.count() == 0
     matrix.at(2, 6)
     assert ("may not" in matrix.sentence) == (not seen[2, 6])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("head=0", "Each token looks at the one before it (86%): the line left of the diagonal."),
+        ("head=1", "The first token is a sink: it takes 98% of the weight."),
+        ("head=2", "Each row is a word that looks: the darker a cell, the larger its weight."),
+        ("head=2 theme=dark", "Each row is a word that looks: the brighter a cell, the larger its weight."),
+        ("head=0 token=3", "“w3” looks most at “w2”: 98%."),
+        ("head=0 scaled=no", "Each token looks at the one before it (86%): the line left of the diagonal."),
+        ("head=0 ahead=no", "Each row is a word that looks: the darker a cell, the larger its weight."),
+    ],
+)
+def test_the_title_line_says_what_one_sees(matrix_of, words, sentence):
+    matrix = matrix_of(patterned(), f"layer=0 {words}")
+    assert matrix.page.locator(".says").inner_text() == sentence

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from eyeline.answers.behaviour.trace_kinds import kinds_of
 from eyeline.masks import Causal
-from eyeline.traces import Trace
 from eyeline.views.labels import percent
+from tests.matrix_view import patterned
 from tests.pages import line, trace, words
 from tests.taken import numbers, picture
 
@@ -239,20 +239,6 @@ def test_in_vietnamese(page_of, found):
 
 # Kinds, and what a picture holds
 
-N = 8
-
-
-def patterned():
-    """One layer: a head that looks at the previous token, one that looks at the first, one that looks everywhere."""
-    weights = np.full((3, N, N), 0.02 / N)
-    for row in range(N):
-        weights[0, row, max(row - 1, 0)] += 0.98
-        weights[1, row, 0] += 0.98
-    weights[2] = 1 / N
-    scores = np.log(weights)[None].astype(np.float32)  # the keys are unit vectors: a query's scores are its coordinates
-    keys = np.broadcast_to(np.eye(N, dtype=np.float32), (1, 3, N, N))
-    return Trace.of(scores, keys, scale=1.0, queries=[f"w{number}" for number in range(N)])
-
 
 def test_kinds_are_badges_and_filters(page_of):
     page = page_of(patterned(), words="view=overview layer=0 head=2")
@@ -279,11 +265,11 @@ def test_one_scale_for_all_or_one_for_each(page_of):
     legend = page.locator(".overview-legend")
     expect(legend).to_contain_text("its largest")
     expect(legend).to_contain_text("a scale of its own")
-    own = np.array(darkness(page, N))
+    own = np.array(darkness(page, 8))
     page.get_by_label("Scale").select_option("shared")
     expect(legend).to_contain_text("100%")
     assert "thumbnails=shared" in page.url
-    shared = np.array(darkness(page, N))
+    shared = np.array(darkness(page, 8))
     assert shared[2].max() < own[2].max()  # 1/8 of a scale that ends at 100 %
     assert shared[0].max() > 0.9 * own[0].max()  # 98 % of it
 

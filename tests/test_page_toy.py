@@ -207,7 +207,7 @@ def test_words_are_added_removed_and_shuffled(opened):
     shown.get_by_role("textbox", name="Word 1").fill("<b>tên</b>")
     shown.get_by_role("combobox", name="Numbers in each vector").select_option("3 numbers each")
     assert shown.locator(".given input").count() == 27
-    expect(shown.get_by_role("table", name="scores: QKᵀ").get_by_role("rowheader").first).to_have_text("<b>tên</b>")
+    expect(shown.get_by_role("grid", name="scores: QKᵀ").get_by_role("rowheader").first).to_have_text("<b>tên</b>")
     shown.reload()
     settled(shown)
     assert shown.get_by_role("textbox", name="Word 1").input_value() == "<b>tên</b>"

@@ -35,15 +35,15 @@ def trace(minilm):
 
 def check_all(trace: Trace) -> None:
     """That q, k and v of all heads are their projections of x, and all heads' outputs what is added."""
-    positions = np.arange(len(trace.queries))
+    positions, places = np.arange(len(trace.queries)), np.arange(len(trace.across))
     for number, layer in enumerate(trace.layers):
         found = [trace.projections(number, head) for head in range(trace.model.heads)]
         total = 0 if found[0].b_o is None else found[0].b_o.astype(float)
         for head, one in enumerate(found):
             group = trace.key_head(head)
             np.testing.assert_allclose(one.query(one.x, positions), layer.q[head], **WITHIN)
-            np.testing.assert_allclose(one.key(one.x, positions), layer.k[group], **WITHIN)
-            np.testing.assert_allclose(one.value(one.x), layer.v[group], **WITHIN)
+            np.testing.assert_allclose(one.key(one.keys_x, places), layer.k[group], **WITHIN)
+            np.testing.assert_allclose(one.value(one.keys_x), layer.v[group], **WITHIN)
             part = trace.weights(number, head).astype(float) @ layer.v[group] @ one.W_o.T
             np.testing.assert_allclose(np.linalg.norm(part, axis=-1), one.lengths[head], **WITHIN)
             total = total + part
@@ -92,6 +92,18 @@ def test_a_decoders_numbers_are_the_traces_grouped_turned_and_normed(tmp_path, k
     state = model.run([model.tokens(TEXT).ids]).hidden_states[1][0]
     np.testing.assert_array_equal(found.residual, state)
     np.testing.assert_allclose(model.network.blocks[1].attention_norm(state), found.x, **WITHIN)
+
+
+def test_an_encoder_decoders_numbers_are_the_traces_in_each_part():
+    traces = record("3rd of March, 2021", model="dates", keep=["input"])
+    assert [trace.kind for trace in traces] == ["encoder", "decoder", "cross"]
+    for trace in traces:
+        check_all(trace)
+    encoder, decoder, cross = (trace.projections(0, 1) for trace in traces)
+    for found in (encoder, decoder):
+        np.testing.assert_allclose(found.words + found.positions, found.x, **WITHIN)
+    assert (cross.words, encoder.norm_embedded, cross.norm_after) == (None, None, "LayerNorm")
+    assert cross.keys_x.shape[0] == len(traces[0].queries)
 
 
 def test_generated_text_has_its_inputs_too(tmp_path):
@@ -217,6 +229,7 @@ def test_a_file_has_the_head_that_it_opens_on_and_the_named(minilm):
     assert len(page_file(page)) < 600_000
     assert stored(page_file(view(TEXT, model=minilm))) == {"projections-0-5-11"}
     assert stored(page_file(view(TEXT, model=minilm, state={"head": "mean"}))) == set()
+    assert stored(page_file(view(TEXT, model=minilm, state={"head": "mean"}, keep=["L1H1"]))) == {"projections-0-1-1"}
     with pytest.raises(TraceError, match=r"keep must name heads whose projections were recorded, got L0H3"):
         page_file(Page([record(TEXT, model=minilm)]), keep=["L0H3"])
     with pytest.raises(TraceError, match=r"keep must name heads from L0H0 to L5H11, got 'H3'"):
@@ -264,8 +277,8 @@ def test_the_terminal_says_them(minilm, width):
     from eyeline.views.ink import Ink
 
     answer = explain(TEXT, "flies", steps=True, layer=5, head=2, model=minilm)
-    lines = [line.plain for line in explanation(answer, Ink("utf-8", width))]
-    assert max(map(len, "\n".join(lines).split("\n"))) <= width
+    lines = [line for text in explanation(answer, Ink("utf-8", width)) for line in text.plain.splitlines()]
+    assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
     made = answer.steps.projections
     assert f"384 numbers, of length {made.x_length:.2f}. q = W_q·x + b, where W_q has 32 × 384 numbers: q = [" in text

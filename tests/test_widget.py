@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import builtins
 import html
+import json
 import re
 import sys
+import zlib
 from types import SimpleNamespace
 
 import numpy as np
 import pages
 import pytest
 
+import eyeline as el
 from eyeline.views.page import Page, notebook
-from eyeline.views.page.joining import joined, style
+from eyeline.views.page.joining import bare, joined, style
+from eyeline.views.page.still import still, still_html
 
-Widget = pytest.importorskip("eyeline.views.page.widget", exc_type=ImportError).Widget
+widget_module = pytest.importorskip("eyeline.views.page.widget", exc_type=ImportError)
+Widget = widget_module.Widget
 
 
 @pytest.fixture
@@ -39,10 +44,45 @@ def sent(page, monkeypatch):
 def test_it_tells_the_page_what_every_host_tells_it(page):
     widget = page.widget()
     assert widget.header == page.header()
-    assert widget._esm == joined()
-    assert widget._css == style()
-    assert {"header", "words", "_esm", "_css"} <= set(widget.keys)
+    assert {"header", "words", "asset", "still", "_esm"} <= set(widget.keys)
     assert page.widget() is widget
+
+
+def test_the_modules_are_sent_when_they_are_asked_for_and_saved_with_no_view(page, sent):
+    content, buffers = sent({"kind": "module", "whole": True})
+    assert content == {"kind": "module"}  # without an id, which a request of the page has
+    assert [zlib.decompress(part, -15).decode() for part in buffers] == [bare(joined()), style()]
+    assert sent({"kind": "module", "whole": False}) == ({"kind": "module"}, [])
+    assert len(page.widget().asset) == 16
+
+
+def test_a_saved_view_is_small():
+    found = el.view("time flies like an arrow")
+    state = found.widget().get_state()
+    saved = sum(len(json.dumps(value, default=str)) for value in state.values())
+    assert saved < 15_000
+    assert "import(" in state["_esm"]
+
+
+def test_the_still_picture_of_a_view_is_that_of_a_cell(page, kernel):
+    shown = page._repr_mimebundle_()
+    picture = still(page)
+    assert page.widget().still == {**picture.data(), "note": widget_module.still_note()}
+    assert shown["text/html"] == still_html(picture)
+    assert picture.title == "the cat sat"
+    assert [row.label for row in picture.rows] == ["the", "cat", "sat", "special tokens"]
+
+
+def test_a_page_without_texts_has_no_still_picture(kernel):
+    shown = Page([])._repr_mimebundle_()
+    assert "text/html" not in shown
+    assert shown["text/plain"] == "<Page of no traces>"
+
+
+def test_a_line_says_what_a_page_is_of(page):
+    assert repr(page) == "<Page of 'the cat sat': random, as trained, 3 × 2 heads, 5 tokens>"
+    both = Page([*page.traces, pages.trace("a dog")])
+    assert repr(both) == "<Page of 2 traces: 'the cat sat' (random, as trained), 'a dog' (random, as trained)>"
 
 
 def test_a_head_is_sent_as_bytes_of_its_numbers(page, sent):

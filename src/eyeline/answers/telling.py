@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from eyeline.answers.behaviour.token_groups import is_punctuation
 from eyeline.answers.behaviour.trace_kinds import kinds_of
 from eyeline.answers.question import counted
-from eyeline.readouts import Weights
-from eyeline.traces import LayerTrace, Trace, TraceError
+from eyeline.answers.word_rows import word_rows
+from eyeline.traces import Trace, TraceError
 from eyeline.traces.positions import is_whole
 from eyeline.traces.tokenized_text import TokenizedText
 
@@ -22,7 +22,6 @@ from eyeline.traces.tokenized_text import TokenizedText
 PLAIN = frozenset({"previous", "next", "same", "sink", "separator"})
 #: Only words among the first tokens look, so many: a page opens at the beginning of its text, and soon.
 SEARCHED = 512
-_BLOCK = 64  # query tokens whose weights are in memory at once
 #: The sharpest weight on a word that isn't adjacent is taken if it is at least this part of the sharpest of all.
 _ENOUGH = 0.5
 
@@ -86,7 +85,7 @@ def telling(trace: Trace, token: int | None = None, *, layer: int | None = None)
     kinds = kinds_of(trace)
     for place in layers:
         telling_heads = np.array([PLAIN.isdisjoint(names) for names in kinds[place]])
-        for block, weights in _blocks(trace, trace.layers[place], rows):
+        for block, weights in word_rows(trace, trace.layers[place], rows):
             weights[..., ~looked_at] = 0
             for why, heads, candidates in _candidates(weights, block, telling_heads, trace.keys is None):
                 at = np.unravel_index(candidates.argmax(), candidates.shape)
@@ -141,17 +140,3 @@ def _is_word(text: TokenizedText) -> NDArray[np.bool_]:
     aside = set(text.aside)
     spans = [None if place in aside else word.span for place, word in enumerate(text.words)]
     return np.array([span is not None and not is_punctuation(text.text[slice(*span)]) for span in spans], np.bool_)
-
-
-def _blocks(trace: Trace, layer: LayerTrace, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Array]]:
-    """The weights of some words on all words, a few rows at a time: their indices, and (H, rows, words)."""
-    keys = np.array([word.tokens[0] for word in trace.across.words])
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        tokens = [np.arange(*trace.queries.words[row].tokens) for row in block]
-        counts = np.array([len(each) for each in tokens])
-        first, last = int(tokens[0][0]), int(tokens[-1][-1]) + 1
-        read = Weights(queries=np.concatenate(tokens) - first)
-        seen = layer.observe(read, queries=(first, last)).weights[:, 0]
-        by_key = np.add.reduceat(seen, keys, axis=-1)
-        yield block, np.add.reduceat(by_key, np.cumsum(counts) - counts, axis=1) / counts[:, None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,13 @@ from numpy.typing import NDArray
 from eyeline.models.checkpoints import Array
 from eyeline.models.decoder import Decoder, RootMeanSquareNorm
 from eyeline.models.encoder import Encoder
+from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.linear import Linear
 from eyeline.models.network import Network
 from eyeline.models.rotary import Rotary
+
+#: The attention of an encoder; of a decoder's own tokens; of a decoder's tokens at an encoder's.
+Kind = Literal["encoder", "decoder", "cross"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +135,26 @@ class AttentionParts:
         )  # fmt: skip
 
 
-def attention_parts(network: Network, layer: int) -> AttentionParts | None:
-    """The parts of a layer's self-attention, counted from 0; None for a network of another kind."""
-    if isinstance(network, Encoder):
-        block = network.blocks[layer]
+def attention_parts(network: Network, layer: int, kind: Kind = "encoder") -> AttentionParts | None:
+    """The parts of a layer's attention, counted from 0; None for a network whose parts aren't known.
+
+    Args:
+        network: a model's.
+        layer: the layer.
+        kind: which attention of an encoder-decoder; others have one.
+    """
+    if isinstance(network, EncoderDecoder) and kind != "encoder":
+        both = network.decoder[layer]
+        joined = both.query_key_value
+        if kind == "cross":  # as one product, which it never is: its queries and keys are of different texts
+            joined = Linear(
+                [*both.cross_query.parts, *both.cross_key_value.parts],
+                [*both.cross_query.biases, *both.cross_key_value.biases],
+            )
+        attended = both.crossed if kind == "cross" else both.attended
+        return AttentionParts(joined, attended, both.heads, both.heads, norm_after="LayerNorm")
+    if isinstance(network, Encoder | EncoderDecoder):
+        block = (network.blocks if isinstance(network, Encoder) else network.encoder)[layer]
         return AttentionParts(block.query_key_value, block.attended, block.heads, block.heads, norm_after="LayerNorm")
     if isinstance(network, Decoder):
         of = network.blocks[layer]
@@ -151,15 +172,29 @@ def attention_parts(network: Network, layer: int) -> AttentionParts | None:
     return None
 
 
-def embedding_parts(network: Network, ids: NDArray[np.int64]) -> tuple[Array, Array] | None:
-    """The word and position embeddings of tokens, (N, narrow) each, whose sum is normed into the first layer's input.
+@dataclass(frozen=True, eq=False)
+class EmbeddingParts:
+    """The first layer's input, in its parts.
 
-    The positions have the first token type's embedding in them, if the model has types. None for a model without
-    learned positions.
+    Attributes:
+        words, positions: the embeddings of tokens and of their positions, (N, narrow) each; these have the first token
+            type's embedding in them, if the model has types.
+        norm: the name of the norm of their sum; None without.
     """
-    if not isinstance(network, Encoder):
-        return None
-    return network.embeddings.words[ids], network.embeddings.positions[: len(ids)]
+
+    words: Array
+    positions: Array
+    norm: str | None
+
+
+def embedding_parts(network: Network, ids: NDArray[np.int64]) -> EmbeddingParts | None:
+    """The parts of the first layer's input; None for a model without embeddings of positions."""
+    if isinstance(network, EncoderDecoder):
+        positions = network.positions[: len(ids)]
+        return EmbeddingParts(network.words[ids] * np.float32(positions.shape[1] ** 0.5), positions, None)
+    if isinstance(network, Encoder):
+        return EmbeddingParts(network.embeddings.words[ids], network.embeddings.positions[: len(ids)], "LayerNorm")
+    return None
 
 
 def _product(x: Array, W: Array, b: Array | None) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.models import Model
-from eyeline.models.projections import HeadMatrices, attention_parts, embedding_parts
+from eyeline.models.network import Network
+from eyeline.models.projections import HeadMatrices, Kind, attention_parts, embedding_parts
 
 Array = NDArray[Any]
 Place = tuple[int, int]
@@ -45,8 +45,9 @@ class KeptInputs:
         find: the matrices of a head, (layer, head), of the model that ran; None if only `stored` has any.
         stored: the matrices at hand: those of a file, and those that its file is to have.
         norm_before, norm_after: the names of the norms before the projections, and after the residual sum.
-        words, positions: the embeddings of words and of positions, (N, narrow), whose normed sum is the first layer's
-            input; None where a model has no such positions.
+        words, positions: the embeddings of words and of positions, (N, narrow), whose sum is the first layer's input;
+            None where a model has no such positions.
+        norm_embedded: the name of the norm of that sum; None without.
     """
 
     layers: tuple[LayerInput, ...]
@@ -56,6 +57,7 @@ class KeptInputs:
     norm_after: str | None = None
     words: Array | None = None
     positions: Array | None = None
+    norm_embedded: str | None = None
 
     @property
     def heads(self) -> Literal["all"] | tuple[Place, ...]:
@@ -75,26 +77,30 @@ class KeptInputs:
 
 
 class InputRecorder:
-    """Keeps the inputs of a model of Eyeline's while it runs.
+    """Keeps the inputs of one of Eyeline's networks while it runs.
 
     Args:
-        model: the model.
-        ids: the text's tokens.
+        network: the network.
+        ids: the tokens that its queries are of; None if x isn't made of these tokens' embeddings.
+        kind: which attention of an encoder-decoder.
     """
 
-    def __init__(self, model: Model, ids: Sequence[int]) -> None:
-        self._network, self._ids = model.network, np.asarray(ids, np.int64)
-        self._state = model.embed([ids])[0]
+    def __init__(self, network: Network, ids: Sequence[int] | None, kind: Kind = "encoder") -> None:
+        self._network, self._ids, self._kind = network, ids, kind
         self._layers: list[LayerInput] = []
 
-    def add(self, output: Array, state: Array) -> None:
-        """Keep the next layer's, given the heads' outputs, (H, N, E), and the vectors after it, (N, width)."""
-        parts = attention_parts(self._network, len(self._layers))
-        if parts is None:
-            return
-        residual, self._state = self._state, np.array(state)
-        added, lengths = parts.added(output), parts.lengths(output)
-        self._layers.append(LayerInput(parts.input(residual), residual, added, lengths))
+    def add(self, residual: Array, output: Array, keys: Array | None = None) -> None:
+        """Keep the next layer's.
+
+        Args:
+            residual: what attention adds to, (N, width).
+            output: the heads' outputs, (H, N, E).
+            keys: what keys and values are made of, (M, width), if that isn't what queries are made of.
+        """
+        parts = attention_parts(self._network, len(self._layers), self._kind)
+        if parts is not None:
+            x, added = parts.input(residual), parts.added(output)
+            self._layers.append(LayerInput(x, residual, added, parts.lengths(output), keys))
 
     def kept(self, heads: Sequence[Place]) -> KeptInputs | None:
         """All that was kept, with the matrices of `heads`; None for a network whose parts aren't known."""
@@ -102,18 +108,18 @@ class InputRecorder:
             return None
 
         def find(layer: int, head: int) -> HeadMatrices:
-            found = attention_parts(self._network, layer)
+            found = attention_parts(self._network, layer, self._kind)
             assert found is not None
             return found.head(head)
 
-        parts = attention_parts(self._network, 0)
+        parts = attention_parts(self._network, 0, self._kind)
         assert parts is not None
-        embedding = embedding_parts(self._network, self._ids) or (None, None)
+        embedded = None if self._ids is None else embedding_parts(self._network, np.asarray(self._ids, np.int64))
         return KeptInputs(
             tuple(self._layers),
             find,
-            {place: find(*place) for place in heads},
+            {place: find(*place) for place in heads if place[0] < len(self._layers)},
             parts.norm_before,
             parts.norm_after,
-            *embedding,
+            *((None, None, None) if embedded is None else (embedded.words, embedded.positions, embedded.norm)),
         )

@@ -16,6 +16,7 @@ from eyeline.models.encoder_decoder_config import EncoderDecoderConfig
 from eyeline.models.generating import Choice
 from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays
 from eyeline.traces.own_model import OwnModel
@@ -192,11 +193,30 @@ class OwnEncoderDecoder:
         states = [x, *(own.state for own, _ in both)]
         vectors = None if places is None else np.stack([state[0, places] for state in states])
         queries = of_tokens(inputs, causal=True)
-        traces = [self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors)]
+        recorders = self._recorders(inputs.ids, states, both, context) if keep.input else {}
+        traces = [
+            self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors, recorders.get("decoder"))
+        ]
         if keys is not None:
             crossed = [crossed for _, crossed in both]
-            traces.append(self._trace("cross", crossed, of_tokens(rows, causal=False), keys, keep, vectors))
+            line = of_tokens(rows, causal=False)
+            traces.append(self._trace("cross", crossed, line, keys, keep, vectors, recorders.get("cross")))
         return traces
+
+    def _recorders(
+        self,
+        ids: Sequence[int],
+        states: Sequence[NDArray[np.float32]],
+        both: Sequence[tuple[Layer, Layer]],
+        context: NDArray[np.float32],
+    ) -> dict[str, InputRecorder]:
+        """What goes into the projections of the decoder's own attention and of its cross-attention, layer by layer."""
+        own, crossed = InputRecorder(self._network, ids, "decoder"), InputRecorder(self._network, None, "cross")
+        for block, state, (first, second) in zip(self._network.decoder, states, both, strict=False):
+            own.add(state[0], first.output[0])
+            between = block.attended_norm(block.attended.of_heads(first.output, residual=state))
+            crossed.add(between[0], second.output[0], context[0])
+        return {"decoder": own, "cross": crossed}
 
     def _trace(
         self,
@@ -206,6 +226,7 @@ class OwnEncoderDecoder:
         keys: TokenizedText | None,
         keep: Keep,
         vectors: NDArray[np.float32] | None,
+        inputs: InputRecorder | None,
     ) -> Trace:
         def arrays(layer: Layer) -> LayerArrays:
             q, k, v = (np.ascontiguousarray(x[0]) for x in (layer.q, layer.k, layer.v))
@@ -213,7 +234,7 @@ class OwnEncoderDecoder:
             scale = q.shape[2] ** -0.5
             return LayerArrays(q, k, v if keep.values else None, seen_by, scale, lse=layer.lse[0])
 
-        return Trace.of_layers(
+        trace = Trace.of_layers(
             [arrays(layer) for layer in layers],
             queries,
             keys,
@@ -224,6 +245,7 @@ class OwnEncoderDecoder:
             positions=self._config.positions,
             vectors=vectors,
         )
+        return trace if inputs is None else replace(trace, inputs=inputs.kept(keep.heads))
 
 
 def only_decoder_is_causal(value: object) -> str:

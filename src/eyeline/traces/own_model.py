@@ -73,7 +73,8 @@ class OwnModel:
         places = keep.positions(len(tokens))
         if places is not None:
             vectors.append(model.embed([tokens.ids])[0, places])
-        inputs = InputRecorder(model, tokens.ids) if keep.input else None
+        inputs = InputRecorder(model.network, tokens.ids) if keep.input else None
+        state = model.embed([tokens.ids])[0] if keep.input else None
         masks: list[tuple[Mask | None, Allowed]] = []
         measured = asked(line, None) if keep.measures else []
         running = model.layers([tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)])
@@ -87,8 +88,9 @@ class OwnModel:
             seen.append(replace(layer.seen, output=layer.output[:, :, :0].copy()))
             if places is not None:
                 vectors.append(layer.state[0, places])
-            if inputs is not None:
-                inputs.add(layer.output[0], layer.state[0])
+            if inputs is not None and state is not None:
+                inputs.add(state, layer.output[0])
+                state = layer.state[0]
             if layer_done is not None:
                 layer_done(number + 1, config.layers)
         read = tuple(seen) if keep.read else ()
@@ -133,7 +135,8 @@ class OwnModel:
     def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
         """Make the trace of a text that went through the model in several passes."""
         config, N = self.model.config, len(tokens)
-        inputs = InputRecorder(self.model, tokens.ids) if keep.input else None
+        inputs = InputRecorder(self.model.network, tokens.ids) if keep.input else None
+        state = self.model.embed([tokens.ids])[0]
         kept = []
         for number in range(config.layers):
             parts = [one.layers[number] for one in passes]
@@ -147,10 +150,8 @@ class OwnModel:
             )
             kept.append(_kept(whole, keep, 1 / config.head_dim**0.5, allowed(last.mask, config.heads, N, N)))
             if inputs is not None:
-                inputs.add(
-                    np.concatenate([part.output[0] for part in parts], axis=1),
-                    np.concatenate([part.state[0] for part in parts]),
-                )
+                inputs.add(state, np.concatenate([part.output[0] for part in parts], axis=1))
+                state = np.concatenate([part.state[0] for part in parts])
         places = keep.positions(N)
         vectors: NDArray[np.float32] | None = None
         if places is not None:

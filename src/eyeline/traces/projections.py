@@ -34,8 +34,9 @@ class Projections(HeadMatrices):
         bias_length: the length of b_o; 0 without a bias.
         norm_before: the name of the norm that gives x, of the residual; None if x is the residual.
         norm_after: the name of the norm of residual + added; None without.
-        words, positions: in the first layer of a model with learned positions, the embeddings of words and of positions
-            (with the token type's), (N, narrow), whose sum, normed, is x; else None.
+        words, positions: in the first layer of a model with embeddings of positions, these of words and of positions
+            (with the token type's), (N, narrow), whose sum is x; else None.
+        norm_embedded: the name of the norm of that sum; None without.
     """
 
     x: Array
@@ -46,6 +47,7 @@ class Projections(HeadMatrices):
     bias_length: float
     norm_before: str | None
     norm_after: str | None
+    norm_embedded: str | None
     words: Array | None
     positions: Array | None
 
@@ -83,6 +85,7 @@ def projections(kept: KeptInputs | None, layer: int, head: int) -> Projections:
         bias_length=0.0 if found.b_o is None else float(np.linalg.norm(found.b_o)),
         norm_before=kept.norm_before,
         norm_after=kept.norm_after,
+        norm_embedded=kept.norm_embedded if first else None,
         words=kept.words if first else None,
         positions=kept.positions if first else None,
     )

@@ -41,6 +41,7 @@ def stored_inputs(kept: KeptInputs | None) -> tuple[dict[str, Array], dict[str, 
         "embedding_width": 0 if kept.words is None else kept.words.shape[1],
         "norm_before": kept.norm_before,
         "norm_after": kept.norm_after,
+        "norm_embedded": kept.norm_embedded,
         "heads": [list(place) for place in kept.stored],
         "epsilon": 0.0 if first is None else first.epsilon,
     }
@@ -82,17 +83,19 @@ def opened_inputs(
     places = entry.items("heads")
     if not all(_is_place(place, L, H) for place in places):
         entry.wrong("heads", f"pairs of a layer below {L} and a head below {H}")
-    embedding = [
+    words, positions = (
         tensors.finite(f"inputs.{name}", (N, narrow)) if narrow and tensors.shape(f"inputs.{name}") else None
         for name in ("words", "positions")
-    ]
+    )
     return KeptInputs(
         tuple(layer(number) for number in range(L)),
         None,
         {(one, other): matrices(one, other) for one, other in places},
         _name(entry, "norm_before"),
         _name(entry, "norm_after"),
-        *embedding,
+        words,
+        positions,
+        _name(entry, "norm_embedded"),
     )
 
 

@@ -54,8 +54,7 @@ class Trace:
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
         inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
         image: the picture whose patches are the tokens; None for a text.
-        vocabulary: the words of the model, which vectors can be compared with; None if no vectors were kept, the trace
-            comes from a file, or the model's embeddings have another width.
+        vocabulary: the model's words, which `vectors` can be compared with; None without these, or from a file.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
     """
 
@@ -190,9 +189,7 @@ class Trace:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace to a file, completely or not at all. `load_trace` opens it.
-
-        It is a safetensors file; docs/page-format.md describes its contents.
+        """Write the trace to a safetensors file (docs/page-format.md), completely or not at all. `load_trace` opens it.
 
         Raises:
             TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), which the file can't

@@ -39,7 +39,7 @@ def words(text: str) -> str:
 
 def box(parts: Sequence[str]) -> str:
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;color:inherit;max-width:60em"
-    return f'<div class="eyeline" style="{style}">{"".join(parts)}</div>'
+    return f'<div class="eyeline-answer" style="{style}">{"".join(parts)}</div>'
 
 
 def title(text: str, span: tuple[int, int] | None, name: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Write the page as one file: markup, with the style, modules and numbers in inert blocks."""
+"""Write the page as one file: markup with a still picture, and the style, modules and numbers in inert blocks."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.requests import image
 from eyeline.views.page.requests.positions import stored_positions
+from eyeline.views.page.still import still, still_html, why_still
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
@@ -37,11 +38,18 @@ ROOM = 598_000
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
 
+# Where scripts run, the still picture is out of sight before it is drawn. Where they don't, nothing hides it.
+_HIDE = 'document.getElementById("eyeline-still").hidden = true;'
 # In old JavaScript, since it has to run in an old browser to report that the browser is too old.
 _BOOTSTRAP = """
 (function () {
+  var still = document.getElementById("eyeline-still");
+  function failed() {
+    if (still) still.hidden = false;
+  }
   if (!window.DecompressionStream || !window.Promise) {
     document.getElementById("eyeline-old").hidden = false;
+    failed();
     return;
   }
   function text(name) {
@@ -58,7 +66,9 @@ _BOOTSTRAP = """
       document.head.appendChild(part);
     });
   }
-  put("style", "style").then(function () { return put("script", "module"); });
+  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
+    still.remove();
+  }).catch(failed);
 })();
 """
 
@@ -72,10 +82,10 @@ _MARKUP = """<!doctype html>
 <title>{title}</title>
 </head>
 <body class="eyeline-alone">
-<noscript><p>This page draws attention with JavaScript, which is switched off here. It is all in this file, and nothing
-is fetched.</p></noscript>
 <p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
 or a later one.</p>
+<div id="eyeline-still">{still}</div>
+<script>{hide}</script>
 <div id="eyeline"></div>
 {first}
 <script>{bootstrap}</script>
@@ -134,10 +144,13 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
+    picture = still(page)
     text = _MARKUP.format(
-        policy=html.escape(_policy(_BOOTSTRAP, module)),
+        policy=html.escape(_policy(_HIDE, _BOOTSTRAP, module)),
         version=html.escape(header["version"]),
         title=html.escape(printable(page.title)),
+        still="" if picture is None else still_html(picture, why_still()),
+        hide=_HIDE,
         first="\n".join(first),
         bootstrap=_BOOTSTRAP,
         data="\n".join(_block(name, data[name]) for name in order),

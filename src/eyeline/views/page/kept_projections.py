@@ -1,4 +1,5 @@
-"""The projections that a file of a page holds: those of the head it opens on, and of each head that was named."""
+"""The projections that a file of a page holds: those of the head it opens on, and of each head that was named, when
+its trace was recorded or now."""
 
 from __future__ import annotations
 
@@ -35,8 +36,13 @@ def kept_projections(page: PageMessages, keep: Sequence[str]) -> list[dict[str, 
             )
         )
     at, layer, head = (page.state.get(name) for name in ("trace", "layer", "head"))
+    recorded = [
+        (number, *place)
+        for number, trace in enumerate(page.traces)
+        for place in (() if trace.inputs is None else trace.inputs.stored)
+    ]
     opening = [(at, layer, head)] if isinstance(at, int) and isinstance(layer, int) and isinstance(head, int) else []
-    return projections.requests(page.traces, [*opening, *named])
+    return projections.requests(page.traces, [*opening, *recorded, *named])
 
 
 def entries(found: Sequence[dict[str, Any]], number: int) -> list[list[int]] | None:

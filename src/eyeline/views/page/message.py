@@ -52,7 +52,10 @@ class PageMessages:
         self.state = {**usual, **(state or {})}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self.traces)} traces: {', '.join(map(repr, self.traces))}>"
+        if len(self.traces) == 1:
+            return f"<{type(self).__name__} of{repr(self.traces[0]).removeprefix('<Trace of')}"
+        named = [f"{trace.queries.text[:40]!r} ({trace.model.name}, {trace.name})" for trace in self.traces]
+        return f"<{type(self).__name__} of {len(named) or 'no'} traces{': ' * bool(named)}{', '.join(named)}>"
 
     def header(self) -> dict[str, Any]:
         """The header, as plain data. docs/page-format.md describes each key."""

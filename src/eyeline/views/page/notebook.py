@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from eyeline.views.page.still import still, still_html
+
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
@@ -22,7 +24,10 @@ def in_notebook() -> bool:
 
 
 def bundle(page: PageMessages, widget: Callable[[], Any]) -> dict[str, Any]:
-    """The page's representations by MIME type: its `widget` if anywidget is installed, else its file in a frame."""
+    """The page's representations by MIME type: its `widget` if anywidget is installed, else its file in a frame.
+
+    Beside the widget stands a still picture, for where it can't be shown: exported, or opened without trust.
+    """
     plain = {"text/plain": repr(page)}
     if not in_notebook():
         return plain
@@ -30,7 +35,8 @@ def bundle(page: PageMessages, widget: Callable[[], Any]) -> dict[str, Any]:
         found = widget()._repr_mimebundle_()
     except ModuleNotFoundError:
         return {**plain, "text/html": framed(page)}
-    return {**(found[0] if found else {}), **plain}
+    picture = still(page)
+    return {**(found[0] if found else {}), **plain, **({} if picture is None else {"text/html": still_html(picture)})}
 
 
 def framed(page: PageMessages) -> str:

@@ -36,7 +36,7 @@ def view(
             transformers, view the result of `eyeline.record`.)
         mask, scale: as for `eyeline.record`: texts run as trained, and a second time with these.
         values: whether to keep the values of texts.
-        keep: heads, such as "L0H3", whose projections a file of the page is to have too; a notebook has every head's.
+        keep: heads, such as "L0H3", whose projections a file of the page has too; a notebook has every head's.
         state: the page's initial state, such as {"view": "matrix", "layer": 5, "head": 2}: L5H2. Layers,
             heads and tokens count from 0.
         progress: as for `eyeline.record`.

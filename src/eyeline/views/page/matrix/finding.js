@@ -3,6 +3,8 @@
 import { isolated, percent } from "../drawing/labels.js";
 import { kindsOf } from "../weights/kinds.js";
 
+const SINK = 64; // tokens over which a sink is measured, as in `eyeline heads`
+
 /**
  * What the pinned word looks at most; else what the head's label says of its matrix; else the heaviest column; else how
  * a matrix is read.
@@ -17,7 +19,8 @@ export const findingOf = ({ page, cells, lines, sinks }, recorded) => {
     if (row[most] > 0) return page.say("matrix.finding.pinned", { query, key, share: percent(row[most]) });
   }
   const [[name, value] = ["mixed", null]] = recorded ? kindsOf(page.trace, page.state.layer, page.state.head) : [];
-  if (name !== "mixed") return page.say(`matrix.finding.${name}`, { share: percent(value ?? 0) });
+  const far = name === "sink" && page.trace.queries.length > SINK ? ".far" : "";
+  if (name !== "mixed") return page.say(`matrix.finding.${name}${far}`, { share: percent(value ?? 0), count: SINK });
   if (lines && sinks.length) {
     const [{ column, share }] = sinks;
     return page.say("matrix.finding.heavy", { key: isolated(lines.columns.labels[column]), share: percent(share) });

@@ -1,24 +1,20 @@
 // The sentence view of an image: its patches, and for one of them, or for [CLS], where it looks.
 
 import { button, element, targetOf } from "../drawing/dom.js";
-import { ramp } from "../drawing/colour.js";
 import { onScale } from "../drawing/labels.js";
 import { refocused } from "../drawing/word_picker.js";
 import { svgOf } from "../drawing/svg.js";
-import { createBarList } from "../sentence/bar_list.js";
 import { createControls } from "../sentence/controls.js";
-import { rowParts, wordBars } from "../sentence/listing.js";
 import { lookOf } from "../sentence/looks.js";
-import { createRowBar } from "../sentence/row_bar.js";
-import { isDistribution, strongest } from "../sentence/row_numbers.js";
-import { createScaleLegend } from "../sentence/scale_legend.js";
-import { asideName, notesOf, quantityOf, sentenceOf } from "../sentence/telling.js";
+import { createNumbersPanel } from "../sentence/numbers_panel.js";
+import { strongest } from "../sentence/row_numbers.js";
+import { sentenceOf } from "../sentence/telling.js";
 import { TokenSelection } from "../sentence/token_selection.js";
 import { patchOf, titled } from "../sentence/unit_names.js";
+import { overlaid } from "./overlay.js";
 import { createPatchGrid } from "./patch_grid.js";
 
 const NUMBERED = 5; // the strongest patches that have their numbers on them
-const STRONG = 0.85; // the opacity of a patch's colour at the end of the scale, 0 at its beginning
 
 /** The view, of traces that have an image. @type {(page: Page) => View} */
 export const createPictures = (page) => {
@@ -61,17 +57,16 @@ export const createPictures = (page) => {
     pick: (patch) => pick(unitOf(patch)),
   });
   const chips = element("div", { class: "chips" });
-  const list = createBarList({
+  const panel = createNumbersPanel(page, selection, {
     pick,
     point: (unit) => {
       pointed = unit;
       paint();
     },
   });
-  const [controls, legend, rowBar] = [createControls(page, turn), createScaleLegend(page), createRowBar(page)];
+  const controls = createControls(page, turn);
   const shown = element("div", { class: "stage" }, chips, grid.element);
-  const under = element("div", { class: "under" }, legend.element, rowBar.element, list.element);
-  const whole = element("div", { class: "sentence", "data-layout": "picture" }, shown, under);
+  const whole = element("div", { class: "sentence", "data-layout": "picture" }, shown, panel.element);
 
   /** The tokens that are no patches, each with its number. @type {(seen: Reading) => HTMLElement[]} */
   const others = (seen) =>
@@ -103,24 +98,14 @@ export const createPictures = (page) => {
         hidden: selection.hides(seen, unit), pointed: unit === pointed,
       });
       const depth = numbers && numbers[unit] > 0 ? numbers[unit] / end : 0;
-      const [red, green, blue] = ramp(page.dark)[Math.round(depth * 255)];
       const rank = best.indexOf(unit);
       return {
-        fill: depth ? `rgb(${red} ${green} ${blue} / ${(STRONG * depth).toFixed(3)})` : "",
+        fill: depth ? overlaid(depth, page.dark) : "",
         kind, label, rank: rank < 0 ? null : rank + 1,
       };
     }, stop.find((patch) => patch !== null) ?? 0, numbers !== null);
     refocused(chips, () => chips.replaceChildren(...others(seen)));
-    const name = numbers && seen.aside > 0 ? asideName(page, seen.units, seen.kept) : null;
-    const grey = name === null ? null : { name, number: seen.aside };
-    legend.show(quantityOf(page, seen), end);
-    rowBar.show(seen.sums ? rowParts(page, seen, grey) : null, end);
-    const entries = wordBars(page, seen, pointed, false);
-    const notes = notesOf(page, seen, entries.map(({ at }) => at), {
-      hidden: false, generated: false, joined: false, endless: selection.endless,
-      largest: !isDistribution(selection.map),
-    });
-    list.show(numbers ? { entries, end, grey, beyond: page.say("sentence.beyond"), pointed, notes } : null);
+    panel.show(seen, { pointed, long: false, hidden: false, generated: false });
     page.retell();
     if (seen.kind === "none" && !numbers) selection.average(paint);
   };
@@ -169,7 +154,7 @@ export const createPictures = (page) => {
     sentence,
     update,
     numbers: () => selection.table(range),
-    picture: () => svgOf(whole, [shown, under]),
+    picture: () => svgOf(whole, [shown, panel.element]),
     destroy: () => selection.rest(),
   };
 };

@@ -50,6 +50,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
         "bias_length": found.bias_length,
         "norm_before": found.norm_before,
         "norm_after": found.norm_after,
+        "norm_embedded": found.norm_embedded,
         "epsilon": found.epsilon,
     }
     half = dtype == "float16"

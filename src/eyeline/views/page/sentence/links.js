@@ -61,10 +61,10 @@ export const createLinks = (stage) => {
 
   /**
    * Draw links, the widest `width` pixels wide at the scale's end; `all` are the elements of all words, `crossed` says
-   * whether the two ends are of two texts, `rightward` whether the text begins at the right.
-   * @type {(links: Link[], all: Iterable<HTMLElement>, width: number, crossed: boolean, rightward: boolean) => void}
+   * whether the two ends are of two texts, `fromRight` whether the text begins at the right.
+   * @type {(links: Link[], all: Iterable<HTMLElement>, width: number, crossed: boolean, fromRight: boolean) => void}
    */
-  const draw = (links, all, width, crossed, rightward) => {
+  const draw = (links, all, width, crossed, fromRight) => {
     const origin = stage.getBoundingClientRect();
     const lines = links.length ? linesOf([...all].map((span) => boxOf(span, origin))) : [];
     /** @type {(box: Sides) => number} */
@@ -106,7 +106,7 @@ export const createLinks = (stage) => {
       /** @type {(gap: { top: number, bottom: number }) => number} */
       const lane = (gap) => gap.bottom - 6 - aside * Math.min(1, (gap.bottom - gap.top - 8) / needed);
       const edge = MARGIN + aside * Math.min(1, (BESIDE - 2 * MARGIN) / needed);
-      const margin = rightward ? stage.clientWidth - edge : edge;
+      const margin = fromRight ? stage.clientWidth - edge : edge;
       const [out, back] = [lane(room), lane(arrival)];
       return route([[x, room.bottom], [x, out], [margin, out], [margin, back], [tip, back], [tip, arrival.bottom]]);
     });

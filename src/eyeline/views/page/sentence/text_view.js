@@ -1,17 +1,14 @@
 // The sentence view of a text: the words, and for one of them the numbers that it gives or receives.
 
 import { element, targetOf } from "../drawing/dom.js";
-import { createBarList } from "./bar_list.js";
 import { createControls } from "./controls.js";
 import { fitted } from "./fitting.js";
 import { createLinks } from "./links.js";
-import { rowParts, wordBars } from "./listing.js";
 import { lookOf } from "./looks.js";
-import { createRowBar } from "./row_bar.js";
-import { isDistribution, strongest } from "./row_numbers.js";
-import { createScaleLegend } from "./scale_legend.js";
+import { createNumbersPanel } from "./numbers_panel.js";
+import { strongest } from "./row_numbers.js";
 import { svgOf } from "../drawing/svg.js";
-import { asideName, notesOf, quantityOf, sentenceOf } from "./telling.js";
+import { sentenceOf } from "./telling.js";
 import { createTextRow } from "./text_row.js";
 import { TokenSelection } from "./token_selection.js";
 
@@ -82,7 +79,7 @@ export const createTextView = (page) => {
       },
       focus: (unit, next) => {
         // the list's rows belong to this unit
-        if (unit === null && next instanceof Node && list.element.contains(next)) return;
+        if (unit === null && next instanceof Node && panel.list.contains(next)) return;
         selection.focused = own(unit);
         paint();
       },
@@ -120,7 +117,7 @@ export const createTextView = (page) => {
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
-  const list = createBarList({
+  const panel = createNumbersPanel(page, selection, {
     pick: (unit) => {
       const { side } = selection.read(range);
       sent = { side, unit };
@@ -128,15 +125,14 @@ export const createTextView = (page) => {
     },
     point,
   });
-  list.element.addEventListener("focusout", (event) => {
+  panel.list.addEventListener("focusout", (event) => {
     const { relatedTarget: next } = event;
-    if (selection.focused === null || (next instanceof Node && list.element.contains(next))) return;
+    if (selection.focused === null || (next instanceof Node && panel.list.contains(next))) return;
     selection.focused = null;
     paint();
   });
-  const [controls, legend, rowBar] = [createControls(page, turn), createScaleLegend(page), createRowBar(page)];
-  const under = element("div", { class: "under" }, legend.element, rowBar.element, list.element);
-  const whole = element("div", { class: "sentence" }, stage, under);
+  const controls = createControls(page, turn);
+  const whole = element("div", { class: "sentence" }, stage, panel.element);
 
   // The links of a reading: the strongest, and the one that is pointed at.
   /** @type {(seen: Reading) => Parameters<typeof links.draw>[0]} */
@@ -171,20 +167,11 @@ export const createTextView = (page) => {
       if (layout.kind === "column") rows[side].mark(seen);
     }
     const all = selection.sides.flatMap((side) => rows[side].tokens.all().map(([, span]) => span));
-    const leftward = getComputedStyle(rows.queries.tokens.element).direction === "rtl";
+    const fromRight = getComputedStyle(rows.queries.tokens.element).direction === "rtl";
     const width = layout.kind === "line" ? Math.min(Math.max(0.45 * layout.size, 12), 34) : 12;
-    links.draw(linked(seen), all, width, page.trace.crossing, leftward);
-    const name = seen.numbers && seen.aside > 0 ? asideName(page, seen.units, seen.kept) : null;
-    const grey = name === null ? null : { name, number: seen.aside };
-    legend.show(quantityOf(page, seen), seen.end);
-    rowBar.show(seen.sums ? rowParts(page, seen, grey) : null, seen.end);
-    const entries = wordBars(page, seen, pointed, layout.kind === "column");
-    const largest = !isDistribution(selection.map);
-    const marks = { ...drawn, joined: !selection.map.plain, endless: selection.endless, largest };
-    const notes = notesOf(page, seen, entries.map(({ at }) => at), marks);
-    const beyond = page.say("sentence.beyond");
-    list.show(seen.numbers || marks.endless ? { entries, end: seen.end, grey, beyond, pointed, notes } : null);
-    page.retell?.();
+    links.draw(linked(seen), all, width, page.trace.crossing, fromRight);
+    panel.show(seen, { pointed, long: layout.kind === "column", ...drawn });
+    page.retell();
     clearTimeout(later);
     if (!seen.whole) later = setTimeout(paint);
     if (seen.kind === "none" && !seen.numbers) selection.average(paint);
@@ -274,7 +261,7 @@ export const createTextView = (page) => {
     sentence,
     update,
     numbers: () => selection.table(range),
-    picture: () => svgOf(whole, [stage, under]),
+    picture: () => svgOf(whole, [stage, panel.element]),
     destroy: () => {
       resized.disconnect();
       clearTimeout(later);

@@ -41,16 +41,16 @@ export const row = (label, drawn, number, attributes = {}) =>
   );
 
 /**
- * The heading of strips of queries and keys: the colour scale, and the coordinate of the numbers beside them.
- * @type {(room: StepsRoom, end?: number | null) => HTMLElement}
+ * The heading of strips: the colour scale, and the coordinate of the numbers beside them.
+ * @type {(room: StepsRoom, end?: number | null, space?: Space) => HTMLElement}
  */
-export const heads = (room, end = null) =>
+export const heads = (room, end = null, space = "match") =>
   element(
     "div",
     { class: "row over" },
     element("span"),
     end === null ? element("span") : scaleBar(room, { end, signed: true, digits: 2 }),
-    room.which("match"),
+    room.which(space),
   );
 
 /**

@@ -46,8 +46,8 @@ const mixed = (v, E, weights, seen) => {
 };
 
 /**
- * All steps for query i of a head, unchanged or changed: without looking ahead, with the last tokens as padding, without
- * scaling, or with keys removed.
+ * All steps for query i of a head, unchanged or changed: without looking ahead, with the last tokens as padding,
+ * without scaling, or with keys removed.
  * @param {Head} head
  * @param {number} i
  * @param {HeadChanges} changes

@@ -76,7 +76,8 @@ export const controlsOf = (page, walk) => {
     ticked.querySelector("input")?.setAttribute("data-focus", "scaled");
     parts.push(ticked);
   }
-  if (removed.length) parts.push(element("span", { class: "quiet" }, page.say("steps.removed", { count: removed.length })));
+  const out = page.say("steps.removed", { count: removed.length });
+  if (removed.length) parts.push(element("span", { class: "quiet" }, out));
   if (walk.changed || removed.length) {
     const as = () => page.set({ ahead: true, padded: 0, scaled: true, removed: [] });
     parts.push(button(page.say("steps.as.trained"), as, { class: "plain", "data-focus": "back" }));

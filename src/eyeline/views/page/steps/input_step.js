@@ -1,16 +1,18 @@
 // Step 0 of the steps view: x, what the projections take of each token.
 
 import { element, phrase } from "../drawing/dom.js";
-import { scaleBar } from "../drawing/scale_bar.js";
 import { most, strip } from "../drawing/vector_strips.js";
 import { lengthOf } from "../weights/projections.js";
-import { datum, row, sign, sized, slider, step, word } from "./elements.js";
+import { datum, heads, row, sign, sized, slider, step, word } from "./elements.js";
 
 /** Where x comes from, in a sentence. @type {(room: StepsRoom, made: Projections) => Child} */
 const source = ({ page, walk }, made) => {
   const { layer } = walk;
-  const told = { word: word(walk.word, "query"), layer: String(layer), before: String(layer - 1), norm: made.before ?? "" };
-  if (layer === 0) return phrase(page.say(made.words ? "steps.x.embedding.sum" : "steps.x.embedding"), told);
+  const named = { word: word(walk.word, "query"), norm: made.before ?? "" };
+  const told = { ...named, layer: String(layer), before: String(layer - 1) };
+  if (walk.trace.crossing) return phrase(page.say("steps.x.crossing"), told);
+  const sum = made.embedded ? "steps.x.embedding.normed" : "steps.x.embedding.sum";
+  if (layer === 0) return phrase(page.say(made.words ? sum : "steps.x.embedding"), told);
   return phrase(page.say(made.before ? "steps.x.normed" : "steps.x.layer"), told);
 };
 
@@ -25,7 +27,8 @@ const embeddings = (room, made) => {
   /** @type {(kind: "word" | "position", mark: string, values: Float32Array) => HTMLElement} */
   const part = (kind, mark, values) => {
     const name = page.say(`steps.x.${kind}`);
-    return row([sign(mark), name], strip(room, { space: "input", values, end, name }), room.tell("input", (at) => values[at] ?? NaN));
+    const drawn = strip(room, { space: "input", values, end, name });
+    return row([sign(mark), name], drawn, room.tell("input", (at) => values[at] ?? NaN));
   };
   return [part("word", "", own(words)), part("position", "+", own(positions))];
 };
@@ -35,13 +38,13 @@ export const inputStep = (room, made) => {
   const { page, walk } = room;
   const [x, of] = [made.input("query", walk.token), made.input("key", walk.key)];
   const end = most(x, of);
-  const [name, other] = [page.say("steps.x.of", { word: walk.word }), page.say("steps.x.of", { word: walk.label(walk.key) })];
+  const [name, other] = [walk.word, walk.label(walk.key)].map((one) => page.say("steps.x.of", { word: one }));
   const parts = embeddings(room, made);
   const length = { length: datum(lengthOf(x)), word: word(walk.word, "query") };
   return step(
     page,
     { nth: "0", title: page.say("steps.name.0"), shape: sized("x", 1, made.width), why: source(room, made) },
-    element("div", { class: "row over" }, element("span"), scaleBar(room, { end, signed: true, digits: 2 }), room.which("input")),
+    heads(room, end, "input"),
     parts,
     row(
       [parts.length ? sign("→") : null, word(walk.word, "query")],

@@ -2,21 +2,26 @@
 
 import { element, phrase } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
-import { scaleBar } from "../drawing/scale_bar.js";
 import { most, strip } from "../drawing/vector_strips.js";
 import { lengthOf } from "../weights/projections.js";
-import { datum, row, sign, step, word } from "./elements.js";
+import { datum, heads, row, sign, step, word } from "./elements.js";
 import { matrix, matrixEnd } from "./matrix_picture.js";
 import { bar, track } from "./scaled_step.js";
 
-/** The end of a scale of lengths: a round number that isn't below any of them. @type {(...lengths: number[]) => number} */
+/**
+ * The end of a scale of lengths: a round number that isn't below any of them.
+ * @type {(...lengths: number[]) => number}
+ */
 const roundEnd = (...lengths) => {
   const highest = Math.max(...lengths, 1e-9);
   const power = 10 ** Math.floor(Math.log10(highest));
   return power * ([1, 1.5, 2, 3, 4, 5, 6, 8].find((times) => times * power >= highest) ?? 10);
 };
 
-/** The vectors that are added up, with the changes if there are any. @type {(walk: Walkthrough, made: Projections) => JoinedParts} */
+/**
+ * The vectors that are added up, with the changes if there are any.
+ * @type {(walk: Walkthrough, made: Projections) => JoinedParts}
+ */
 export const joinedOf = (walk, made) => {
   const { token, now, before } = walk;
   const residual = Float64Array.from(made.row(made.residual, token));
@@ -28,8 +33,16 @@ export const joinedOf = (walk, made) => {
   return { residual, added, part, sum: residual.map((value, at) => value + added[at]) };
 };
 
-/** The heads side by side, each with the length of its part. @type {(room: StepsRoom, made: Projections, own: number) => HTMLElement} */
+/** The end of a scale as a text. @type {(end: number) => string} */
+const endOf = (end) => figure(end, end < 1 ? 2 : 1);
+
+/**
+ * The heads side by side, each with the length of its part.
+ * @type {(room: StepsRoom, made: Projections, own: number) => HTMLElement}
+ */
 const headsJoined = ({ page, walk }, made, own) => {
+  /** @type {(height: number) => HTMLElement} */
+  const filled = (height) => element("i", { class: "painted", style: { height: `${height}%` } });
   const lengths = Array.from({ length: made.heads }, (_, head) =>
     head === walk.number ? own : made.lengths[head * made.N + walk.token],
   );
@@ -44,16 +57,19 @@ const headsJoined = ({ page, walk }, made, own) => {
         element(
           "div",
           { class: head === walk.number ? "one here" : "one", role: "listitem", title: `H${head}: ${figure(length)}` },
-          element("span", { class: "well" }, element("i", { class: "painted", style: { height: `${(100 * length) / end}%` } })),
+          element("span", { class: "well" }, filled((100 * length) / end)),
           element("span", { class: "name" }, `H${head}`),
         ),
       ),
     ),
-    element("figcaption", { class: "quiet" }, page.say("steps.joined.caption", { end: figure(end, end < 1 ? 2 : 1), head: walk.number })),
+    element("figcaption", { class: "quiet" }, page.say("steps.joined.caption", { end: endOf(end), head: walk.number })),
   );
 };
 
-/** The lengths as bars on one scale, from zero. @type {(page: Page, rows: [name: Child, vector: Numbers, kind: string][]) => HTMLElement} */
+/**
+ * The lengths as bars on one scale, from zero.
+ * @type {(page: Page, rows: [name: Child, vector: Numbers, kind: string][]) => HTMLElement}
+ */
 const lengthBars = (page, rows) => {
   const lengths = rows.map(([, vector]) => lengthOf(vector));
   const end = roundEnd(...lengths);
@@ -69,7 +85,7 @@ const lengthBars = (page, rows) => {
         element("span", { class: "at" }, datum(lengths[at])),
       ),
     ),
-    element("p", { class: "quiet" }, page.say("steps.lengths", { end: figure(end, end < 1 ? 2 : 1) })),
+    element("p", { class: "quiet" }, page.say("steps.lengths", { end: endOf(end) })),
   );
 };
 
@@ -87,41 +103,37 @@ export const joinedStep = (room, made) => {
     head: String(number), heads: String(made.heads), joined: String(total), first: String(number * made.E),
     last: String((number + 1) * made.E - 1), width: String(made.width), word: word(walk.word, "query"),
   };
-  /** @type {(mark: string, name: Child, values: Float64Array, spoken: string, attributes?: Attributes) => HTMLElement} */
-  const line = (mark, name, values, spoken, attributes) =>
-    row(
-      [sign(mark), name],
-      strip(room, { space: "input", values, end, name: spoken, attributes }),
-      room.tell("input", (at) => values[at]),
-    );
+  /** @type {(mark: string, name: string, values: Float64Array) => HTMLElement} */
+  const line = (mark, name, values) =>
+    row([sign(mark), name], strip(room, { space: "input", values, end, name }), room.tell("input", (at) => values[at]));
   const names = {
     part: page.say("steps.part", { head: number }),
     added: page.say(made.biasLength ? "steps.added.bias" : "steps.added", { heads: made.heads }),
     residual: page.say("steps.residual"),
     sum: page.say("steps.new"),
   };
-  const matrixName = page.say("steps.matrix.out", { head: number });
+  const size = { rows: made.E, columns: made.width, name: page.say("steps.matrix.out", { head: number }) };
+  const shape = `${total} → ${made.width}`;
+  const then = made.after ? "steps.then.norm" : made.before ? "steps.then.layer" : "steps.then";
   return step(
     page,
-    { nth: "6", title: page.say("steps.name.6"), shape: `${total} → ${made.width}`, why: phrase(page.say("steps.joined.why"), told) },
+    { nth: "6", title: page.say("steps.name.6"), shape, why: phrase(page.say("steps.joined.why"), told) },
     headsJoined(room, made, lengthOf(part)),
     element(
       "div",
       { class: "output" },
-      element("div", { class: "row over" }, element("span"), scaleBar(room, { end, signed: true, digits: 2 }), room.which("input")),
+      heads(room, end, "input"),
       element(
         "div",
         { class: "row tall" },
-        element("div", { class: "label" }, [sign("×"), element("span", {}, "W", element("sub", {}, "o"), ` · H${number}`)]),
-        matrix(room, {
-          numbers: turned, rows: made.E, columns: made.width, end: matrixEnd(W), name: matrixName, space: "pass", kind: "whole out",
-        }),
+        element("div", { class: "label" }, sign("×"), element("span", {}, `Wₒ · H${number}`)),
+        matrix(room, { ...size, numbers: turned, end: matrixEnd(W), space: "pass", kind: "whole out" }),
         element("span"),
       ),
-      line("=", names.part, part, names.part),
-      line("", names.added, added, names.added),
-      line("+", names.residual, residual, names.residual),
-      element("div", { class: "total" }, line("=", names.sum, sum, names.sum)),
+      line("=", names.part, part),
+      line("", names.added, added),
+      line("+", names.residual, residual),
+      element("div", { class: "total" }, line("=", names.sum, sum)),
     ),
     lengthBars(page, [
       [names.residual, residual, "plain"],
@@ -129,7 +141,7 @@ export const joinedStep = (room, made) => {
       [names.part, part, "value"],
       [names.sum, sum, "plain"],
     ]),
-    element("p", { class: "sum" }, page.say(made.after ? "steps.then.norm" : made.before ? "steps.then.layer" : "steps.then", { norm: made.after ?? "" })),
+    element("p", { class: "sum" }, page.say(then, { norm: made.after ?? "" })),
     walk.changed ? element("p", { class: "remark" }, page.say("steps.others.stay")) : null,
   );
 };

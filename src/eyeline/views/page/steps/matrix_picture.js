@@ -3,7 +3,10 @@
 import { tint } from "../drawing/colour.js";
 import { contextOf, element } from "../drawing/dom.js";
 
-/** The number that 99.5 % of a matrix' numbers don't exceed: the end of its colours. @type {(W: Float32Array) => number} */
+/**
+ * The number that 99.5 % of a matrix' numbers don't exceed: the end of its colours.
+ * @type {(W: Float32Array) => number}
+ */
 export const matrixEnd = (W) => {
   const sizes = Float32Array.from(W, Math.abs).sort();
   return sizes[Math.floor(0.995 * (sizes.length - 1))] || sizes.at(-1) || 1;
@@ -32,7 +35,8 @@ const drawn = (context, { numbers, rows, columns, end, dark, width, height }) =>
 /**
  * A matrix, with a mark at the row that is read.
  * @type {(room: StepsRoom, of: {
- *   numbers: Numbers, rows: number, columns: number, end: number, name: string, space: Space, kind: string, attributes?: Attributes,
+ *   numbers: Numbers, rows: number, columns: number, end: number, name: string, space: Space, kind: string,
+ *   attributes?: Attributes,
  * }) => HTMLElement}
  */
 export const matrix = (room, { numbers, rows, columns, end, name, space, kind, attributes = {} }) =>

@@ -5,13 +5,16 @@ import { figure } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
 import { bars, climb, most, strip } from "../drawing/vector_strips.js";
 import { running } from "./formula.js";
-import { datum, row, sign, step, word } from "./elements.js";
+import { datum, heads, row, sign, step, word } from "./elements.js";
 import { matrix, matrixEnd } from "./matrix_picture.js";
 
 /** @type {Role[]} */
 const ROLES = ["query", "key", "value"];
 
-/** The token whose vector a role makes: the query's, or the chosen key's. @type {(walk: Walkthrough, role: Role) => number} */
+/**
+ * The token whose vector a role makes: the query's, or the chosen key's.
+ * @type {(walk: Walkthrough, role: Role) => number}
+ */
 const tokenOf = (walk, role) => (role === "query" ? walk.token : walk.key);
 
 /** The label of that token. @type {(walk: Walkthrough, role: Role) => string} */
@@ -53,14 +56,14 @@ const picture = (room, made, role) => {
   /** @type {(kind: string, numbers: Numbers, most: number, name: string, attributes?: Attributes) => HTMLElement} */
   const column = (kind, numbers, highest, name, attributes) =>
     matrix(room, { numbers, rows, columns: 1, end: highest, name, space, kind: `column ${kind}`, attributes });
-  const turned = made.changes(role);
+  const [turned, shape] = [made.changes(role), `W: ${rows} × ${made.width}`];
   const name = page.say(`steps.${role}.of`, { word: label });
   /** @type {(text: Child) => HTMLElement} */
   const above = (text) => element("span", { class: "above", "aria-hidden": "true" }, text);
   return element(
     "div",
     { class: `projection ${role}` },
-    element("h4", {}, element("span", {}, equation(made, role)), element("span", { class: "shape" }, `W: ${rows} × ${made.width}`)),
+    element("h4", {}, element("span", {}, equation(made, role)), element("span", { class: "shape" }, shape)),
     element(
       "div",
       { class: "product", style: { "--columns": 1 + Number(b !== null) + Number(turned) } },
@@ -91,13 +94,17 @@ const picture = (room, made, role) => {
   );
 };
 
-/** The line that says what became of the sum. @type {(room: StepsRoom, made: Projections, role: Role, at: number) => Child} */
+/**
+ * The line that says what became of the sum.
+ * @type {(room: StepsRoom, made: Projections, role: Role, at: number) => Child}
+ */
 const outcome = ({ page, walk }, made, role, at) => {
   const { letter, b } = made.of[role];
   const sum = takenApart(walk, made, role, at).reduce((total, part) => total + part, 0);
+  const bias = b ? b[at] : 0;
   const told = {
-    count: String(made.width), sum: datum(sum), bias: datum(b ? b[at] : 0), value: datum(sum + (b ? b[at] : 0)),
-    coordinate: String(at), letter: element("b", { class: `word ${role}` }, letter), used: datum(usedOf(walk, role)[at]),
+    count: String(made.width), sum: datum(sum), bias: datum(bias), value: datum(sum + bias), coordinate: String(at),
+    letter: element("b", { class: `word ${role}` }, letter), used: datum(usedOf(walk, role)[at]),
   };
   const said = phrase(page.say(b ? "steps.apart.sum" : "steps.apart.sum.only"), told);
   return made.changes(role) ? [said, " ", phrase(page.say("steps.apart.turned"), told)] : said;
@@ -113,23 +120,29 @@ const apart = (room, made, role) => {
   const line = W.subarray(at * made.width, (at + 1) * made.width);
   const products = takenApart(walk, made, role, at);
   const sums = running(products);
-  /** @type {(name: Child, drawn: HTMLElement, numbers: Numbers) => HTMLElement} */
-  const told = (name, drawn, numbers) => row(name, drawn, room.tell("input", (place) => numbers[place]));
+  /** @type {Space} */
+  const space = "input";
+  /** @type {(label: Child, drawn: HTMLElement, numbers: Numbers) => HTMLElement} */
+  const told = (label, drawn, numbers) => row(label, drawn, room.tell(space, (place) => numbers[place]));
   const [title, soFar] = [page.say("steps.products.of", { letter, coordinate: at }), page.say("steps.so.far")];
-  const named = page.say("steps.row", { letter, coordinate: at });
+  const [named, label] = [page.say("steps.row", { letter, coordinate: at }), labelOf(walk, role)];
+  const name = page.say("steps.x.of", { word: label });
   return element(
     "div",
     { class: "apart" },
-    element("div", { class: "row over" }, element("span"), element("span"), room.which("input")),
-    told(["x · ", word(labelOf(walk, role), role)], strip(room, { space: "input", values: x, end: most(x), name: "x" }), x),
-    told([sign("×"), named], strip(room, { space: "input", values: line, end: matrixEnd(W), name: named }), line),
-    told([sign("="), page.say("steps.product")], bars(room, { space: "input", values: products, name: title }), products),
-    told([sign("Σ"), soFar], climb(room, { space: "input", values: sums, name: soFar }), sums),
+    heads(room, null, space),
+    told(["x · ", word(label, role)], strip(room, { space, values: x, end: most(x), name }), x),
+    told([sign("×"), named], strip(room, { space, values: line, end: matrixEnd(W), name: named }), line),
+    told([sign("="), page.say("steps.product")], bars(room, { space, values: products, name: title }), products),
+    told([sign("Σ"), soFar], climb(room, { space, values: sums, name: soFar }), sums),
     element("p", { class: "sum" }, outcome(room, made, role, at)),
   );
 };
 
-/** The choice of what is taken apart, and the coordinate. @type {(room: StepsRoom, made: Projections) => HTMLElement} */
+/**
+ * The choice of what is taken apart, and the coordinate.
+ * @type {(room: StepsRoom, made: Projections) => HTMLElement}
+ */
 const chooser = (room, made) => {
   const { page, role, reading } = room;
   const at = role ? reading[spaceOf(role)].at : 0;
@@ -139,10 +152,11 @@ const chooser = (room, made) => {
       class: "plain", "aria-pressed": String(role === one), "data-focus": `apart-${one}`,
     });
   if (!role) return element("div", { class: "choose" }, ROLES.map(choice));
+  const setting = role === "value" ? "passed" : "coordinate";
   const field = element("input", {
     type: "number", min: 0, max: made.of[role].rows - 1, value: at, "data-focus": "apart-at",
     "aria-label": page.say("steps.coordinate"),
-    on: { change: () => page.set({ [role === "value" ? "passed" : "coordinate"]: Math.trunc(Number(field.value)) || 0 }) },
+    on: { change: () => page.set({ [setting]: Math.trunc(Number(field.value)) || 0 }) },
   });
   field.value = String(at);
   return element(
@@ -157,12 +171,16 @@ const chooser = (room, made) => {
 export const projectionsStep = (room, made) => {
   const { page, walk, role } = room;
   const told = { word: word(walk.word, "query"), key: word(walk.label(walk.key), "key") };
+  const shape = `${made.width} → ${walk.head.D}`;
+  const remarks = [
+    made.changes("query") ? page.say(made.of.query.norm ? "steps.normed" : "steps.turned") : null,
+    made.rounded ? page.say("steps.rounded") : null,
+  ];
   return step(
     page,
-    { nth: "1", title: page.say("steps.name.1"), shape: `${made.width} → ${walk.head.D}`, why: phrase(page.say("steps.made.why"), told) },
+    { nth: "1", title: page.say("steps.name.1"), shape, why: phrase(page.say("steps.made.why"), told) },
     element("div", { class: "projections" }, ROLES.map((one) => picture(room, made, one))),
-    made.changes("query") ? element("p", { class: "remark" }, page.say(made.of.query.norm ? "steps.normed" : "steps.turned")) : null,
-    made.rounded ? element("p", { class: "remark" }, page.say("steps.rounded")) : null,
+    remarks.filter(Boolean).map((remark) => element("p", { class: "remark" }, remark)),
     chooser(room, made),
     role ? apart(room, made, role) : null,
   );
@@ -174,10 +192,12 @@ export const projectionsStep = (room, made) => {
  */
 export const missingStep = ({ page, walk }, nth) => {
   const { trace } = walk;
-  const heads = trace.projections === "all" || !trace.projections ? [] : trace.projections;
+  const there = trace.projections === "all" || !trace.projections ? [] : trace.projections;
   /** @type {(place: [number, number]) => HTMLElement} */
-  const go = ([layer, head]) =>
-    button(`L${layer}H${head}`, () => page.set({ layer, head }), { class: "plain", "data-focus": `has-${layer}-${head}` });
+  const go = ([layer, head]) => {
+    const attributes = { class: "plain", "data-focus": `has-${layer}-${head}` };
+    return button(`L${layer}H${head}`, () => page.set({ layer, head }), attributes);
+  };
   const told = { layer: walk.layer, head: walk.number };
   return step(
     page,
@@ -185,8 +205,8 @@ export const missingStep = ({ page, walk }, nth) => {
     element(
       "p",
       { class: "missing" },
-      page.say(heads.length ? "steps.elsewhere" : "steps.without", told),
-      heads.length ? [" ", heads.map(go)] : null,
+      page.say(there.length ? "steps.elsewhere" : "steps.without", told),
+      there.length ? [" ", there.map(go)] : null,
     ),
   );
 };

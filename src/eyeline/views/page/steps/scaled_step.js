@@ -7,8 +7,10 @@ import { scaleEnd } from "../weights/quantity.js";
 import { datum, step, word } from "./elements.js";
 import { scaling } from "./walkthrough.js";
 
-/** A bar from zero, over a track from the smallest to the largest number of a column. */
-/** @type {(value: number, ends: [low: number, high: number], kind: string) => HTMLElement} */
+/**
+ * A bar from zero, over a track from the smallest to the largest number of a column.
+ * @type {(value: number, ends: [low: number, high: number], kind: string) => HTMLElement}
+ */
 export const bar = (value, [low, high], kind) => {
   const span = high - low || 1;
   const [from, to] = [(Math.min(value, 0) - low) / span, (Math.max(value, 0) - low) / span];
@@ -16,14 +18,14 @@ export const bar = (value, [low, high], kind) => {
   return element("i", { class: `bar painted ${kind}`, style });
 };
 
-/** @type {(...inside: Child[]) => HTMLElement} */
+/** The track of bars. @type {(...inside: Child[]) => HTMLElement} */
 export const track = (...inside) => element("span", { class: "track", "aria-hidden": "true" }, inside);
 
 /**
  * The smallest and the largest of the finite numbers and 0.
  * @type {(...lists: number[][]) => [low: number, high: number]}
  */
-export const reach = (...lists) => {
+const reach = (...lists) => {
   const all = lists.flat().filter(Number.isFinite);
   return [Math.min(0, ...all), Math.max(0, ...all)];
 };
@@ -65,9 +67,10 @@ const heading = (columns, page) =>
       "tr",
       {},
       element("th", { scope: "col" }, element("span", { class: "unseen" }, page.say("steps.keys"))),
-      columns.map(([name, why]) =>
-        element("th", { scope: "col" }, element("span", { class: "name" }, name), element("span", { class: "why" }, why)),
-      ),
+      columns.map(([name, why]) => {
+        const inside = [element("span", { class: "name" }, name), element("span", { class: "why" }, why)];
+        return element("th", { scope: "col" }, inside);
+      }),
     ),
   );
 
@@ -90,7 +93,10 @@ const keyLine = ({ walk }, j, cells) =>
 const beside = (columns) =>
   element("ul", { class: "whys" }, columns.map(([name, why]) => element("li", {}, element("b", {}, name), " ", why)));
 
-/** A table of keys. @type {(room: StepsRoom, kind: string, columns: Column[], lines: HTMLElement[], foot?: Child) => Child[]} */
+/**
+ * A table of keys.
+ * @type {(room: StepsRoom, kind: string, columns: Column[], lines: HTMLElement[], foot?: Child) => Child[]}
+ */
 const table = ({ page }, kind, columns, lines, foot = null) => [
   beside(columns), // for narrow pages, whose columns have no room for the explanations
   element(
@@ -127,10 +133,11 @@ export const scaledStep = (room) => {
       ),
     ]);
   });
+  const title = page.say("steps.name.3", { scale: scaleName(walk) });
   const scale = page.say("steps.bars", { low: figure(ends[0], 1), high: figure(ends[1], 1) });
   return step(
     page,
-    { nth: "3", title: page.say("steps.name.3", { scale: scaleName(walk) }), shape: `1 × ${head.M}`, why: page.say("steps.scaled.why") },
+    { nth: "3", title, shape: `1 × ${head.M}`, why: page.say("steps.scaled.why") },
     table(room, "of-scaled", columns, lines),
     room.rest(),
     element("p", { class: "quiet" }, scale),
@@ -195,10 +202,10 @@ export const softmaxStep = (room) => {
     ]),
   );
   const named = () => ({ word: word(walk.word, "query") }); // an element is in one place only
-  const rest = restLine(room);
+  const [rest, why] = [restLine(room), phrase(page.say("steps.scores.why"), named())];
   return step(
     page,
-    { nth: "4", title: page.say("steps.name.4"), shape: `1 × ${head.M}`, why: phrase(page.say("steps.scores.why"), named()) },
+    { nth: "4", title: page.say("steps.name.4"), shape: `1 × ${head.M}`, why },
     table(room, "of-softmax", columns, rest ? [...lines, rest] : lines, sums(room)),
     now.sum === 0 ? element("p", { class: "missing" }, phrase(page.say("steps.nothing"), named())) : null,
   );

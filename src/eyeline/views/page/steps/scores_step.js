@@ -6,7 +6,10 @@ import { bars, climb, strip } from "../drawing/vector_strips.js";
 import { datum, heads, numbersOf, row, sign, sized, slider, step, word } from "./elements.js";
 import { products, running } from "./formula.js";
 
-/** A part of the step, with a heading. @type {(name: string, title: Child, shape: string, why: Child, ...content: Child[]) => HTMLElement} */
+/**
+ * A part of the step, with a heading.
+ * @type {(name: string, title: Child, shape: string, why: Child, ...content: Child[]) => HTMLElement}
+ */
 const part = (name, title, shape, why, ...content) =>
   element(
     "div",
@@ -22,12 +25,13 @@ const queryBlock = (room) => {
   const { query, head } = walk;
   const name = page.say("steps.query.of", { word: walk.word });
   const why = phrase(page.say("steps.query.why"), { word: word(walk.word, "query"), count: String(head.D) });
+  const attributes = slider(room, "match", name, "query-strip");
   return part(
     "query", page.say("steps.query"), sized("q", 1, head.D), why,
     heads(room, ends.query),
     row(
       word(walk.word, "query"),
-      strip(room, { space: "match", values: query, end: ends.query, name, attributes: slider(room, "match", name, "query-strip") }),
+      strip(room, { space: "match", values: query, end: ends.query, name, attributes }),
       room.tell("match", (at) => query[at]),
     ),
   );
@@ -142,9 +146,10 @@ export const productsBlock = (room, j) => {
 export const scoresStep = (room) => {
   const { page, walk } = room;
   const { D, M } = walk.head;
+  const shape = `1 × ${D} · ${D} × ${M} → 1 × ${M}`;
   return step(
     page,
-    { nth: "2", title: page.say("steps.name.2"), shape: `1 × ${D} · ${D} × ${M} → 1 × ${M}`, why: page.say("steps.match.why") },
+    { nth: "2", title: page.say("steps.name.2"), shape, why: page.say("steps.match.why") },
     queryBlock(room),
     keysBlock(room),
     productsBlock(room, walk.key),

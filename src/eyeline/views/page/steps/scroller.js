@@ -4,7 +4,8 @@ const LINE = "-38% 0px -61% 0px"; // what is left of the window: a line
 
 /**
  * Watches the steps of a root; `arrived` is called with the number of the step that one comes to.
- * @type {(root: HTMLElement, arrived: (at: number) => void) => { watch: () => void, go: (at: number) => void, end: () => void }}
+ * @param {HTMLElement} root
+ * @param {(at: number) => void} arrived
  */
 export const createScroller = (root, arrived) => {
   let here = -1;
@@ -37,6 +38,7 @@ export const createScroller = (root, arrived) => {
   };
   root.addEventListener("focusin", focused);
   return {
+    /** Watch the steps that the root has now. */
     watch: () => {
       observer.disconnect();
       last.disconnect();
@@ -47,6 +49,7 @@ export const createScroller = (root, arrived) => {
       if (end) last.observe(end);
       arrived(here < 0 ? Number(steps[0]?.getAttribute("data-step") ?? 0) : here);
     },
+    /** Scroll to a step. @param {number} at */
     go: (at) => {
       const step = root.querySelector(`:scope > [data-step="${at}"]`);
       if (!step) return;

@@ -74,7 +74,7 @@ export const put = (td, value, end, dark) => {
   td.classList.toggle("hidden-pair", value === -Infinity);
   const colour = value === -Infinity ? null : tint(Math.min(Math.max(value / end, -1), 1), dark);
   td.style.background = colour ?? "";
-  if (colour) td.style.color = needsLight(parts(colour)) ? "#ffffff" : "#101418";
+  if (colour) td.style.color = needsLight(parts(colour)) ? "#ffffff" : "#000000";
   else td.style.removeProperty("color");
 };
 
@@ -113,7 +113,7 @@ export const legend = (part, end, dark) => {
 export const matrixOf = ({ part, rows, columns, name, kind = "key", more }) =>
   element(
     "table",
-    { class: "toy-table", "aria-label": name, "data-part": part },
+    { class: "toy-table", role: "grid", "aria-label": name, "data-part": part },
     element(
       "thead",
       {},

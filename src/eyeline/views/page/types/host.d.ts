@@ -156,6 +156,7 @@ interface ProjectionsReply {
   bias_length: number;
   norm_before: string | null;
   norm_after: string | null;
+  norm_embedded: string | null;
   epsilon: number;
 }
 

@@ -128,7 +128,7 @@ interface Projection {
 
 type Projections = import("../weights/projections.js").Projections;
 
-/** What is changed in attention: whether tokens may look ahead, how many last tokens are padding, which keys are out. */
+/** What is changed: whether tokens may look ahead, how many last tokens are padding, scaling, which keys are out. */
 interface HeadChanges {
   ahead: boolean;
   padded: number;

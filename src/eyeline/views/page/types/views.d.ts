@@ -125,6 +125,8 @@ interface Selected {
   pinned?: boolean;
 }
 
+type TokenSelection = import("../sentence/token_selection.js").TokenSelection;
+
 /** What units receive on average, NaN for those that aren't shown, which take `aside`. */
 interface Averages {
   numbers: Float64Array;

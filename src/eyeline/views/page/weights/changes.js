@@ -1,4 +1,4 @@
-// "What if": heads with another mask or without scaling, whose weights are computed anew from the same queries and keys.
+// "What if": heads with another mask or without scaling: new weights from the same queries and keys.
 
 import { Head } from "./head.js";
 
@@ -37,7 +37,9 @@ export class ChangedHead extends Head {
    */
   constructor(head, { scaled }, seen) {
     const lse = new Float64Array(head.N).fill(NaN);
-    super({ ...head, lse, scale: scaled ? head.scale : 1, mask: { kind: "bits", values: seen, shape: [head.N, head.M] } });
+    /** @type {HeadMask} */
+    const mask = { kind: "bits", values: seen, shape: [head.N, head.M] };
+    super({ ...head, lse, mask, scale: scaled ? head.scale : 1 });
     this.sums = lse; // NaN until it is computed
     Object.defineProperty(this, "lse", { get: () => this.sums.map((_, i) => this.base(i)) });
   }
@@ -67,7 +69,10 @@ const seenBy = (head, { ahead, padded, removed }) => {
   return seen;
 };
 
-/** The changed heads, so that their rows are computed once. @type {WeakMap<Head, { key: string, head: ChangedHead }>} */
+/**
+ * The changed heads, so that their rows are computed once.
+ * @type {WeakMap<Head, { key: string, head: ChangedHead }>}
+ */
 const kept = new WeakMap();
 
 /**

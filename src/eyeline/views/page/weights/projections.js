@@ -41,6 +41,7 @@ export class Projections {
     this.biasLength = reply.bias_length;
     this.before = reply.norm_before;
     this.after = reply.norm_after;
+    this.embedded = reply.norm_embedded;
     this.rotary = arrays.rotary ?? null;
     this.words = arrays.words ?? null;
     this.positions = arrays.positions ?? null;
