@@ -91,14 +91,14 @@ def address_of(server, folder, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-def weights_of(query, head):
-    """What the first page's third layer says: whom a word looks at, in whole per cent, the most first; at last, what
-    special tokens take."""
+def looks_of(query, head):
+    """What the first page's third layer says: whom a word looks at, in whole per cent of its row, the most first."""
     trace = pages.trace(TEXT, layers=3, heads=2)
     words = TEXT.split()
     row = 100 * trace.weights(2, head, 1 + words.index(query))[0]
-    found = [("itself" if words[at] == query else words[at], f"{row[1 + at]:.0f}%") for at in np.argsort(-row[1:-1])]
-    return [*found, ("special", f"{row[0] + row[-1]:.0f}%")]
+    names = ["itself" if word == query else word for word in words]
+    listed = [(names[at], f"{row[1 + at]:.0f}%") for at in np.argsort(-row[1:-1])]
+    return [*listed, ("special tokens", f"{row[0] + row[-1]:.0f}%")]
 
 
 def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
@@ -119,7 +119,7 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
 
     def listed(page):
         rows = [item.inner_text().split() for item in page.locator(".bars li").all()]
-        return [(row[0], row[-1]) for row in rows]
+        return [(" ".join(row[:-1]), row[-1]) for row in rows]
 
     run("run-all-cells")
     first, second = shown.locator(".eyeline").nth(0), shown.locator(".eyeline").nth(1)
@@ -133,14 +133,34 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     # A head, its numbers from the kernel, and another one.
     first.locator(".token", has_text="cat").click()
     first.get_by_role("combobox", name="Head").select_option("0")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in weights_of("cat", 0)])
-    assert listed(first) == weights_of("cat", 0)
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in looks_of("cat", 0)])
+    assert listed(first) == looks_of("cat", 0)
     # A key of the page's own, which JupyterLab would have taken: a cell's shortcuts are letters, digits and signs.
     first.locator(".token", has_text="cat").press("}")
     expect(first.get_by_role("combobox", name="Head")).to_have_value("1")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in weights_of("cat", 1)])
-    assert listed(first) == weights_of("cat", 1)
-    expect(second.get_by_role("combobox", name="Head")).to_have_value("mean")  # each page has its own state
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in looks_of("cat", 1)])
+    assert listed(first) == looks_of("cat", 1)
+    expect(second.get_by_role("combobox", name="Head")).not_to_have_value("")  # each page has its own state
+
+    # What one opens takes the focus with it, so that the keys stay the page's: "x" would cut the cell, "d d" delete it.
+    cells = shown.locator(".jp-CodeCell")
+    count, past = cells.count(), shown.evaluate("history.length")
+    inside = "document.activeElement.closest('.eyeline') !== null"
+    shown.keyboard.press("4")
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Overview")
+    assert shown.evaluate(inside)
+    first.locator(".head").nth(3).click()
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Matrix")
+    expect(first.locator("canvas[data-state=done]")).to_be_visible()
+    assert shown.evaluate(inside)
+    for key in ("x", "d", "d", "a", "1"):
+        shown.keyboard.press(key)
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Sentence")
+    assert shown.evaluate(inside)
+    assert cells.count() == count
+    assert shown.evaluate("history.length") == past  # the address is the notebook's
+    first.get_by_role("combobox", name="Layer").select_option("2")
+    first.get_by_role("combobox", name="Head").select_option("1")
 
     # The kernel knows it, and the page follows the notebook's colours.
     last = shown.locator(".jp-CodeCell").nth(2)
