@@ -1,4 +1,4 @@
-""""What if" in the matrix, which shows all weights: the reference's, with a changed mask or without scaling."""
+""" "What if" in the matrix, which shows all weights: the reference's, with a changed mask or without scaling."""
 
 from __future__ import annotations
 

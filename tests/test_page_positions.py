@@ -13,10 +13,12 @@ from playwright.sync_api import expect
 
 import eyeline as el
 from eyeline.models.model_positions import ModelPositions
+from eyeline.serving import Session
 from eyeline.traces import record
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file, stored_name
 from eyeline.views.page.requests.positions import stored_positions
+from tests.served import Served
 from tests.taken import numbers, picture
 
 REQUEST = {"id": 1, "kind": "positions", "trace": 0}
@@ -247,3 +249,54 @@ def test_wrong_words_in_the_address_are_the_defaults(opened, wrong):
     shown = opened(words=wrong)
     assert shown.get_by_role("slider", name="position").input_value() == "8"
     assert shown.locator(".order-weights tbody th").first.inner_text() == "time"
+
+
+# A real model
+
+
+def test_a_host_that_runs_texts_runs_the_shuffled_words(open_page, tiny_trace, tiny_model):
+    name = tiny_model.name
+    with Served(Session(Page([tiny_trace]), [name], ready={name: tiny_model})) as served:
+        address = f"http://{served.host}/"
+        shown = open_page(address, words="view=positions layer=0 head=1", within=(address,))
+        settled(shown)
+        expect(shown.locator(".rerun")).to_contain_text(f"And in {name}?")
+        shown.get_by_role("button", name="Shuffle the text's words and run it again").click()
+        expect(shown.locator(".rerun")).to_contain_text("The same words, another order")
+        first, second = served.session.page.traces
+        assert (first.queries.text, second.queries.text) == ("the cat ran", "ran the cat")
+        check_rerun(shown, first, second, "L0H1")
+
+
+def check_rerun(shown, first, second, head):
+    """The words that words look most at, in the order of the first text, and how much weights changed."""
+    layer, number = map(int, re.fullmatch(r"L(\d+)H(\d+)", head).groups())
+    before, after = (words_weights(trace, layer, number) for trace in (first, second))
+    order = [after[0].index(word) for word in before[0]]
+    moved = after[1][np.ix_(order, order)]
+    rows = shown.locator(".rerun tbody tr").all_inner_texts()
+    for row, word, one, other in zip(rows, before[0], before[1], moved, strict=True):
+        said = [f"{before[0][weights.argmax()]} {weights.max():.0%}" for weights in (one, other)]
+        assert row.split("\t") == [word, *said]
+    points = round(100 * np.abs(before[1] - moved).max())
+    expect(shown.locator(".rerun .verdict")).to_contain_text(f"weights changed by up to {points} points")
+
+
+def words_weights(trace, layer, head):
+    """A trace's words, but special tokens, and the weights from word to word."""
+    weights = trace.weights(layer, head).astype(np.float64)
+    text = trace.queries.text
+    words = [word for word in trace.queries.words if word.span is not None and text[slice(*word.span)].strip()]
+    rows = np.array([weights[slice(*word.tokens)].mean(axis=0) for word in words])
+    found = np.array([rows[:, slice(*word.tokens)].sum(axis=1) for word in words]).T
+    return [text[slice(*word.span)].strip() for word in words], found
+
+
+def test_two_orders_on_one_page_are_compared(opened):
+    first = pages.trace("time flies like an arrow", pieces=2)
+    second = pages.trace("arrow time flies like an", pieces=2, seed=1)
+    shown = opened([first, second], words="layer=1 head=2")
+    check_rerun(shown, first, second, "L1H2")
+    shown.get_by_role("combobox", name="Head", exact=True).select_option("0")
+    check_rerun(shown, first, second, "L1H0")
+    assert opened(first).locator(".rerun").count() == 0

@@ -22,10 +22,15 @@ import sys
 sys.path.insert(0, {str(TESTS)!r})
 import pages
 from eyeline.views.page import Page
-page = Page([pages.trace({TEXT!r}, layers=3, heads=2)])
+page = Page([pages.trace({TEXT!r}, layers=3, heads=2)], {{"head": "mean"}})
 page
 """
-CELLS = [MAKE, f"Page([pages.trace({MARKUP!r})])", "page.widget().words"]
+CELLS = [
+    MAKE,
+    f"Page([pages.trace({MARKUP!r})], {{'head': 'mean'}})",
+    "page.widget().words",
+    "import eyeline as el; el.explain('time flies', 'flies')",
+]
 
 
 def notebook(*cells):
@@ -167,3 +172,21 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     ids = shown.evaluate("[...document.querySelectorAll('.eyeline [id]')].map((part) => part.id)")
     assert ids
     assert len(ids) == len(set(ids))
+
+    # An answer beside it keeps the notebook's colours: dark ones here.
+    answer = shown.locator(".jp-CodeCell").nth(3)
+    answer.locator(".cm-content").click()
+    run("run-cell")
+    expect(answer.locator(".eyeline-answer")).to_contain_text("flies takes most from")
+    ink, paper = answer.locator(".eyeline-answer").evaluate(
+        """(part) => {
+          const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+          const panel = document.querySelector(".jp-NotebookPanel-notebook, .jp-Notebook");
+          return [rgb(getComputedStyle(part).color), rgb(getComputedStyle(panel).backgroundColor)];
+        }"""
+    )
+    assert min(ink) - max(paper) > 100
+
+    # The modules came once, and aren't in the notebook's file.
+    assert shown.evaluate("Object.keys(globalThis.eyelinePages).length") == 1
+    assert shown.locator("style[data-eyeline]").count() == 1

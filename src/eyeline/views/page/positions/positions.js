@@ -9,6 +9,7 @@ import { clocks } from "./clocks.js";
 import { sinusoids, speed, turnedScore } from "./formula.js";
 import { bars, grid } from "./grid.js";
 import { orderPart, orderTable } from "./order.js";
+import { partnerOf, Rerun } from "./rerun.js";
 
 const ROWS = 64; // the shown positions
 const WIDTH = 64; // of the sinusoidal vectors that are drawn where the model has others
@@ -40,6 +41,7 @@ export const createPositions = (page) => {
   /** @type {DrawingRoom} */
   const room = { page, canvases, colour: (name) => getComputedStyle(root).getPropertyValue(name) };
   let sentence = "";
+  const rerun = new Rerun(page);
   const [first, over, under] = [element("div"), element("div"), element("div", { class: "under" })];
 
   /** @type {(shown: PositionScheme, own: PositionScheme | null) => HTMLElement} */
@@ -157,11 +159,12 @@ export const createPositions = (page) => {
     const scheme = page.state.scheme ?? (missing ? null : own) ?? SCHEMES[0];
     const reason = missing ? page.say("positions.not.here", { model: of?.model.name ?? "" }) : undefined;
     const { above, below, rows = ROWS } = await schemePart(scheme, missing ? null : of, reason);
+    const again = await rerun.part();
     if (!current()) return;
     const order = orderPart(page);
     sentence = page.say(order.kept ? "positions.sentence.same" : "positions.sentence.other");
     slide(scheme, below.length > 0, rows);
-    refocused(first, () => first.replaceChildren(order.element));
+    refocused(first, () => first.replaceChildren(...nodesOf([order.element, again])));
     const head = element("h3", {}, page.say("positions.schemes"));
     refocused(over, () => over.replaceChildren(...nodesOf([head, choices(scheme, own), above])));
     under.replaceChildren(...nodesOf(below));
@@ -170,10 +173,14 @@ export const createPositions = (page) => {
 
   return {
     element: root,
-    uses: page.traces.length > 1 ? ["trace"] : [],
+    get uses() {
+      if (partnerOf(page)) return /** @type {Control[]} */ (["trace", "layer", "head"]);
+      return /** @type {Control[]} */ (page.traces.length > 1 ? ["trace"] : []);
+    },
     places: () => {
-      const of = source(page);
-      return of ? [[page.state.trace, null, null]] : [];
+      const { state } = page;
+      if (partnerOf(page)) return [[state.trace, state.layer, state.head]];
+      return source(page) ? [[state.trace, null, null]] : [];
     },
     sentence: () => sentence,
     update,
