@@ -151,3 +151,31 @@ def test_a_trace_of_it_is_saved_and_loaded(tmp_path, model):
 def test_what_it_cannot_read_is_refused(model, text, options, message):
     with pytest.raises((ModelError, TraceError), match=message):
         el.record(text, model=model, **options)
+
+
+def test_its_traces_have_their_projections(model):
+    encoder, decoder, cross = el.record(TEXT, model=model, keep=["input"])
+    for trace in (encoder, decoder, cross):
+        for layer in range(2):
+            of, kept = trace.layers[layer], trace.inputs.layers[layer]
+            for head in range(4):
+                found = trace.projections(layer, head)
+                np.testing.assert_allclose(found.query(found.x, np.arange(len(found.x))), of.q[head], atol=1e-5)
+                np.testing.assert_allclose(found.key(found.keys_x, np.arange(len(found.keys_x))), of.k[head], atol=1e-5)
+                np.testing.assert_allclose(found.value(found.keys_x), of.v[head], atol=1e-5)
+            parts = [of.weights[head] @ of.v[head] @ trace.projections(layer, head).W_o.T for head in range(4)]
+            np.testing.assert_allclose(sum(parts) + trace.projections(layer, 0).b_o, kept.added, atol=1e-5)
+    # Queries come from the decoder, after its self-attention; keys and values from the encoder, after its last layer.
+    assert cross.projections(0, 0).keys_x.shape == (18, 64)
+    np.testing.assert_array_equal(cross.projections(0, 0).keys_x, cross.projections(1, 0).keys_x)
+    np.testing.assert_array_equal(
+        cross.projections(0, 0).keys_x, model.run([model.tokens(TEXT).ids]).hidden_states[-1][0]
+    )
+
+
+def test_a_file_holds_the_matrices_that_were_asked_for(model, tmp_path):
+    cross = el.record(TEXT, model=model, keep=["L1H2"])[2]
+    cross.save(tmp_path / "cross.safetensors")
+    again = el.load_trace(tmp_path / "cross.safetensors").projections(1, 2)
+    np.testing.assert_array_equal(again.W_k, cross.projections(1, 2).W_k)
+    np.testing.assert_array_equal(again.keys_x, cross.projections(1, 2).keys_x)

@@ -244,3 +244,15 @@ def test_a_file_that_has_become_a_link_out_of_its_folder_is_not_read(tiny_trace,
         for number in range(2):
             report = served.run({"file": number})
             assert (report["state"], "must be a file of" in report["error"]["message"]) == ("failed", True)
+
+
+def test_an_encoder_decoder_gives_three_traces_and_shows_its_cross_attention(tiny_trace):
+    with Served(Session(Page([tiny_trace]), ["dates"])) as served:
+        report = served.run({"text": "3rd of March, 2021", "model": "dates"})
+        traces = served.ask("GET", "/api/header")[2]["traces"]
+        assert [trace["name"] for trace in traces[1:]] == ["encoder", "decoder", "cross"]
+        assert (report["state"], report["trace"], report["entry"]) == ("done", 3, traces[3])
+        refused = served.run({"text": "3rd of March, 2021", "model": "dates", "mask": "causal"})
+        assert refused["error"]["argument"] == "mask"
+        unknown = served.run({"text": "3. März 2021", "model": "dates"})
+        assert "got 'ä' at 4" in unknown["error"]["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import builtins
 import html
 import json
@@ -174,3 +175,71 @@ def test_a_page_too_large_for_a_cell_says_so(page, kernel, without_anywidget, mo
     shown = page._repr_mimebundle_()["text/html"]
     assert "page.save(" in shown
     assert "iframe" not in shown
+
+
+LOADER = """<!doctype html><meta charset=utf-8><div id=one></div><div id=two></div><script type=module>
+const loader = (() => {{ {loader} return {{ render }}; }})();
+globalThis.asked = [];
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+const parts = {parts}.map(bytes);
+const model = (state, answers) => {{
+  const listeners = [];
+  return {{
+    get: (name) => state[name],
+    on: (_, listener) => listeners.push(listener),
+    off: () => {{}},
+    send: (request) => {{
+      asked.push(request);
+      if (answers && request.kind === "module") {{
+        setTimeout(() => listeners.forEach((one) => one({{ kind: "module" }}, request.whole ? parts : [])), 50);
+      }}
+    }},
+  }};
+}};
+for (const [id, answers] of [["one", {one}], ["two", {two}]]) {{
+  loader.render({{ model: model({state}, answers), el: document.getElementById(id) }});
+}}
+</script>"""
+
+
+@pytest.fixture
+def loaded(page, tmp_path, open_page):
+    """Open two views of a page in a document, whose kernels answer or don't."""
+
+    def opened(one, two):
+        widget = page.widget()
+        state = {name: getattr(widget, name) for name in ("header", "words", "asset", "still")}
+        text = LOADER.format(
+            loader=widget._esm.replace("export default { render };", "").replace("export default{render};", ""),
+            parts=json.dumps([base64.b64encode(part).decode() for part in widget_module.assets()[1]]),
+            state=json.dumps(state).replace("<", "\\u003c"),
+            one=json.dumps(one),
+            two=json.dumps(two),
+        )
+        assert "export default" not in text
+        (tmp_path / "views.html").write_text(text, "utf-8")
+        return open_page(tmp_path / "views.html")
+
+    return opened
+
+
+def test_two_views_share_the_modules_of_one_answer(loaded):
+    shown = loaded(True, True)
+    shown.wait_for_function("document.querySelectorAll('.eyeline [role=tab]').length > 4")
+    assert shown.locator("#one .eyeline").count() == shown.locator("#two .eyeline").count() == 1
+    modules = shown.evaluate("asked.filter((request) => request.kind === 'module').map((request) => request.whole)")
+    assert modules == [True, False]
+    assert shown.locator("style[data-eyeline]").count() == 1
+
+
+def test_without_a_kernel_a_view_is_a_still_picture(loaded, page):
+    shown = loaded(False, True)
+    shown.wait_for_selector("#two .eyeline [role=tab]")  # though the view that asked first got no answer
+    shown.wait_for_selector("#one table")
+    assert shown.locator("#one h3").inner_text() == "the cat sat"
+    cells = shown.locator("#one td").all_inner_texts()
+    assert list(zip(cells[::3], cells[2::3], strict=True)) == [(row.label, row.number) for row in still(page).rows]
+    measure = "(all) => all.map((bar) => bar.getBoundingClientRect().width)"
+    widths = shown.locator("#one table div").evaluate_all(measure)
+    assert widths == pytest.approx([200 * row.length for row in still(page).rows], abs=0.1)
+    assert "no kernel answers" in shown.locator("#one").inner_text()

@@ -22,10 +22,15 @@ import sys
 sys.path.insert(0, {str(TESTS)!r})
 import pages
 from eyeline.views.page import Page
-page = Page([pages.trace({TEXT!r}, layers=3, heads=2)])
+page = Page([pages.trace({TEXT!r}, layers=3, heads=2)], {{"head": "mean"}})
 page
 """
-CELLS = [MAKE, f"Page([pages.trace({MARKUP!r})])", "page.widget().words"]
+CELLS = [
+    MAKE,
+    f"Page([pages.trace({MARKUP!r})], {{'head': 'mean'}})",
+    "page.widget().words",
+    "import eyeline as el; el.explain('time flies', 'flies')",
+]
 
 
 def notebook(*cells):
@@ -86,13 +91,14 @@ def address_of(server, folder, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-def shares_of(query, head):
-    """What the first page's third layer says: whom a word looks at, in whole per cent, the most first."""
+def looks_of(query, head):
+    """What the first page's third layer says: whom a word looks at, in whole per cent of its row, the most first."""
     trace = pages.trace(TEXT, layers=3, heads=2)
     words = TEXT.split()
-    row = trace.weights(2, head, 1 + words.index(query))[0, 1:-1]
-    shares = 100 * row / row.sum()
-    return [("itself" if words[at] == query else words[at], f"{shares[at]:.0f}%") for at in np.argsort(-shares)]
+    row = 100 * trace.weights(2, head, 1 + words.index(query))[0]
+    names = ["itself" if word == query else word for word in words]
+    listed = [(names[at], f"{row[1 + at]:.0f}%") for at in np.argsort(-row[1:-1])]
+    return [*listed, ("special tokens", f"{row[0] + row[-1]:.0f}%")]
 
 
 def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
@@ -113,7 +119,7 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
 
     def listed(page):
         rows = [item.inner_text().split() for item in page.locator(".bars li").all()]
-        return [(row[0], row[-1]) for row in rows]
+        return [(" ".join(row[:-1]), row[-1]) for row in rows]
 
     run("run-all-cells")
     first, second = shown.locator(".eyeline").nth(0), shown.locator(".eyeline").nth(1)
@@ -127,14 +133,34 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     # A head, its numbers from the kernel, and another one.
     first.locator(".token", has_text="cat").click()
     first.get_by_role("combobox", name="Head").select_option("0")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 0)])
-    assert listed(first) == shares_of("cat", 0)
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in looks_of("cat", 0)])
+    assert listed(first) == looks_of("cat", 0)
     # A key of the page's own, which JupyterLab would have taken: a cell's shortcuts are letters, digits and signs.
     first.locator(".token", has_text="cat").press("}")
     expect(first.get_by_role("combobox", name="Head")).to_have_value("1")
-    expect(first.locator(".bars li")).to_contain_text([share for _, share in shares_of("cat", 1)])
-    assert listed(first) == shares_of("cat", 1)
-    expect(second.get_by_role("combobox", name="Head")).to_have_value("mean")  # each page has its own state
+    expect(first.locator(".bars li")).to_contain_text([share for _, share in looks_of("cat", 1)])
+    assert listed(first) == looks_of("cat", 1)
+    expect(second.get_by_role("combobox", name="Head")).not_to_have_value("")  # each page has its own state
+
+    # What one opens takes the focus with it, so that the keys stay the page's: "x" would cut the cell, "d d" delete it.
+    cells = shown.locator(".jp-CodeCell")
+    count, past = cells.count(), shown.evaluate("history.length")
+    inside = "document.activeElement.closest('.eyeline') !== null"
+    shown.keyboard.press("4")
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Overview")
+    assert shown.evaluate(inside)
+    first.locator(".head").nth(3).click()
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Matrix")
+    expect(first.locator("canvas[data-state=done]")).to_be_visible()
+    assert shown.evaluate(inside)
+    for key in ("x", "d", "d", "a", "1"):
+        shown.keyboard.press(key)
+    expect(first.get_by_role("tab", selected=True)).to_have_text("Sentence")
+    assert shown.evaluate(inside)
+    assert cells.count() == count
+    assert shown.evaluate("history.length") == past  # the address is the notebook's
+    first.get_by_role("combobox", name="Layer").select_option("2")
+    first.get_by_role("combobox", name="Head").select_option("1")
 
     # The kernel knows it, and the page follows the notebook's colours.
     last = shown.locator(".jp-CodeCell").nth(2)
@@ -146,3 +172,21 @@ def test_the_widget_shows_and_answers_in_jupyterlab(lab, open_page):
     ids = shown.evaluate("[...document.querySelectorAll('.eyeline [id]')].map((part) => part.id)")
     assert ids
     assert len(ids) == len(set(ids))
+
+    # An answer beside it keeps the notebook's colours: dark ones here.
+    answer = shown.locator(".jp-CodeCell").nth(3)
+    answer.locator(".cm-content").click()
+    run("run-cell")
+    expect(answer.locator(".eyeline-answer")).to_contain_text("flies takes most from")
+    ink, paper = answer.locator(".eyeline-answer").evaluate(
+        """(part) => {
+          const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+          const panel = document.querySelector(".jp-NotebookPanel-notebook, .jp-Notebook");
+          return [rgb(getComputedStyle(part).color), rgb(getComputedStyle(panel).backgroundColor)];
+        }"""
+    )
+    assert min(ink) - max(paper) > 100
+
+    # The modules came once, and aren't in the notebook's file.
+    assert shown.evaluate("Object.keys(globalThis.eyelinePages).length") == 1
+    assert shown.locator("style[data-eyeline]").count() == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import looks_like_attention
+from eyeline.huggingface.projections import Projected, ProjectionHooks
 from eyeline.huggingface.watched_call import Kind
 from eyeline.huggingface.watching import observed
 from eyeline.masks import Mask
@@ -43,6 +45,7 @@ class RecordedCall:
         sinks: float32, (H,), the logits of attention sinks, if there are any (GPT-OSS).
         state_before, state_after: (N, width), the hidden states before and after the layer that contains the module;
             None unless they were requested. A layer's self- and cross-attention have the same.
+        projected: what went through the projections around it, if that was requested and they are known.
     """
 
     module: str
@@ -59,6 +62,7 @@ class RecordedCall:
     sinks: Array | None = None
     state_before: Array | None = None
     state_after: Array | None = None
+    projected: Projected | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +156,7 @@ def record_pass(
     *,
     changed_scores: bool = False,
     hidden_states: bool = False,
+    projections: bool = False,
     logits: bool = False,
 ) -> Recording:
     """Run a model once, and keep the inputs of each attention call, in order.
@@ -163,6 +168,7 @@ def record_pass(
         changed_scores: whether to accept models whose scores are more than q·k, scaled and masked: `softcap`, `bias`
             and `sinks` hold the rest.
         hidden_states: whether to keep the hidden states before and after each layer.
+        projections: whether to keep what goes through the projections around attention.
         logits: whether to keep the model's logits.
 
     Raises:
@@ -177,11 +183,23 @@ def record_pass(
     with observed(model, recorder), torch.no_grad(), ExitStack() as undo:
         if hidden_states:
             recorder.keep_states(undo)
+        hooks = ProjectionHooks(model, undo) if projections else None
         output = model(**inputs)
     recorder.finish()
+    calls = recorder.calls if hooks is None else _with_projections(recorder.calls, hooks)
     found = getattr(output, "logits", None) if logits else None
     kept = _array(found) if isinstance(found, Tensor) and found.ndim == 3 else None
-    return Recording(tuple(recorder.calls), kept)
+    return Recording(tuple(calls), kept)
+
+
+def _with_projections(calls: Sequence[RecordedCall], hooks: ProjectionHooks) -> list[RecordedCall]:
+    """The calls with what went through their projections; a module that layers share (ALBERT) has several calls."""
+    times: Counter[str] = Counter()
+    made = []
+    for call in calls:
+        made.append(replace(call, projected=hooks.of(call.module, times[call.module])))
+        times[call.module] += 1
+    return made
 
 
 def _check_scores(call: AttentionCall, path: str) -> None:

@@ -136,7 +136,8 @@ class TransformersModel:
                 as_tensors(self.model, text.inputs),
                 before_each(cancelled, next_layer),
                 changed_scores=keep.changed_scores,
-                hidden_states=keep.vectors is not None,
+                hidden_states=keep.vectors is not None or keep.input,
+                projections=keep.input,
             )
         except HuggingFaceError as error:
             raise TraceError(str(error)) from None

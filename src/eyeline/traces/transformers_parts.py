@@ -44,7 +44,8 @@ def record_parts(
             inputs,
             before_each(cancelled, None),
             changed_scores=keep.changed_scores,
-            hidden_states=keep.vectors is not None,
+            hidden_states=keep.vectors is not None or keep.input,
+            projections=keep.input,
         )
     except HuggingFaceError as error:
         raise TraceError(str(error)) from None

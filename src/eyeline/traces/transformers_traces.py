@@ -18,6 +18,7 @@ from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, checked
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
+from eyeline.traces.transformers_inputs import inputs_of
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def record_inputs(
         inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     elif target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
-    found = record_pass(model, inputs, before_each(cancelled, progress)).calls
+    wanted = keep.input
+    before = before_each(cancelled, progress)
+    found = record_pass(model, inputs, before, hidden_states=wanted, projections=wanted).calls
     name = name_of_model(model)
     traces = []
     for theirs, kind in KINDS.items():
@@ -128,7 +131,7 @@ def trace_of_calls(
     for call in calls:
         for name in ("q", "k", "v"):
             checked(name, getattr(call, name)[None], f" of {call.module}")
-    return Trace.of_layers(
+    trace = Trace.of_layers(
         [
             LayerArrays(
                 call.q,
@@ -152,6 +155,7 @@ def trace_of_calls(
         positions=positions,
         vectors=vectors,
     )
+    return replace(trace, inputs=inputs_of(calls, keep.heads)) if keep.input else trace
 
 
 def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:

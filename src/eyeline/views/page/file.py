@@ -137,19 +137,20 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         _block("style", deflated(style().encode())),
         _block("module", deflated(module.encode())),
     ]
+    picture = still(page)
+    drawn = "" if picture is None else still_html(picture, why_still())
     for request in stored_positions(page.traces):
         reply = deflated(framed(*page.answer({"id": 0, **request})))
-        if sum(map(len, first)) + 4 / 3 * (sum(map(len, data.values())) + len(reply)) < ROOM:
+        if len(drawn) + sum(map(len, first)) + 4 / 3 * (sum(map(len, data.values())) + len(reply)) < ROOM:
             data[stored_name(request)] = reply
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
-    picture = still(page)
     text = _MARKUP.format(
         policy=html.escape(_policy(_HIDE, _BOOTSTRAP, module)),
         version=html.escape(header["version"]),
         title=html.escape(printable(page.title)),
-        still="" if picture is None else still_html(picture, why_still()),
+        still=drawn,
         hide=_HIDE,
         first="\n".join(first),
         bootstrap=_BOOTSTRAP,

@@ -190,6 +190,7 @@ export const createSteps = (page) => {
     controls,
     uses: ["trace", "layer", "head", "unit", "ahead", "padded"],
     update,
+    places: () => [[room.walk.trace.index, room.walk.layer, room.walk.number]], // of a mean, a head is shown
     sentence: () => sentenceOf(page, room.walk),
     numbers: () => stepsTable(room.walk),
     picture: () => {
