@@ -55,7 +55,9 @@ def test_the_file_has_no_word_of_a_text_as_markup(tmp_path):
         assert re.findall(r"<script[^>]*>", written).count("<script>") == 2
         begun, ended = (len(re.findall(sign, written, re.IGNORECASE)) for sign in ("<script", "</script"))
         assert begun == ended
-        assert not [sign for sign in ("<img", "<svg onload", "<b>bold", "<style", "<!--", "\u2028", "\u2029") if sign in written]
+        assert not [
+            sign for sign in ("<img", "<svg onload", "<b>bold", "<style", "<!--", "\u2028", "\u2029") if sign in written
+        ]
 
 
 def test_a_text_of_100_000_characters_is_shown(page_of):
