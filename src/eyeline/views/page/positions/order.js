@@ -76,7 +76,7 @@ export const orderPart = (page) => {
       { class: "order" },
       element("h3", {}, page.say("positions.order")),
       element("p", { class: "quiet" }, page.say("positions.order.why")),
-      element("div", { class: "order-tools" }, switched, element("label", { class: "tick" }, page.say("positions.placed"), " ", list)),
+      element("div", { class: "order-tools" }, switched, element("label", { class: "tick" }, element("span", {}, page.say("positions.placed")), list)),
       element("p", { class: "line" }, line.map((word, at) => [element("sub", {}, at), element("bdi", {}, named(word)), " "])),
       matrix,
       element("p", { class: "quiet" }, page.say("positions.weights.scale")),
