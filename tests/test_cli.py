@@ -136,9 +136,7 @@ def test_docs_name_every_key_and_no_other(say, tmp_path):
     first, second = documented.split("## `eyeline.compare/2`")
     second = second.split("## `eyeline.rollout/2`")[0]
     rows = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
-    assert set(rows.findall(first)) == keys_of(
-        [*map(json.loads, (explained, written)), json.loads(unknown)["unknown"]]
-    )
+    assert set(rows.findall(first)) == keys_of([*map(json.loads, (explained, written)), json.loads(unknown)["unknown"]])
     top, side = second.split("Each of the `sides`:")
     found = json.loads(compared)
     assert set(rows.findall(top)) == set(found)
