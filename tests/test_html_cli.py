@@ -88,6 +88,15 @@ def test_half_keeps_float16(page):
     assert blocks.contents["dtype"] == "float16"
 
 
+def test_keep_adds_heads_projections(say, page):
+    _, blocks = page("explain", FLIES, "--layer", "2", "--head", "6", "--keep", "L0H3", "--keep", "L5H11")
+    assert blocks.header["traces"][0]["projections"] == [[2, 6], [0, 3], [5, 11]]
+    code, _, err = say("explain", FLIES, "--keep", "L0H3")
+    assert (code, err) == (2, "eyeline: --keep must come with --html, whose page then has that head's projections\n")
+    code, _, err = say("explain", FLIES, "--html", "page.html", "--keep", "H3")
+    assert (code, err) == (2, "eyeline: keep must name heads from L0H0 to L5H11, got 'H3'\n")
+
+
 def test_what_was_generated_is_on_the_page(page, tmp_path):
     folder = save_decoder(tmp_path)
     _, blocks = page("explain", "the cat", "--model", str(folder), "--generate", "3", "--mask", "causal")

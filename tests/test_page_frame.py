@@ -146,7 +146,7 @@ def test_back_and_forward_go_through_what_was_opened(flies):
     layer.select_option("0")
     settled(page)
     page.locator(".of-tokens summary").click()
-    page.get_by_label("Special tokens").select_option("out")  # no step of its own
+    page.get_by_label("Special tokens", exact=True).select_option("out")  # no step of its own
     page.get_by_label("Language").select_option("vi")  # the reader's: it stays
     settled(page)
     page.go_back()
@@ -208,7 +208,7 @@ def test_a_part_that_is_rebuilt_keeps_the_focus(flies):
     settled(page)
     assert later.evaluate("(one) => one === document.activeElement")
     page.locator(".of-tokens summary").click()
-    page.get_by_label("Special tokens").focus()
+    page.get_by_label("Special tokens", exact=True).focus()
     page.keyboard.press("ArrowDown")
     settled(page)
     assert page.evaluate("document.activeElement.ariaLabel") == "Special tokens"

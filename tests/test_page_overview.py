@@ -314,7 +314,7 @@ def test_heads_by_how_much_one_word_looks_at_another(page_of, found):
     rows = numbers(page)
     np.testing.assert_allclose([float(row["pair"]) for row in rows], np.sort(weights)[::-1], rtol=1e-4)
     page.locator(".of-tokens summary").click()
-    page.get_by_label("Special tokens").select_option("out")
+    page.get_by_label("Special tokens", exact=True).select_option("out")
     shares = np.array([[weight(found, layer, head) for head in range(H)] for layer in range(L)]).ravel()
     expect(heads(page).first.locator("span").first).to_contain_text(percent(shares.max()))
     asked.select_option("")

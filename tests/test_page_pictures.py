@@ -120,7 +120,7 @@ def test_a_bar_goes_to_its_patch_and_special_tokens_obey(page_of, shown, weights
     rows = numbers(page)
     assert len(rows) == ROWS * COLUMNS + 1
     page.locator(".of-tokens summary").click()
-    page.get_by_label("Special tokens").select_option("out")
+    page.get_by_label("Special tokens", exact=True).select_option("out")
     expect(page.locator(".legend")).to_contain_text("Share of the patches")
 
 

@@ -300,3 +300,14 @@ def test_two_orders_on_one_page_are_compared(opened):
     shown.get_by_role("combobox", name="Head", exact=True).select_option("0")
     check_rerun(shown, first, second, "L1H0")
     assert opened(first).locator(".rerun").count() == 0
+
+
+def test_toy_positions_and_cost_open_without_a_text(open_page, tiny_model):
+    with Served(Session(Page([]), ["tiny"], ready={"tiny": tiny_model})) as served:
+        address = f"http://{served.host}/"
+        shown = open_page(address, within=(address,))
+        for name, part in (("Toy", ".toy-step"), ("Positions", ".order-weights"), ("Cost", ".squares")):
+            shown.get_by_role("tab", name=name).click()
+            expect(shown.locator(part).first).to_be_visible()
+            assert not any(one.is_visible() for one in shown.locator(".trouble").all())
+        assert shown.get_by_role("tab").all_inner_texts() == ["Toy", "Positions", "Cost"]

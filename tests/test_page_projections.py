@@ -123,7 +123,10 @@ def test_a_change_changes_this_heads_part_alone(walk, made):
 def test_the_first_layer_shows_word_and_position(walk, made):
     page = walk(made, words="layer=0 head=3 key=1")
     found = made.traces[0].projections(0, 3)
-    at = int(page.locator("[data-step='0'] .which").inner_text().split()[-1])
+    at = int(page.locator("[data-step='0'] .which").first.inner_text().split()[-1])
+    ends = [float(text.split()[-1]) for text in page.locator("[data-step='0'] .scalebar").all_inner_texts()]
+    parts = np.abs([found.words[FLIES], found.positions[FLIES]]).max()
+    np.testing.assert_allclose(ends, [parts, np.abs(found.x[[FLIES, TIME]]).max()], atol=0.01)
     want = [found.words[FLIES, at], found.positions[FLIES, at], found.x[FLIES, at], found.x[TIME, at]]
     np.testing.assert_allclose(values(page, "[data-step='0'] .at"), want, **ROUNDED)
     said = page.locator("[data-step='0'] .why").inner_text()

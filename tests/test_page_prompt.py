@@ -129,7 +129,7 @@ def test_the_model_the_mask_and_the_scale_are_as_chosen(started, opened, tiny_tr
     page.locator(".prompt summary").click()
     page.get_by_label("without ÷ √d").check()
     page.get_by_label("no looking ahead").check()
-    expect(page.locator(".prompt summary")).to_have_text("changed (2)")
+    expect(page.locator(".prompt summary")).to_have_text("mask and ÷ √d (2)")
     press(page, "Run")
     # The model is a decoder, which looks ahead in no case.
     expect(chosen(page)).to_have_text(f"{TEXT} (without ÷ √d)")

@@ -329,7 +329,7 @@ def test_special_tokens_are_labels_where_they_are_shown(page_of, flies):
     page = page_of(flies)
     expect(page.locator(".token")).to_have_text(WORDS)
     page.locator(".of-tokens summary").click()
-    page.get_by_label("Special tokens").select_option("shown")
+    page.get_by_label("Special tokens", exact=True).select_option("shown")
     expect(page.locator(".token.label")).to_have_text(["[CLS]", "[SEP]"])
     expect(page.locator(".token.label").first).to_have_attribute("aria-label", re.compile(r"^\[CLS\], a special token"))
 

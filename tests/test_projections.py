@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 from tiny import save_decoder
 
 from eyeline.answers import explain
@@ -94,7 +96,7 @@ def test_a_decoders_numbers_are_the_traces_grouped_turned_and_normed(tmp_path, k
     np.testing.assert_allclose(model.network.blocks[1].attention_norm(state), found.x, **WITHIN)
 
 
-def test_an_encoder_decoders_numbers_are_the_traces_in_each_part():
+def test_an_encoder_decoders_numbers_are_the_traces_in_each_part(tmp_path):
     traces = record("3rd of March, 2021", model="dates", keep=["input"])
     assert [trace.kind for trace in traces] == ["encoder", "decoder", "cross"]
     for trace in traces:
@@ -104,6 +106,11 @@ def test_an_encoder_decoders_numbers_are_the_traces_in_each_part():
         np.testing.assert_allclose(found.words + found.positions, found.x, **WITHIN)
     assert (cross.words, encoder.norm_embedded, cross.norm_after) == (None, None, "LayerNorm")
     assert cross.keys_x.shape[0] == len(traces[0].queries)
+    for trace in record("3rd of March, 2021", model="dates", keep=["vectors", "L1H2"]):
+        trace.save(tmp_path / "part.safetensors")
+        ours, theirs = (vars(one.projections(1, 2)) for one in (trace, load_trace(tmp_path / "part.safetensors")))
+        for name, value in ours.items():
+            np.testing.assert_array_equal(theirs[name], value, err_msg=name)
 
 
 def test_generated_text_has_its_inputs_too(tmp_path):
@@ -157,19 +164,36 @@ def test_a_decoders_file_has_its_norms_and_turns(tmp_path):
     assert ours["residual"] is not ours["x"]
 
 
+@pytest.mark.parametrize("make", ["minilm", "decoder"])
+def test_vectors_that_a_file_has_are_not_stored_again(minilm, tmp_path, make):
+    model = minilm if make == "minilm" else load(save_decoder(tmp_path))
+    keep = Keep(input=True, heads=((1, 1),), measures=True)
+    with_, without = (
+        record_tokens(model, model.tokens(TEXT), keep=replace(keep, vectors=one)) for one in ("all", None)
+    )
+    sizes = {}
+    for name, trace in (("with", with_), ("without", without)):
+        trace.save(tmp_path / name)
+        sizes[name] = {key: array.nbytes for key, array in load_file(tmp_path / name).items()}
+        ours, theirs = (vars(one.projections(1, 1)) for one in (trace, load_trace(tmp_path / name)))
+        for key, value in ours.items():
+            np.testing.assert_array_equal(theirs[key], value, err_msg=key)
+    again = "x" if make == "minilm" else "residual"
+    assert sizes["without"].keys() - sizes["with"].keys() == {f"inputs.{n}.{again}" for n in range(trace.model.layers)}
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
         ({"width": 5}, r"inputs.0.x must be F32 of shape \(7, 5\)"),
         ({"heads": [[6, 0]]}, r"inputs.heads must be pairs of a layer below 6 and a head below 12"),
         ({"heads": [[0, 4]]}, r"must have an array matrices.L0H4.W_q, got none"),
+        ({"of_vectors": True}, r"inputs.of_vectors must be false where the file doesn't have all tokens' vectors"),
         ({"norm_after": 3}, r"inputs.norm_after must be a string"),
         ({"epsilon": None}, r"inputs.epsilon must be a finite number"),
     ],
 )
 def test_a_damaged_files_inputs_are_refused(trace, tmp_path, entry, message):
-    from safetensors.numpy import load_file, save_file
-
     path = tmp_path / "a.safetensors"
     trace.save(path)
     data = path.read_bytes()

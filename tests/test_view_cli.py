@@ -325,7 +325,7 @@ MISTAKES = [
     (["a word", "--mask", "x"], "--mask"),
     (["a word", "--port", "70000"], "--port"),
     (["a word", "--port", "x"], "--port"),
-    (["a", "word"], "must be in quotes"),
+    (["a", "word"], "text must be in quotes, got 2 words without"),
     (["a\udcff b"], "valid Unicode"),
     (["a\x00/b"], "where there is none"),
 ]

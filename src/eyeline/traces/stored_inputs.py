@@ -18,14 +18,25 @@ Array = NDArray[Any]
 _OPTIONAL = ("b_q", "b_k", "b_v", "b_o", "rotary", "q_norm", "k_norm")
 
 
-def stored_inputs(kept: KeptInputs | None) -> tuple[dict[str, Array], dict[str, Any] | None]:
-    """The arrays of the inputs, and their metadata entry; nothing and None if they weren't kept."""
+def stored_inputs(kept: KeptInputs | None, states: Array | None) -> tuple[dict[str, Array], dict[str, Any] | None]:
+    """The arrays of the inputs, and their metadata entry; nothing and None if they weren't kept.
+
+    Args:
+        kept: the inputs.
+        states: all tokens' vectors before each layer and after the last, (L + 1, N, width), if the file has them: a
+            residual that is the same isn't stored again.
+    """
     if kept is None:
         return {}, None
     arrays: dict[str, Array] = {}
+    known = states is not None and all(
+        np.array_equal(state, layer.residual) for state, layer in zip(states, kept.layers, strict=False)
+    )
     for number, layer in enumerate(kept.layers):
         named = {name: array for name, array in vars(layer).items() if array is not None}
         if layer.residual is layer.x:
+            del named["residual" if not known else "x"]
+        if known:
             del named["residual"]
         arrays |= {f"inputs.{number}.{name}": _plain(array) for name, array in named.items()}
     for name, array in (("words", kept.words), ("positions", kept.positions)):
@@ -39,6 +50,7 @@ def stored_inputs(kept: KeptInputs | None) -> tuple[dict[str, Array], dict[str, 
     return arrays, {
         "width": kept.layers[0].x.shape[1],
         "embedding_width": 0 if kept.words is None else kept.words.shape[1],
+        "of_vectors": known,
         "norm_before": kept.norm_before,
         "norm_after": kept.norm_after,
         "norm_embedded": kept.norm_embedded,
@@ -53,20 +65,28 @@ def opened_inputs(
     heads: tuple[int, int],
     tokens: tuple[int, int],
     widths: tuple[int, int],
+    states: Array | None,
 ) -> KeptInputs:
     """Load the inputs from a file, and check them.
 
     Args:
         tensors, entry: the file's arrays, and the inputs' metadata entry.
         heads: (L, H). tokens: (N, M). widths: (D, E).
+        states: all tokens' vectors before each layer and after the last, if the file has them.
     """
     (L, H), (N, M), (D, E) = heads, tokens, widths
     width, narrow, epsilon = entry.whole("width", 1), entry.whole("embedding_width", 0), entry.number("epsilon")
 
+    of_vectors = entry.get("of_vectors") is True
+    if of_vectors and (states is None or states.shape[2] != width):
+        entry.wrong("of_vectors", "false where the file doesn't have all tokens' vectors of this width")
+
     def layer(number: int) -> LayerInput:
         name = f"inputs.{number}"
-        x = tensors.finite(f"{name}.x", (N, width))
-        residual = tensors.finite(f"{name}.residual", (N, width)) if tensors.shape(f"{name}.residual") else x
+        known = None if states is None or not of_vectors else states[number]
+        x = known if known is not None and not tensors.shape(f"{name}.x") else tensors.finite(f"{name}.x", (N, width))
+        residual = tensors.finite(f"{name}.residual", (N, width)) if tensors.shape(f"{name}.residual") else known
+        residual = x if residual is None else residual
         keys = tensors.finite(f"{name}.keys", (M, width)) if tensors.shape(f"{name}.keys") else None
         added, lengths = tensors.finite(f"{name}.added", (N, width)), tensors.finite(f"{name}.lengths", (H, N))
         return LayerInput(x, residual, added, lengths, keys)

@@ -198,7 +198,7 @@ class Trace:
         """
         check_plain(self.layers, self.model.name, worded("saved"))
         arrays, layers = stored_layers(self.layers)
-        inputs, kept = stored_inputs(self.inputs)
+        inputs, kept = stored_inputs(self.inputs, self.vectors if self.has_vectors else None)
         picture, patches = stored_image(self.image)
         vectors = {} if self.vectors is None else {"vectors": self.vectors}
         arrays |= inputs | picture | vectors | self.measures.stored()

@@ -60,10 +60,11 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         tensors.array("measures.pictures", "U8", (L, H, *cells)),
         tensors.finite("measures.most", (L, H)),
     )
+    places, vectors = _vectors(tensors, about, L, N)
     inputs = None
     if about.get("inputs") is not None:  # older files have none
-        inputs = opened_inputs(tensors, about.object("inputs"), (L, H), (N, M), (D, E))
-    places, vectors = _vectors(tensors, about, L, N)
+        states = vectors if places == tuple(range(N)) else None
+        inputs = opened_inputs(tensors, about.object("inputs"), (L, H), (N, M), (D, E), states)
     return Trace(
         about.text("name"),
         sizes,

@@ -43,7 +43,7 @@ def inputs_of(calls: Sequence[RecordedCall], heads: Sequence[Place]) -> KeptInpu
     return KeptInputs(
         tuple(layers),
         find,
-        {place: find(*place) for place in heads if place[0] < len(layers)},
+        {place: find(*place) for place in heads if place[0] < len(layers) and place[1] < len(calls[0].q)},
         None if same else first.norm_before,
         first.norm_after if same else None,
     )

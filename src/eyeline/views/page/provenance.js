@@ -46,7 +46,10 @@ export const placeSaid = (page, [at, layer, head]) => {
   return typeof head === "number" ? `L${layer}H${head}` : `L${layer}, ${page.say(`head.${head}`, lasts)}`;
 };
 
-/** The text of a trace, and the change of its run; in cross-attention both texts. @type {(page: Page, trace: Trace) => string} */
+/**
+ * The text of a trace, and the change of its run; in cross-attention both texts.
+ * @type {(page: Page, trace: Trace) => string}
+ */
 export const textSaid = (page, trace) =>
   trace.crossing ? `${trace.queries.text} → ${trace.keys.text}` : page.called(trace, Infinity);
 
@@ -87,7 +90,7 @@ export const provenanceOf = (page, places) => {
 export const hasAside = ({ queries, keys }) => [...queries.words, ...keys.words].some((unit) => unit.aside);
 
 /**
- * The provenance in words: "time flies", "minilm", "L5H2", "no mask", "weights of the whole row", "words", "Eyeline 0.9".
+ * The provenance in words: "time flies", "minilm", "L5H2", "no mask", "weights of the whole row", "words", "Eyeline 1".
  * @type {(page: Page, places: ShownPlace[]) => string[]}
  */
 export const provenanceParts = (page, places) => {

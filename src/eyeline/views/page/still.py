@@ -88,7 +88,7 @@ def still(page: PageMessages) -> Still | None:
     head = state.get("head")
     chosen = _valid(head, trace.model.heads, None)
     about = [printable(trace.model.name), place(layer, chosen, trace.model.layers, trace.model.heads)]
-    about += [run_name(trace.name), f"eyeline {VERSION}"]
+    about += [printable(run_name(trace.name)), f"eyeline {VERSION}"]
     token = _valid(state.get("token"), len(trace.queries), None)
     shares = state.get("special") == "out"
     if token is None:

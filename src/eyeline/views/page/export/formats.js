@@ -68,7 +68,10 @@ export const json = ({ version, places: [place, ...others], ...about }, { name, 
   return `${JSON.stringify(said, null, 1).slice(0, -2)},\n "rows": [\n${lines}\n ]\n}\n`;
 };
 
-/** A text's letters and digits, joined by hyphens, at most `most` characters. @type {(text: string, most: number) => string} */
+/**
+ * A text's letters and digits, joined by hyphens, at most `most` characters.
+ * @type {(text: string, most: number) => string}
+ */
 const slug = (text, most) => {
   const words = text.normalize("NFC").slice(0, 200).toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return [...words.join("-")].slice(0, most).join("").replace(/-$/, "");

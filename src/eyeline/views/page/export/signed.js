@@ -54,8 +54,10 @@ export const signed = (svg, parts, { ground, quiet }) => {
     .replace(/ viewBox="[^"]*"/, ` viewBox="0 0 ${wide} ${tall}"`);
   const written = lines.map((text, at) => {
     const place = `x="${EDGE}" y="${height + at * STEP + SIZE - EDGE / 2 + 2}"`;
-    return `<text class="provenance" ${place} font-family="${FONT}" font-size="${SIZE}" fill="${quiet}">${escaped(text)}</text>`;
+    const look = `font-family="${FONT}" font-size="${SIZE}" fill="${quiet}"`;
+    return `<text class="provenance" ${place} ${look}>${escaped(text)}</text>`;
   });
-  const head = `${larger}<title>${escaped(parts.join(" · "))}</title><rect width="${wide}" height="${tall}" fill="${ground}"/>`;
-  return `${head}${svg.slice(tag.length, -"</svg>".length)}${written.join("")}</svg>`;
+  const title = `<title>${escaped(parts.join(" · "))}</title>`;
+  const under = `<rect width="${wide}" height="${tall}" fill="${ground}"/>`;
+  return `${larger}${title}${under}${svg.slice(tag.length, -"</svg>".length)}${written.join("")}</svg>`;
 };

@@ -13,7 +13,8 @@ const TRAINED = Object.freeze({ ahead: true, padded: 0, scaled: true, removed: [
  * @type {(trace: Trace, control: "ahead" | "padded") => boolean}
  */
 export const allows = (trace, control) =>
-  !trace.crossing && changeable(trace) && (control === "padded" || trace.layers.some(({ mask }) => mask.kind !== "causal"));
+  !trace.crossing && changeable(trace) &&
+  (control === "padded" || trace.layers.some(({ mask }) => mask.kind !== "causal"));
 
 /**
  * The button and the panel that it opens; `shown` are the changes that the view knows.

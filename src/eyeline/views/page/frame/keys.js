@@ -34,7 +34,10 @@ export const onKeys = (page, frame, names, help) => {
   return () => keyed.removeEventListener("keydown", heard);
 };
 
-/** The settings that a key chooses. @type {(page: Page, names: ViewName[], key: string) => Partial<State> | undefined} */
+/**
+ * The settings that a key chooses.
+ * @type {(page: Page, names: ViewName[], key: string) => Partial<State> | undefined}
+ */
 const settingsOf = ({ state, trace }, names, key) => {
   /** @type {Record<string, Partial<State>>} */
   const views = Object.fromEntries(names.map((view, at) => [String(at + 1), { view }]));

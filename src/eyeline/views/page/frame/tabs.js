@@ -9,7 +9,8 @@ import { nextStop, stopSettings } from "../lesson/lesson.js";
  */
 export const createTabs = (page, names) => {
   const list = element("div", { class: "tabs", role: "tablist" });
-  const lesson = button("", () => page.set(page.state.stop === null ? stopSettings(page, nextStop(page)) : { stop: null }), {
+  const turn = () => page.set(page.state.stop === null ? stopSettings(page, nextStop(page)) : { stop: null });
+  const lesson = button("", turn, {
     class: "lesson-tab",
     "aria-controls": `${page.id}-lesson`,
   });

@@ -11,7 +11,8 @@ import { LANGUAGES } from "../words.js";
  * @type {(page: Page, view: () => View) => PagePart & { help: { open(): void } }}
  */
 export const createTools = (page, view) => {
-  const [choices, exporter, help] = [element("span", { class: "choosers" }), createExport(page, view), createHelp(page)];
+  const choices = element("span", { class: "choosers" });
+  const [exporter, help] = [createExport(page, view), createHelp(page)];
   const update = () => {
     /** @type {(name: string, list: HTMLElement) => HTMLElement} */
     const titled = (name, list) => {

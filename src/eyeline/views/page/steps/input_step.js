@@ -30,7 +30,8 @@ const embeddings = (room, made) => {
     const drawn = strip(room, { space: "input", values, end, name });
     return row([sign(mark), name], drawn, room.tell("input", (at) => values[at] ?? NaN));
   };
-  return [part("word", "", own(words)), part("position", "+", own(positions))];
+  // Their scale is their own: the norm makes x's numbers larger.
+  return [heads(room, end, "input"), part("word", "", own(words)), part("position", "+", own(positions))];
 };
 
 /** Step 0. @type {(room: StepsRoom, made: Projections) => HTMLElement} */
@@ -44,8 +45,8 @@ export const inputStep = (room, made) => {
   return step(
     page,
     { nth: "0", title: page.say("steps.name.0"), shape: sized("x", 1, made.width), why: source(room, made) },
-    heads(room, end, "input"),
     parts,
+    heads(room, end, "input"),
     row(
       [parts.length ? sign("→") : null, word(walk.word, "query")],
       strip(room, { space: "input", values: x, end, name, attributes: slider(room, "input", name, "x-strip") }),
