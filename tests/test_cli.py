@@ -130,12 +130,13 @@ def test_docs_name_every_key_and_no_other(say, tmp_path):
         "explain", "time flies", "--model", folder, "--token", "time", "--steps", "--generate", "2", "--json"
     )
     _, unknown, _ = say("explain", "I love 爱", "--json")
+    _, written, _ = say("explain", "3rd of March, 2021", "--model", "dates", "--token", "2021", "--json")
     _, compared, _ = say("compare", FLIES, BANANA, "--token", "flies", "--json")
     documented = DOCS.read_text("utf-8")
     first, second = documented.split("## `eyeline.compare/2`")
     second = second.split("## `eyeline.rollout/2`")[0]
     rows = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
-    assert set(rows.findall(first)) == keys_of([json.loads(explained), json.loads(unknown)["unknown"]])
+    assert set(rows.findall(first)) == keys_of([*map(json.loads, (explained, written)), json.loads(unknown)["unknown"]])
     top, side = second.split("Each of the `sides`:")
     found = json.loads(compared)
     assert set(rows.findall(top)) == set(found)

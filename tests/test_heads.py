@@ -181,7 +181,7 @@ def test_without_pandas_it_says_what_to_install(short, monkeypatch):
 
 
 def test_docs_name_every_key(short):
-    section = DOCS.split("## `eyeline.heads/2`")[1].split("# What `--csv` prints")[0]
+    section = DOCS.split("## `eyeline.heads/2`")[1].split("\n## `")[0]
     named = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
     assert named == [*short.document(), *short.document()["heads"][0]]
     for part in ("measures", "labels"):
