@@ -32,7 +32,7 @@ from eyeline.views.page.still import still, still_html, why_still
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
-#: The bytes that a file may have with the positions of its models: a larger one goes without.
+#: The bytes of a sentence's file, with the matrices of one head: positions don't take it beyond.
 ROOM = 598_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
@@ -141,7 +141,8 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     drawn = "" if picture is None else still_html(picture, why_still())
     for request in stored_positions(page.traces):
         reply = deflated(framed(*page.answer({"id": 0, **request})))
-        if len(drawn) + sum(map(len, first)) + 4 / 3 * (sum(map(len, data.values())) + len(reply)) < ROOM:
+        size = len(drawn) + sum(map(len, first)) + 4 / 3 * sum(map(len, data.values()))
+        if not size < ROOM <= size + 4 / 3 * len(reply):
             data[stored_name(request)] = reply
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
