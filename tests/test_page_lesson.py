@@ -139,6 +139,29 @@ def test_progress_is_in_the_address(open_page, path):
     expect(page.locator(".lesson .stops [aria-current]")).to_have_text("4")
 
 
+def test_an_address_may_name_a_stop_alone(open_page, path):
+    page = open_page(path, words="stop=6 language=vi")
+    settled(page)
+    expect(page.locator(".lesson h2")).to_contain_text(said("vi", "lesson.context.title"))
+    expect(page.get_by_role("tab", selected=True)).to_have_text(said("vi", "view.compare"))
+    assert re.search(r"\bview=compare\b.*\bstop=6\b", page.url)
+
+
+def test_the_tab_opens_and_closes_the_lesson(page_of, made):
+    from eyeline.views.page import Page
+
+    beside = Page(made.traces, {"trace": 0, "token": 2})  # as `eyeline view` has it, which opens without the lesson
+    beside.lesson = made.lesson
+    page = page_of(beside, words="")
+    settled(page)
+    tab = page.get_by_role("button", name=said("en", "lesson"), exact=True)
+    expect(page.locator(".lesson")).to_be_hidden()
+    tab.click()
+    expect(page.locator(".lesson h2")).to_contain_text(said("en", "lesson.what.title"))
+    tab.click()
+    expect(page.locator(".lesson")).to_be_hidden()
+
+
 def test_a_page_without_the_lesson_has_no_tab_of_it(page_of):
     from tests import pages
 

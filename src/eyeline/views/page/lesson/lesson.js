@@ -20,6 +20,17 @@ const numberOf = (text) => Number(text.trim().replace(/\s*%$/, "").replace(",", 
 /** @type {(value: number) => string} */
 const written = (value) => String(Number(value.toFixed(2)));
 
+/** Whether the state is the one that a stop opens. @type {(page: Page, stop: number) => boolean} */
+const opens = (page, stop) => {
+  /** @type {Record<string, unknown>} */
+  const state = page.state;
+  const wanted = Object.entries(stopSettings(page, stop));
+  return wanted.every(([key, value]) => JSON.stringify(state[key]) === JSON.stringify(value));
+};
+
+/** Words that name a stop, and settings of the reader's alone. */
+const BARE = /^(?:(?:stop|done|language|theme)=\S+ ?)*$/;
+
 /** @typedef {{ right: boolean | null, text: string }} Verdict */
 
 /** @type {(page: Page) => PagePart} */
@@ -166,7 +177,13 @@ export const createLesson = (page) => {
   };
 
   const update = () => {
-    const now = [page.state.stop, page.language].join(" ");
+    const { stop } = page.state;
+    // An address that only names a stop, such as "#stop=6", opens its view as well.
+    if (stop !== null && BARE.test(page.words) && !opens(page, stop)) {
+      page.set(stopSettings(page, stop));
+      return;
+    }
+    const now = [stop, page.language].join(" ");
     if (now !== built) [verdict, given] = [{ right: null, text: "" }, ""];
     built = now;
     show();
