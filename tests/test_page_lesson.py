@@ -139,6 +139,14 @@ def test_progress_is_in_the_address(open_page, path):
     expect(page.locator(".lesson .stops [aria-current]")).to_have_text("4")
 
 
+@pytest.mark.parametrize(("name", "step"), [("qkv", 1), ("score", 2), ("limits", 5)])
+def test_a_stop_goes_to_its_step(open_page, path, name, step):
+    page = at_stop(open_page, path, "en", name)
+    expect(page.locator(".steps .formula [aria-current=step]")).to_have_attribute("data-part", str(step))
+    heading = page.locator(f".steps [data-step='{step}']").bounding_box()
+    assert 0 < heading["y"] < 500
+
+
 def test_an_address_may_name_a_stop_alone(open_page, path):
     page = open_page(path, words="stop=6 language=vi")
     settled(page)

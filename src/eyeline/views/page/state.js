@@ -24,6 +24,7 @@ const DEFAULTS = Object.freeze({
   ahead: true, // whether tokens may look ahead
   padded: 0, // the number of last tokens that are treated as padding
   scaled: true, // steps: whether scores are divided by √d
+  step: null, // steps: the step to scroll to, 0 for x to 6; null for none
   removed: [], // steps: the removed keys
   key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
   coordinate: null, // steps: the coordinate of queries and keys that is read; null for the largest product
@@ -106,6 +107,7 @@ const READ = {
   ahead: yesNo,
   padded: index,
   scaled: yesNo,
+  step: index,
   removed: numbers,
   key: index,
   coordinate: index,
@@ -205,6 +207,7 @@ export const within = (state, traces) => {
     head: head(state.head, heads),
     token: place(state.token, line.length),
     key: place(state.key, keys.length),
+    step: place(state.step, 7),
     coordinate: place(state.coordinate, model.head_dim),
     passed: place(state.passed, Math.max(model.value_dim, 1)),
     partner,

@@ -5,7 +5,7 @@ import {
   rowSum, seenByThird,
 } from "./answers.js";
 
-const PLAIN = Object.freeze({ unit: "words", special: "grey", ahead: true, padded: 0, scaled: true, removed: [] });
+const PLAIN = Object.freeze({ unit: "words", special: "grey", ahead: true, padded: 0, scaled: true, removed: [], step: null });
 
 /** A head of the lesson's sentence that looks at other words, with *flies* pinned. @type {(traces: LessonTraces, page: Page) => Partial<State>} */
 const telling = ({ flies }, page) => {
@@ -27,12 +27,12 @@ export const STOPS = [
   },
   {
     name: "qkv",
-    state: (traces, page) => ({ ...telling(traces, page), view: "steps" }),
+    state: (traces, page) => ({ ...telling(traces, page), view: "steps", step: 1 }),
     answer: queryWidth,
   },
   {
     name: "score",
-    state: (traces, page) => ({ ...telling(traces, page), view: "steps" }),
+    state: (traces, page) => ({ ...telling(traces, page), view: "steps", step: 2 }),
     answer: divisor,
   },
   { name: "example", state: () => ({ view: "toy", toy: null }), answer: leftByArrow },
@@ -73,7 +73,7 @@ export const STOPS = [
   },
   {
     name: "limits",
-    state: (traces, page) => ({ ...telling(traces, page), view: "steps" }),
+    state: (traces, page) => ({ ...telling(traces, page), view: "steps", step: 5 }),
     answer: givesMost,
   },
 ];

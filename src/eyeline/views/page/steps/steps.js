@@ -173,6 +173,8 @@ export const createSteps = (page) => {
   });
 
   let told = "";
+  /** @type {number | null} The step that the state last asked for. */
+  let gone = null;
   const update = async () => {
     const current = page.current();
     const walk = await walked(page);
@@ -183,6 +185,9 @@ export const createSteps = (page) => {
     Object.assign(room, { walk, ends: endsOf(walk) });
     refocused(controls, () => controls.replaceChildren(...controlsOf(page, walk)));
     refocused(root, build);
+    const { step } = page.state;
+    if (step !== null && step !== gone) scroller.go(step);
+    gone = step;
   };
 
   return {

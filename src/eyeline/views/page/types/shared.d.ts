@@ -36,6 +36,7 @@ interface State {
   ahead: boolean;
   padded: number;
   scaled: boolean;
+  step: number | null;
   removed: number[];
   key: number | null;
   coordinate: number | null;
