@@ -141,8 +141,8 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     drawn = "" if picture is None else still_html(picture, why_still())
     for request in stored_positions(page.traces):
         reply = deflated(framed(*page.answer({"id": 0, **request})))
-        size = len(drawn) + sum(map(len, first)) + 4 / 3 * sum(map(len, data.values()))
-        if not size < ROOM <= size + 4 / 3 * len(reply):
+        without = len(drawn) + sum(map(len, first)) + 4 / 3 * sum(map(len, data.values()))
+        if not without < ROOM <= without + 4 / 3 * len(reply):
             data[stored_name(request)] = reply
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
