@@ -152,9 +152,11 @@ def test_a_sentence_says_whom_the_word_takes_most_from(compare):
     said = []
     for trace in traces:
         names, kept = words_of(trace.queries)
-        row = weights(trace)[2][kept]
+        whole = weights(trace)[2]
+        row = whole[kept]
         top = np.argsort(-row, kind="stable")[:2]
-        said.append(" and ".join(f"{'itself' if at == 1 else names[at]} ({row[at]:.0%})" for at in top))
+        named = ", ".join(f"{'itself' if at == 1 else names[at]} ({row[at]:.0%})" for at in top)
+        said.append(f"{named} and special tokens ({whole.sum() - row.sum():.0%})")
     want = f"In “{TIME}”, flies takes most from {said[0]}; in “{FRUIT}”, from {said[1]}."
     assert page.locator(".said").inner_text() == want
 

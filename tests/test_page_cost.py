@@ -58,7 +58,7 @@ def test_counts_are_the_formulas(opened, n):
         [HEADS * n * n * 4, None],
         [4 * n * (WIDTH + HEADS), 4 * n * WIDTH],
         [1, n],
-        [2 * n * n * WIDTH / 5e10, 6 * n * WIDTH**2 / 1e10],
+        [2 * n * n * WIDTH / 5e10, 3 * n * WIDTH**2 / 1e10],
     ]
     for row, wanted in zip(found, expected, strict=True):
         assert row == [None if one is None else pytest.approx(one, rel=1e-6) for one in wanted]
@@ -148,7 +148,7 @@ def test_without_a_measurement_it_is_an_estimate(opened):
     basis = shown.locator(".basis")
     expect(basis).to_contain_text("The times are estimates, not measured")
     expect(basis).to_contain_text("divided by 50 billion a second; by 10 billion a second for the RNN")
-    assert shown.locator(".costs tbody tr").last.inner_text().split("\t") == ["time, estimated", "≈ 20 ms", "≈ 157 ms"]
+    assert shown.locator(".costs tbody tr").last.inner_text().split("\t") == ["time, estimated", "≈ 20 ms", "≈ 79 ms"]
     assert shown.locator(".cost-curves .dot:not(.now)").count() == 0
 
 

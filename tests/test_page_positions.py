@@ -283,7 +283,7 @@ def check_rerun(shown, first, second, head):
         said = [f"{before[0][weights.argmax()]} {weights.max():.0%}" for weights in (one, other)]
         assert row.split("\t") == [word, *said]
     points = round(100 * np.abs(before[1] - moved).max())
-    expect(shown.locator(".rerun .verdict")).to_contain_text(f"weights changed by up to {points} points")
+    expect(shown.locator(".rerun .verdict")).to_contain_text(f"weights changed by up to {points} percentage points")
 
 
 def words_weights(trace, layer, head):

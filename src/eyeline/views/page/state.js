@@ -207,6 +207,7 @@ export const within = (state, traces) => {
     head: head(state.head, heads),
     token: place(state.token, line.length),
     key: place(state.key, keys.length),
+    padded: bounded(state.padded, Math.max(keys.length, 1)),
     step: place(state.step, 7),
     coordinate: place(state.coordinate, model.head_dim),
     passed: place(state.passed, Math.max(model.value_dim, 1)),

@@ -71,5 +71,6 @@ export const onePlace = ({ sides: [first, second] }) => first.place.every((part,
 export const asideName = (page, sides) => {
   const units = sides.flatMap(({ attention }) => attention.keys.filter((key) => key.aside));
   if (units.every((unit) => unit.special)) return page.say("compare.special");
-  return page.say(units.some((unit) => unit.special) ? "compare.special.both" : "compare.special.first");
+  const first = units.every((unit) => !unit.special && unit.text.trim());
+  return page.say(first ? "compare.special.first" : "compare.special.both");
 };

@@ -2,7 +2,7 @@
 
 import { phrase } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
-import { onePlace } from "./names.js";
+import { asideName, onePlace } from "./names.js";
 
 const LEAST = 0.005; // smaller numbers round to 0 and aren't named
 
@@ -19,8 +19,9 @@ export const points = (value, digits = 1) => {
 export const changeOf = ({ sides: [first, second] }, [a, b, same]) =>
   same && a && b ? second.numbers[b.index] - first.numbers[a.index] : null;
 
-/** The strongest keys, up to two. @type {(page: Page, side: ComparedSide) => string} */
-const mostOf = (page, { trace, unit, numbers, shown, attention }) => {
+/** The strongest keys, up to two, and what is set aside. @type {(page: Page, side: ComparedSide) => string} */
+const mostOf = (page, side) => {
+  const { trace, unit, numbers, shown, attention, aside } = side;
   const top = [...shown]
     .sort((a, b) => numbers[b] - numbers[a])
     .slice(0, 2)
@@ -30,8 +31,10 @@ const mostOf = (page, { trace, unit, numbers, shown, attention }) => {
     const word = itself ? page.say("compare.itself") : isolated(labelled(attention.keys[at]));
     return page.say("compare.taken", { word, share: percent(numbers[at]) });
   });
-  if (!named.length) return page.say("compare.nothing");
-  return named.length > 1 ? page.say("compare.and", { first: named[0], second: named[1] }) : named[0];
+  if (aside >= LEAST) named.push(page.say("compare.taken", { word: asideName(page, [side]), share: percent(aside) }));
+  const last = named.pop();
+  if (last === undefined) return page.say("compare.nothing");
+  return named.length ? page.say("compare.and", { first: named.join(", "), second: last }) : last;
 };
 
 /**

@@ -78,7 +78,7 @@ export const timesOf = (n, growth) => {
   const { attention, recurrent } = costOf(n, USUAL);
   return {
     attention: { seconds: attention.products / ASSUMED.attention, guessed: true },
-    recurrent: { seconds: (recurrent.products + recurrent.projections) / ASSUMED.recurrent, guessed: true },
+    recurrent: { seconds: recurrent.products / ASSUMED.recurrent, guessed: true },
   };
 };
 

@@ -3,6 +3,7 @@
 import { element, phrase } from "../drawing/dom.js";
 import { named, percent } from "../drawing/labels.js";
 import { changesSaid } from "../provenance.js";
+import { changesOf } from "../weights/changes.js";
 
 /** The largest number of texts named. */
 const NAMED = 12;
@@ -22,6 +23,10 @@ const opened = (page) => {
   return element("p", { class: "quiet opened" }, ...said);
 };
 
+/** Whether the view shows weights as trained, though the state changes them elsewhere. @type {(page: Page) => boolean} */
+const unchanged = ({ state, trace }) =>
+  Boolean(trace) && ["compare", "overview"].includes(state.view) && changesOf(state, trace) !== null;
+
 /** The notes on the texts of the shown places. @type {(page: Page) => PagePart} */
 export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
@@ -30,6 +35,7 @@ export const createNotes = (page) => {
     const why = opened(page);
     notes.replaceChildren(
       ...(why ? [why] : []),
+      ...(unchanged(page) ? [element("p", { class: "quiet" }, page.say("what.if.elsewhere"))] : []),
       ...[...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
         const shown = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
         const more = texts.length > NAMED ? ", …" : "";

@@ -4,6 +4,7 @@ import { partingOf } from "../compare/parting.js";
 import { compared } from "../compare/sides.js";
 import { stepsOf } from "../steps/formula.js";
 import { toyWeights } from "../toy/toy.js";
+import { changesOf } from "../weights/changes.js";
 import { quantities } from "../weights/quantity.js";
 
 /** The pinned token, or the first of the first word. @type {(page: Page) => number} */
@@ -33,7 +34,8 @@ export const lookedAtMost = async (page) => {
 /** The sum of the pinned row's weights. @type {(page: Page) => Promise<RightAnswer>} */
 export const rowSum = async (page) => {
   const { weights } = await row(page);
-  return { kind: "number", value: weights.reduce((sum, weight) => sum + weight, 0), within: 0.005 };
+  const value = weights.reduce((sum, weight) => sum + weight, 0);
+  return { kind: "number", value, or: 100 * value, within: 0.005 };
 };
 
 /** What the special tokens take of the pinned row, in percent. @type {(page: Page) => Promise<RightAnswer>} */
@@ -46,7 +48,7 @@ export const takenAside = async (page) => {
 /** The number of coordinates of a query. @type {(page: Page) => RightAnswer} */
 export const queryWidth = (page) => ({ kind: "number", value: page.trace.model.head_dim, within: 0 });
 
-/** What scores are divided by. @type {(page: Page) => Promise<RightAnswer>} */
+/** What scores are divided by, also where they aren't now. @type {(page: Page) => Promise<RightAnswer>} */
 export const divisor = async (page) => ({ kind: "number", value: 1 / (await shownHead(page)).scale, within: 0.006 });
 
 /** Whether keys come from another line than queries. @type {(page: Page) => RightAnswer} */
@@ -77,11 +79,12 @@ export const pairsOfTwice = () => ({ kind: "number", value: 2 ** 2, within: 0 })
 export const givesMost = async (page) => {
   const [head, token] = [await shownHead(page), pinned(page)];
   if (!head.v) return null;
-  const { weights } = stepsOf(head, token);
+  const { weights } = stepsOf(head, token, changesOf(page.state, page.trace) ?? undefined);
   const { v, E } = head;
   const given = Array.from(weights, (weight, j) => weight * Math.hypot(...v.subarray(j * E, (j + 1) * E)));
   const words = page.trace.keys.pieces;
-  return { kind: "word", words, right: words[given.indexOf(Math.max(...given))] };
+  const most = Math.max(...given);
+  return most > 0 ? { kind: "word", words, right: words[given.indexOf(most)] } : null;
 };
 
 /** What *arrow* leaves of the row of *flies* in the toy, in percent. @type {(page: Page) => RightAnswer | null} */

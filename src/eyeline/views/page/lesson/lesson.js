@@ -63,7 +63,10 @@ export const createLesson = (page) => {
     const found = await STOPS[stop].answer(page);
     if (stop !== page.state.stop || !found) return;
     if (found.kind === "open") judge(stop, found.right);
-    else if (found.kind === "number") judge(stop, Math.abs(numberOf(given) - found.value) <= found.within, written(found.value));
+    else if (found.kind === "number") {
+      const near = [found.value, found.or ?? found.value].map((value) => Math.abs(numberOf(given) - value));
+      judge(stop, Math.min(...near) <= found.within, written(found.value));
+    }
     else if (found.kind === "choice") judge(stop, given === found.right, page.say(`lesson.choice.${found.right}`));
     else judge(stop, given === String(found.right.index), labelled(found.right));
   };

@@ -3,6 +3,7 @@
 import { isolated, percent } from "../drawing/labels.js";
 import { kindsOf } from "../weights/kinds.js";
 
+const WORTH = 0.005; // a smaller part isn't worth telling
 const SINK = 64; // tokens over which a sink is measured, as in `eyeline heads`
 
 /**
@@ -10,13 +11,19 @@ const SINK = 64; // tokens over which a sink is measured, as in `eyeline heads`
  * a matrix is read.
  * @type {(matrix: Matrix, recorded: boolean) => string}
  */
-export const findingOf = ({ page, cells, lines, sinks }, recorded) => {
+export const findingOf = ({ page, cells, lines, sinks, grey, parts }, recorded) => {
   const [pinned] = lines?.rows.pinned ?? [];
   if (cells && lines && pinned !== undefined) {
     const row = cells.row(pinned);
     const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0);
-    const [query, key] = [isolated(lines.rows.labels[pinned]), isolated(lines.columns.labels[most])];
-    if (row[most] > 0) return page.say("matrix.finding.pinned", { query, key, share: percent(row[most]) });
+    const itself = !page.trace.crossing && lines.rows.units[pinned].first === lines.columns.units[most].first;
+    const query = isolated(lines.rows.labels[pinned]);
+    const key = itself ? page.say("itself") : page.say("quoted", { word: isolated(lines.columns.labels[most]) });
+    const aside = grey && parts?.work(pinned, pinned + 1) ? parts.aside[pinned] : 0;
+    if (row[most] > 0) {
+      const said = aside >= WORTH ? "matrix.finding.pinned.aside" : "matrix.finding.pinned";
+      return page.say(said, { query, key, share: percent(row[most]), aside: percent(aside) });
+    }
   }
   const [[name, value] = ["mixed", null]] = recorded ? kindsOf(page.trace, page.state.layer, page.state.head) : [];
   const far = name === "sink" && page.trace.queries.length > SINK ? ".far" : "";

@@ -11,7 +11,7 @@ interface LessonTraces {
 
 /** The right answer to a question, from the numbers on screen. */
 type RightAnswer =
-  | { kind: "number"; value: number; within: number }
+  | { kind: "number"; value: number; within: number; /** Another way to write it. */ or?: number }
   | { kind: "word"; words: Unit[]; right: Unit }
   | { kind: "choice"; right: string }
   | { kind: "open"; right: boolean };
