@@ -32,6 +32,14 @@ def test_a_head_beyond_its_heads_is_refused(model):
         el.explain(TEXT, model=model, keep=["L0H9"])
 
 
+def test_a_decoder_without_rotary_positions_says_nothing_of_them(model):
+    from eyeline.views.explanation_terminal import explanation
+    from eyeline.views.ink import Ink
+
+    found = el.explain(TEXT, "2021", kind="decoder", steps=True, model=model)
+    assert "rotary" not in " ".join(line.plain for line in explanation(found, Ink("utf-8", 80)))
+
+
 def test_its_numbers_are_those_of_its_traces(answer):
     *_, cross = answer.traces
     assert (answer.text, answer.written) == (TEXT, "2021-03-03")
