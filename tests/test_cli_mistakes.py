@@ -40,6 +40,16 @@ FLIES = "time flies like an arrow"
             "both texts must be in quotes, got 5 words without; put them in: eyeline compare "
             '"time ..." "... arrow" --token flies',
         ),
+        (("lesson", "--html", "l.txt"), "--html must be a file name that ends in .html, got 'l.txt'"),
+        (("lesson", "--half"), "--half must come with --html, whose numbers it keeps in float16"),
+        (
+            ("lesson", "--html", "l.html", "--port", "80"),
+            "--port and --html can't go together; leave out one of them",
+        ),
+        (
+            ("lesson", "--html", "l.html", "--no-browser"),
+            "--no-browser and --html can't go together; leave out one of them",
+        ),
         (("explain", FLIES, "--mask", "window"), "--mask must be causal, got 'window'"),
         (
             ("heads", FLIES, "--label", "none"),

@@ -11,6 +11,7 @@ import pytest
 import eyeline as el
 from eyeline.answers import QuestionError
 from eyeline.models import load
+from eyeline.traces import TraceError
 from eyeline.views.answer_pages import explanation_page
 
 TEXT = "3rd of March, 2021"
@@ -24,6 +25,19 @@ def model():
 @pytest.fixture(scope="module")
 def answer(model):
     return el.explain(TEXT, model=model)
+
+
+def test_a_head_beyond_its_heads_is_refused(model):
+    with pytest.raises(TraceError, match="keep must name heads from L0H0 to L1H3, got 'L0H9'"):
+        el.explain(TEXT, model=model, keep=["L0H9"])
+
+
+def test_a_decoder_without_rotary_positions_says_nothing_of_them(model):
+    from eyeline.views.explanation_terminal import explanation
+    from eyeline.views.ink import Ink
+
+    found = el.explain(TEXT, "2021", kind="decoder", steps=True, model=model)
+    assert "rotary" not in " ".join(line.plain for line in explanation(found, Ink("utf-8", 80)))
 
 
 def test_its_numbers_are_those_of_its_traces(answer):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from eyeline.traces import TraceError
 from eyeline.views.page.lesson_page import lesson
 from eyeline.words.translations import page_table
 from tests.browser import settled
@@ -32,6 +33,11 @@ def path(made, tmp_path_factory):
     path = tmp_path_factory.mktemp("lesson") / "lesson.html"
     made.save(path)
     return path
+
+
+def test_an_encoder_decoder_reads_no_sentences():
+    with pytest.raises(TraceError, match="model must be an encoder of sentences, such as minilm, got 'dates', an enc"):
+        lesson(model="dates")
 
 
 def said(language, key, **values):

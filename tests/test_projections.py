@@ -131,12 +131,21 @@ def test_a_trace_that_kept_nothing_says_what_to_do(minilm):
         (["L6H0"], "keep must name heads from L0H0 to L5H11, got 'L6H0'"),
         (["l0h3"], "keep must name heads from L0H0 to L5H11, got 'l0h3'"),
         (["inputs"], "keep must name heads from L0H0 to L5H11, got 'inputs'"),
+        (["L0H٣"], "keep must name heads from L0H0 to L5H11, got 'L0H٣'"),
         ("input", "keep must be a list of names, got 'input'"),
+        (None, "keep must be a list of names, got None"),
+        (3, "keep must be a list of names, got 3"),
     ],
 )
 def test_names_to_keep_are_checked(minilm, keep, message):
     with pytest.raises(TraceError, match=message):
         record(TEXT, model=minilm, keep=keep)
+
+
+def test_a_page_s_names_to_keep_are_checked(trace, tmp_path):
+    for keep in ("L0H3", None):
+        with pytest.raises(TraceError, match=f"keep must be a list of names, got {keep!r}"):
+            view(trace).save(tmp_path / "page.html", keep=keep)
 
 
 # The trace file

@@ -35,6 +35,13 @@ def test_numbers_are_the_traces(make, before, after):
     assert (found.residual is found.x) == (before is None)
 
 
+@pytest.mark.parametrize("name", ["L2H0", "L0H4"])
+def test_a_head_beyond_its_heads_is_refused(name):
+    with pytest.raises(TraceError, match=f"keep must name heads from L0H0 to L1H3, got '{name}'"):
+        record(TEXT, model=qwen3(), keep=[name])
+    assert list(record(TEXT, model=qwen3(), keep=["L1H3"])[0].inputs.stored) == [(1, 3)]
+
+
 def test_a_pictures_patches_have_them_too():
     import torch
 

@@ -40,7 +40,7 @@ from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel, Trace, record_text
-from eyeline.traces.keep import SHORT, keep_of, short
+from eyeline.traces.keep import SHORT, check_list, keep_of, short
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
 from eyeline.words import worded
@@ -134,6 +134,7 @@ def explain(
     if nth is not None and token is None:
         raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
     check_special(special, shares)
+    check_list(keep)
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
@@ -152,7 +153,8 @@ def explain(
                 worded('kind="encoder" takes it'),
                 worded("--kind encoder takes it"),
             )
-        parts = recorded_parts(runs_on, text, keep_of(keep, Keep(vectors="all", changed_scores=True)), layer_done)
+        kept = keep_of(keep, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
+        parts = recorded_parts(runs_on, text, kept, layer_done)
 
         def explain_part(part: RecordedPart, word: str | None, which: int | None) -> Explanation:
             return explain(

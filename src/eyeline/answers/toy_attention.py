@@ -19,6 +19,7 @@ from eyeline.answers.question import QuestionError
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.reference import steps
 from eyeline.traces import Trace
+from eyeline.words import worded
 
 Array = NDArray[np.float64]
 MaskName = Literal["causal", "padding"]
@@ -115,12 +116,14 @@ def toy(
     >>> toy(mask="causal").output[0]
     array([2., 0.])
     """
-    if mask not in (None, "causal", "padding"):
+    if mask is not None and (not isinstance(mask, str) or mask not in ("causal", "padding")):
         raise QuestionError(f'mask must be "causal", "padding" or None, got {mask!r:.40}')
     if not isinstance(scale, (bool, np.bool_)):
         raise QuestionError(f"scale must be True or False, got {scale!r:.40}")
     given = {name: _rows(name, array) for name, array in (("q", q), ("k", k), ("v", v)) if array is not None}
     names = _words(words, len(next(iter(given.values()))) if given else COUNT)
+    if mask == "padding" and len(names) == 1:
+        raise QuestionError(worded("mask must be None or causal for one word, got 'padding'; add a word"))
     queries, keys, values = (
         _all_rows(name, given.get(name), default, len(names)) for name, default in (("q", Q), ("k", K), ("v", V))
     )
@@ -204,9 +207,14 @@ def _rows(name: str, given: Any) -> Array:
         few, *_, many = sorted(lengths)
         raise QuestionError(f"{name} must have rows of one length, got rows of {few} and of {many} numbers")
     try:
+        if np.iscomplexobj(np.array(given)):
+            raise TypeError
         array = np.array(given, np.float64)
     except (TypeError, ValueError):
         raise QuestionError(f"{name} must have numbers, got {given!r:.60}") from None
+    except OverflowError:
+        rule = f"{name} must have numbers from -{LARGEST:g} to {LARGEST:g}"
+        raise QuestionError(f"{rule}, got one beyond float64's") from None
     if array.ndim != 2 or not 1 <= len(array) <= TOKENS or not 1 <= array.shape[1] <= WIDTH:
         raise QuestionError(
             f"{name} must have 1 to {TOKENS} rows of 1 to {WIDTH} numbers, got the shape {array.shape}; a toy is small"

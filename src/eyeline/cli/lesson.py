@@ -5,7 +5,8 @@ from __future__ import annotations
 from eyeline.cli.browser import serve_page
 from eyeline.cli.options import Half, Html, ModelName, NoBrowser, Port
 from eyeline.cli.progress import progress
-from eyeline.cli.results import chosen_language, save_html
+from eyeline.cli.results import check_results, chosen_language, save_html
+from eyeline.words import worded
 
 
 def lesson(
@@ -16,10 +17,15 @@ def lesson(
     no_browser: NoBrowser = False,
 ) -> None:
     """Learn what attention is, in twelve stops with questions: in the browser, or as a file to hand out."""
+    from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
     from eyeline.views.page import lesson as lesson_page
 
+    check_results(False, html=html, half=half)
+    if html is not None and (port or no_browser):
+        name = "--port" if port else "--no-browser"
+        raise QuestionError(worded("{name} and --html can't go together; leave out one of them", name=name))
     if html is not None:
         save_html(lesson_page(model=model, progress=progress), html, half)
         return

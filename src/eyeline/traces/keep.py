@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from eyeline.readouts import Readout
 from eyeline.traces.errors import TraceError
 from eyeline.words import worded
 
-_HEAD = re.compile(r"L(\d{1,4})H(\d{1,4})")
+_HEAD = re.compile(r"L([0-9]{1,4})H([0-9]{1,4})")
 
 #: The most tokens of a text whose vectors are all kept for a page, (L + 1) · tokens · width numbers of 4 bytes: 1.4 MB
 #: in MiniLM, 9 MB in SmolLM2.
@@ -63,11 +63,12 @@ def kept_heads(names: Sequence[str], layers: int, heads: int) -> tuple[tuple[int
         layers, heads: how many the model has.
 
     Raises:
-        TraceError: if a name isn't one of a head of the model.
+        TraceError: if they aren't a list, or a name isn't one of a head of the model.
 
     >>> kept_heads(["L5H2", "L0H3", "L5H2"], 6, 12)
     ((0, 3), (5, 2))
     """
+    check_list(names)
     found = set()
     for name in names:
         match = _HEAD.fullmatch(name) if isinstance(name, str) else None
@@ -86,8 +87,18 @@ def kept_heads(names: Sequence[str], layers: int, heads: int) -> tuple[tuple[int
 
 def keep_of(names: Sequence[str], keep: Keep, layers: int = 10_000, heads: int = 10_000) -> Keep:
     """`keep`, with what `record(keep=…)` names: "input", "vectors", or heads such as "L0H3", which imply "input"."""
-    if isinstance(names, str):
-        raise TraceError(f"keep must be a list of names, got {names!r:.40}; write [{names!r:.40}]")
+    check_list(names)
     named = kept_heads([name for name in names if name not in ("input", "vectors")], layers, heads)
     vectors = "all" if "vectors" in names else keep.vectors
     return replace(keep, vectors=vectors, input=keep.input or "input" in names or bool(named), heads=named)
+
+
+def check_list(names: object) -> None:
+    """Check that `keep` is a list of names, and no string."""
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise TraceError(
+            worded(
+                'keep must be a list of names, got {names}; write keep=["input"] or keep=["L0H3"]',
+                names=f"{names!r:.40}",
+            )
+        )

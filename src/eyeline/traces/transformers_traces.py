@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from eyeline.models.continuing import Continuation
 from eyeline.models.tokenizing import check_unicode, panics_caught, tokens_of
 from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
-from eyeline.traces.keep import Keep
+from eyeline.traces.keep import Keep, kept_heads
 from eyeline.traces.layer_trace import LayerArrays, checked
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
@@ -65,6 +66,7 @@ def record_inputs(
     wanted = keep.input
     before = before_each(cancelled, progress)
     found = record_pass(model, inputs, before, hidden_states=wanted, projections=wanted).calls
+    _check_heads(keep, found)
     name = name_of_model(model)
     traces = []
     for theirs, kind in KINDS.items():
@@ -72,6 +74,13 @@ def record_inputs(
             queries = answer if both and kind != "encoder" else line
             traces.append(trace_of_calls(some, queries, line, both, name, keep))
     return traces
+
+
+def _check_heads(keep: Keep, calls: Sequence[RecordedCall]) -> None:
+    """Check that each head to keep is one of a part of the model."""
+    if keep.heads and calls:
+        layers = max(Counter(call.kind for call in calls).values())
+        kept_heads([f"L{layer}H{head}" for layer, head in keep.heads], layers, max(len(call.q) for call in calls))
 
 
 def is_encoder_decoder(model: Any) -> bool:

@@ -25,6 +25,8 @@ _PLAIN = {
     "∞": "inf",
     "•": "*",
     "ˣ": "^x",
+    "ᵀ": "^T",
+    "Σ": "sum",
 }
 _LONGEST = 24  # the largest number of cells in a label
 

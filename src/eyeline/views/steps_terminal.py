@@ -51,9 +51,20 @@ def steps(answer: Explanation, ink: Ink) -> list[Text]:
     lines += [Text(), *_meanings([found for _, found in runs], words, ink), Text()]
     for name, found in runs:
         numbers = ", ".join(f"{number:.2f}" for number in found.output[:6])
-        rest = f", … {len(found.output)} numbers" if len(found.output) > 6 else ""
-        end = f"The sum of weight × value is the new vector of {words} in this head{', ' + name if several else ''}: "
-        end += f"[{numbers}{rest}], of length {found.output_length:.3f}."
+        rest = ", … " + worded("{count} numbers", count=len(found.output)) if len(found.output) > 6 else ""
+        told = {"word": words, "vector": f"[{numbers}{rest}]", "length": f"{found.output_length:.3f}"}
+        if several:
+            end = worded(
+                "The sum of weight × value is the new vector of {word} in this head, {run}: {vector}, of length "
+                "{length}.",
+                run=run_name(name),
+                **told,
+            )
+        else:
+            end = worded(
+                "The sum of weight × value is the new vector of {word} in this head: {vector}, of length {length}.",
+                **told,
+            )
         lines += [Text(line, style="bold") for line in ink.wrapped(end, 0)]
     return [*lines, *outcome(first, words, ink)]
 
@@ -79,8 +90,16 @@ def _remarks(answer: Explanation, found: HeadSteps, words: str) -> Iterator[str]
     if together > 1:
         head = together * found.key_head
         yield worded("H{first} to H{last} share their keys and values", first=head, last=head + together - 1)
-    if answer.causal:
+    if _turned(answer, found):
         yield worded("q and k are as they are compared: turned by their places (rotary positions)")
+
+
+def _turned(answer: Explanation, found: HeadSteps) -> bool:
+    """Whether queries and keys are turned by their positions, as far as is known."""
+    if found.projections is not None:
+        return found.projections.rotary
+    placing = answer.traces[0].placing if answer.traces else None
+    return placing is not None and placing.kind == "rotary"
 
 
 def _notes(text: str, ink: Ink) -> list[Text]:
@@ -145,17 +164,22 @@ def _meanings(runs: Sequence[HeadSteps], words: str, ink: Ink) -> list[Text]:
 
     d = runs[0].head_dim
     score, _, softmax, value, taken = _heads(runs[0])
-    hidden = "; −∞ where it may not look" if any(key.hidden for found in runs for key in found.keys) else ""
-    divided = f"divided by √{d} = {d**0.5:.3f}, since dots of {d} numbers are large"
-    scaled = {_heads(found)[1]: divided if _trained(found) else "not divided by √d" for found in runs}
-    sums = " and ".join(f"{found.weight_sum:.6f}" for found in runs)
-    lengths = " and ".join(f"{found.query_length:.2f}" for found in runs)
+    some_hidden = any(key.hidden for found in runs for key in found.keys)
+    hidden = worded("; −∞ where it may not look") if some_hidden else ""
+    divided = worded("divided by √{d} = {root}, since dots of {d} numbers are large", d=d, root=f"{d**0.5:.3f}")
+    scaled = {_heads(found)[1]: divided if _trained(found) else worded("not divided by √{d}", d="d") for found in runs}
+    sums = ", ".join(f"{found.weight_sum:.6f}" for found in runs)
+    lengths = ", ".join(f"{found.query_length:.2f}" for found in runs)
     meanings = {
-        score: f"score: how well a token's key answers the query of {words} (of length {lengths})",
+        score: worded(
+            "score: how well a token's key answers the query of {word} (of length {lengths})",
+            word=words,
+            lengths=lengths,
+        ),
         **{head: meaning + hidden for head, meaning in scaled.items()},
-        softmax: f"weight: eˣ over the sum of all eˣ, so that the row sums to 1 (here: {sums})",
-        value: "length of the value, the vector that a token passes on",
-        taken: "length of weight × value, what is taken of it; lengths don't add up, where vectors point apart",
+        softmax: worded("weight: eˣ over the sum of all eˣ, so that the row sums to 1 (here: {sums})", sums=sums),
+        value: worded("length of the value, the vector that a token passes on"),
+        taken: worded("length of weight × value, what is taken of it; lengths don't add up, where vectors point apart"),
     }
     lines = []
     for head, meaning in meanings.items():

@@ -26,12 +26,13 @@ def toy(answer: Toy, ink: Ink) -> Iterator[Text]:
     steps = tables(answer)
     labels = [ink.words(named(word)) for word in answer.words]
     left = ink.widest(labels)
-    cell = max(_CELL, min(ink.widest(labels) + 2, 12))
+    least = max(_CELL, min(ink.widest(labels) + 2, 12))
     cut = False
     for number, step in enumerate(steps):
         yield say("", ink)
         title = f"{number}  {step.title}" if number else step.title  # the first are the given numbers
         yield note(title, ink, indent=0)
+        cell = max(least, 2 + max(len(ink.own(number)) for row in step.rows for number in row))
         fits = max((ink.width - left - 2) // cell, 1)
         cut = cut or fits < len(step.columns)
         yield from _lines(step, labels, left, cell, fits, ink)
@@ -45,7 +46,9 @@ def toy(answer: Toy, ink: Ink) -> Iterator[Text]:
 def _lines(step: ToyTable, labels: list[str], left: int, cell: int, fits: int, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
-    heads = "".join(ink.fit(ink.words(head), cell, right=True) for head in step.columns[:fits])
+    # One column for each word; the one after these, if there is one, is their sum.
+    names = [(ink.own if place == len(labels) else ink.words)(head) for place, head in enumerate(step.columns[:fits])]
+    heads = "".join(ink.fit(name, cell, right=True) for name in names)
     yield Text("  " + " " * left + heads, style="dim", no_wrap=True, overflow="crop")
     for label, row in zip(labels, step.rows, strict=True):
         cells = "".join(f"{ink.own(number):>{cell}}" for number in row[:fits])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eyeline.traces import TraceError
-from eyeline.traces.keep import kept_heads
+from eyeline.traces.keep import check_list, kept_heads
 from eyeline.views.page.requests import projections
 from eyeline.words import worded
 
@@ -25,6 +25,7 @@ def kept_projections(page: PageMessages, keep: Sequence[str]) -> list[dict[str, 
     Raises:
         TraceError: if a name isn't one of a head, or no trace of the page has its projections.
     """
+    check_list(keep)
     named: list[tuple[int, int, int]] = []
     for number, trace in enumerate(page.traces):
         named += [(number, *place) for place in kept_heads(keep, trace.model.layers, trace.model.heads)]

@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.traces import record
+from eyeline.traces.errors import TraceError
 from eyeline.views.page.page import Page
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.models import Model
@@ -24,6 +27,7 @@ def lesson(*, model: str | os.PathLike[str] | Model = "minilm", progress: Callab
         progress: as for `eyeline.record`.
 
     Raises:
+        TraceError: if the model is an encoder-decoder; a ValueError.
         ModelError: if the model is unknown, or its files are invalid; a ValueError.
 
     >>> lesson().header()["lesson"]
@@ -33,6 +37,13 @@ def lesson(*, model: str | os.PathLike[str] | Model = "minilm", progress: Callab
         from eyeline.models import load
 
         model = load(model, progress=progress)
+    if isinstance(getattr(model, "network", None), EncoderDecoder):
+        raise TraceError(
+            worded(
+                "model must be an encoder of sentences, such as minilm, got {model}, an encoder-decoder",
+                model=f"{model.name!r:.40}",
+            )
+        )
     sentences = [record(text, model=model, keep=["input", "vectors"], progress=progress) for text in (FLIES, FRUIT)]
     page = Page([*sentences, *record(DATE, model="dates", progress=progress)], {"stop": 0, "trace": 0, "token": 2})
     page.lesson = {"flies": 0, "fruit": 1} | {trace.name: 2 + place for place, trace in enumerate(page.traces[2:])}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.masks import Mask
 from eyeline.traces import Trace, TraceError, record
+from eyeline.traces.keep import check_list
 from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page.page import Page
 from eyeline.words import worded
@@ -52,6 +53,7 @@ def view(
     several = [shown] if isinstance(shown, (str, Trace)) else list(shown)
     if not several or not all(isinstance(one, (str, Trace)) for one in several):
         raise TraceError(f"shown must be a text, a trace, or several of them, got {shown!r:.60}")
+    check_list(keep)
     texts = any(isinstance(one, str) for one in several)
     if texts and hasattr(model, "named_modules"):
         raise TraceError(

@@ -55,7 +55,7 @@ export const remarks = (page, walk) => {
   return [
     walk.given ? null : notChosen(page, walk),
     together > 1 ? page.say("steps.shared", sharing) : null,
-    trace.kind === "decoder" && !walk.projections ? page.say("steps.turned") : null,
+    trace.positions === "rotary" && !walk.projections ? page.say("steps.turned") : null,
     trace.crossing ? page.say("steps.cross", { queries: head.N, keys: head.M }) : null,
     changeable(trace) ? null : page.say("steps.too.long"),
   ]
