@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,7 @@ from playwright.sync_api import expect
 
 from eyeline import reference
 from eyeline.masks import Causal, Dense, Window
+from eyeline.models.model_positions import ModelPositions
 from eyeline.views.page import Page
 from tests.taken import taken
 
@@ -288,6 +290,7 @@ def test_a_word_of_several_pieces_offers_them(walk):
 
 def test_shared_keys_are_said(walk):
     trace = pages.trace(TEXT, heads=6, key_heads=2, mask=Causal())
+    trace = replace(trace, placing=ModelPositions("rotary", np.ones(4, np.float32)))
     page = walk(trace, words="head=4 layer=1 token=3")
     remarks = page.locator(".remark").all_inner_texts()
     assert remarks[0] == "H3 to H5 share their keys and values: key head 1 of 0 to 1."
