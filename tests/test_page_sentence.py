@@ -208,7 +208,7 @@ def test_the_maximum_of_heads_is_no_distribution_and_says_so(page_of, flies):
     expect(page.locator(".row-bar")).to_be_hidden()
     expect(page.locator(".bars .aside")).to_have_count(0)
     expect(page.locator(".legend")).to_contain_text("Largest weight of the heads")
-    expect(page.locator(".basis")).to_contain_text("no distribution: the numbers don’t sum to 100%")
+    expect(page.locator(".basis")).to_contain_text("no distribution: the numbers don't sum to 100%")
 
 
 def test_it_can_be_turned_round(page_of, flies, weights):
@@ -220,7 +220,7 @@ def test_it_can_be_turned_round(page_of, flies, weights):
     expect(page.locator(".says")).to_have_text(told("is looked at most by", "flies", names))
     assert bars(page) == names
     expect(page.locator(".row-bar")).to_be_hidden()
-    expect(page.locator(".basis")).to_contain_text("in a row of its own, so that they don’t sum to 100%")
+    expect(page.locator(".basis")).to_contain_text("in a row of its own, so that they don't sum to 100%")
     expect(page.get_by_role("button", name="who looks at it")).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("f")
     expect(page.locator(".says")).to_contain_text("“flies” looks mostly at")

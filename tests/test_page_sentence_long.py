@@ -143,7 +143,7 @@ def test_a_text_too_long_for_averages_says_so(page_of):
     """Nothing is left blank: what isn't computed is said."""
     found = trace(line(words(6000), special=False), layers=1, heads=2, head_dim=32, value_dim=None)
     page = page_of(found, words="token=none", half=True)
-    expect(page.locator(".basis")).to_contain_text("the averages aren’t computed: choose a word")
+    expect(page.locator(".basis")).to_contain_text("the averages aren't computed: choose a word")
 
 
 def found_by(page, text, key="Enter"):
