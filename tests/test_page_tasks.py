@@ -88,7 +88,18 @@ def test_what_the_square_root_does(actions, trace):
     expect(steps).to_contain_text(f"{weight(1):.4f}")
 
 
-def test_that_a_decoder_cannot_see_the_future(actions):
+def test_that_a_decoder_cannot_see_the_future(page_of):
+    page = page_of(Page(record("3rd of March, 2021", model="dates")), words="")  # it opens at cross-attention
+    settled(page)
+    actions = Actions(page)
+    actions.choose(page.get_by_role("combobox", name="Text"), "2021-03-03 (decoder)")
+    actions.tab("Matrix")
+    assert actions.count <= MOST
+    expect(page.locator(".eyeline .masthead")).to_contain_text("2021-03-03")
+    expect(page.locator(".eyeline .panel")).to_contain_text("the future, to which no token may look (causal mask)")
+
+
+def test_what_an_encoder_sees_without_the_future(actions):
     actions.tab("Matrix")
     actions.click(actions.page.get_by_text("What if", exact=True))
     actions.click(actions.page.get_by_label("the future were hidden"))
