@@ -23,6 +23,8 @@ export const createPictures = (page) => {
   let said = "";
   /** @type {number | null} */
   let pointed = null;
+  /** @type {Reading | null} What was painted last. */
+  let painted = null;
 
   /** @returns {ImageEntry} */
   const image = () => {
@@ -87,7 +89,7 @@ export const createPictures = (page) => {
 
   const paint = () => {
     if (!selection.ready) return;
-    const seen = selection.read(range);
+    const seen = (painted = selection.read(range));
     const { numbers, end } = seen;
     const best = numbers ? strongest(numbers.map((number, at) => (patchOf(page, units()[at]) === null ? NaN : number)),
       NUMBERED) : [];
@@ -120,7 +122,7 @@ export const createPictures = (page) => {
     if (loaded === index) grid.picture(bitmap);
   };
 
-  const sentence = () => (selection.ready ? sentenceOf(page, selection.read(range)) : "");
+  const sentence = () => (selection.ready && painted ? sentenceOf(page, painted) : "");
 
   const update = async () => {
     const current = page.current();
@@ -131,7 +133,8 @@ export const createPictures = (page) => {
     controls.update(false);
     grid.show(image(), page.say("picture.grid"));
     paint();
-    if (selection.selected && sentence() !== said) page.announce((said = sentence()));
+    const told = sentence();
+    if (selection.selected && told !== said) page.announce((said = told));
     await load();
   };
 
