@@ -1,10 +1,10 @@
 // The sentence view of an image: its patches, and for one of them, or for [CLS], where it looks.
 
-import { button, element, targetOf } from "../drawing/dom.js";
+import { button, element } from "../drawing/dom.js";
 import { onScale } from "../drawing/labels.js";
 import { refocused } from "../drawing/word_picker.js";
 import { svgOf } from "../drawing/svg.js";
-import { createControls } from "../sentence/controls.js";
+import { createControls, onSentenceKeys } from "../sentence/controls.js";
 import { lookOf } from "../sentence/looks.js";
 import { createNumbersPanel } from "../sentence/numbers_panel.js";
 import { strongest } from "../sentence/row_numbers.js";
@@ -138,17 +138,7 @@ export const createPictures = (page) => {
     await load();
   };
 
-  /** @type {(event: KeyboardEvent) => void} */
-  const pressed = (event) => {
-    const typing = targetOf(event)?.matches("input, textarea, select");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && page.state.token !== null) page.set({ token: null });
-    else if (event.key.toLowerCase() === "f") turn();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
+  onSentenceKeys(page, [whole, controls.element], turn, () => page.set({ token: null }));
 
   return {
     element: whole,

@@ -1,7 +1,7 @@
 // The sentence view of a text: the words, and for one of them the numbers that it gives or receives.
 
-import { element, targetOf } from "../drawing/dom.js";
-import { createControls } from "./controls.js";
+import { element } from "../drawing/dom.js";
+import { createControls, onSentenceKeys } from "./controls.js";
 import { fitted } from "./fitting.js";
 import { createLinks } from "./links.js";
 import { lookOf } from "./looks.js";
@@ -235,19 +235,10 @@ export const createTextView = (page) => {
 
   const sentence = () => (selection.ready && painted ? sentenceOf(page, painted) : "");
 
-  /** @type {(event: KeyboardEvent) => void} */
-  const pressed = (event) => {
-    const typing = targetOf(event)?.matches("input, textarea, select");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && page.state.token !== null) {
-      [selection.focused, pointed] = [null, null];
-      page.set({ token: null });
-    } else if (event.key.toLowerCase() === "f") turn();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
+  onSentenceKeys(page, [whole, controls.element], turn, () => {
+    [selection.focused, pointed] = [null, null];
+    page.set({ token: null });
+  });
 
   let width = 0;
   const resized = new ResizeObserver(() => {
