@@ -7,8 +7,8 @@ const SLICE = 25; // milliseconds of work at a time, so that the page stays resp
 const ALL = 256; // the number of rows up to which all are summed
 const LIKELY = 24; // in longer lines, the number of candidate rows for the strongest
 
-/** @type {(row: Float64Array, units: Iterable<number>) => number} */
-const summed = (row, units) => {
+/** The sum of a row on some units. @type {(row: Float64Array, units: Iterable<number>) => number} */
+export const summed = (row, units) => {
   let total = 0;
   for (const at of units) total += row[at];
   return total;
