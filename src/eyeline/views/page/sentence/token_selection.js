@@ -1,7 +1,8 @@
 // The selection of the sentence view: the unit, the direction, and its weights.
 
 import { named } from "../drawing/labels.js";
-import { Totals, average, given, isDistribution, received, summed, work } from "./row_numbers.js";
+import { Totals, average, given, received, summed } from "./row_numbers.js";
+import { isDistribution, work } from "../weights/attention_map.js";
 import { scaleEnd } from "../weights/quantity.js";
 
 const WORK = 1.5e9; // multiplications beyond which the averages over all units aren't computed

@@ -101,3 +101,9 @@ export class AttentionMap {
     return result;
   }
 }
+
+/** Whether rows sum to 1: the maximum of several heads is no distribution. @type {(attention: AttentionMap) => boolean} */
+export const isDistribution = ({ reduce, heads }) => reduce === "mean" || heads.length === 1;
+
+/** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
+export const work = ({ heads }) => heads.reduce((sum, { N, M, D }) => sum + N * M * D, 0);
