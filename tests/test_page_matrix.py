@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pages
 import pytest
@@ -229,6 +231,15 @@ def test_the_canvas_has_the_devices_pixels(matrix_of):
           return canvas.width === Math.round(2 * canvas.getBoundingClientRect().width);
         }"""
     )
+
+
+def test_the_grey_column_names_a_first_word_and_control_characters(matrix_of):
+    found = pages.trace("time \x07 flies fast", pieces=2, special=False, mask=Causal())
+    found = replace(found, queries=replace(found.queries, aside=(0, 1)))
+    whole = matrix_of(found).page.locator(".matrix-legend .grey").inner_text()
+    assert "(time, the first word, control characters)" in whole
+    cut = matrix_of(found, "unit=pieces").page.locator(".matrix-legend .grey").inner_text()
+    assert "(ti-, the first word, -me, the first word, control characters)" in cut
 
 
 def test_words_that_make_no_sense_show_all(matrix_of):

@@ -89,6 +89,16 @@ def test_ctrl_enter_runs_and_enter_is_a_new_line(opened, served):
     assert served.session.page.traces[1].queries.text == "a\nfox"
 
 
+def test_a_new_text_leaves_the_choice_of_what_is_beyond_the_scale_to_the_matrix(opened, served):
+    page = opened(served, words="view=matrix clipped=0 key=1 token=1")
+    field(page).fill(NEW)
+    press(page, "Run")
+    expect(chosen(page)).to_have_text(NEW)
+    words = page.evaluate("location.hash")
+    assert "trace=1" in words
+    assert not re.search("clipped|key", words)
+
+
 def test_brackets_in_the_field_are_typed_and_change_no_layer(opened, served):
     page = opened(served)
     layer = page.get_by_label("Layer", exact=True).input_value()

@@ -325,6 +325,12 @@ def test_the_first_word_of_a_decoder_is_set_aside_until_it_is_asked_about(page_o
     assert bars(page) == looked_at(weights[2, :3], 2, WORDS)
 
 
+def test_the_pieces_of_a_first_word_are_no_control_characters(page_of):
+    page = page_of(trace(mask=Causal(), special=False, pieces=2), words="unit=pieces token=4")
+    expect(page.locator(".basis")).to_contain_text("“ti”, the first word and “me”, the first word")
+    expect(page.locator(".basis")).not_to_contain_text("control characters")
+
+
 def test_special_tokens_are_labels_where_they_are_shown(page_of, flies):
     page = page_of(flies)
     expect(page.locator(".token")).to_have_text(WORDS)

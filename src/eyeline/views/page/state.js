@@ -197,6 +197,8 @@ export const within = (state, traces) => {
     partner = place(partner, traces[at].queries.length);
     other = [at, bounded(other[1], traces[at].depth), head(other[2], traces[at].heads)];
   }
+  /** @type {(tokens: number[]) => number[]} */
+  const there = (tokens) => tokens.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length);
   const [top, left, bottom, right] = state.box ?? [0, 0, 0, 0];
   return {
     ...state,
@@ -212,7 +214,7 @@ export const within = (state, traces) => {
     coordinate: place(state.coordinate, model.head_dim),
     passed: place(state.passed, Math.max(model.value_dim, 1)),
     partner,
-    clipped: state.clipped && state.clipped.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
-    removed: state.removed.filter((token) => Number.isInteger(token) && token >= 0 && token < keys.length),
+    clipped: state.clipped && there(state.clipped),
+    removed: there(state.removed),
   };
 };

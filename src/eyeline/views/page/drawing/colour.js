@@ -69,3 +69,6 @@ export const needsLight = ([red, green, blue]) => {
   const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.18;
 };
+
+/** Whether text on the `shade` of a share has to be light. @type {(share: number, dark: boolean) => boolean} */
+export const lightOn = (share, dark) => needsLight(ramp(dark)[nearest(share)]);

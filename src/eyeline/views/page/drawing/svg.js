@@ -8,8 +8,8 @@ const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 const UNSEEN = // elements that aren't drawn
   "[hidden], .unseen, [data-hint], input, .stepper button, button.plain, details:not([open]), .pager";
 
-/** @type {(text: string) => string} */
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+/** A text as XML has it. @type {(text: string) => string} */
+export const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 /** @type {(colour: string) => boolean} */
 const clear = (colour) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
 /** @type {(value: number) => number} */

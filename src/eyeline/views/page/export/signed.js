@@ -1,6 +1,7 @@
 // A picture with what it is of: a title for those who don't see it, and lines below it.
 
 import { contextOf } from "../drawing/dom.js";
+import { escaped } from "../drawing/svg.js";
 
 const NARROWEST = 320; // pixels
 const EDGE = 16; // pixels around the lines
@@ -34,9 +35,6 @@ const wrapped = (parts, width) => {
   }
   return lines;
 };
-
-/** @type {(text: string) => string} */
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
  * An SVG text with a title, and the parts of its provenance below its picture. (It is put together as text: parsing it

@@ -6,18 +6,6 @@ import { FORGOTTEN, placePickers, relabelled } from "../pickers.js";
 import { hasAside } from "../provenance.js";
 import { createTokens } from "./tokens.js";
 
-/** The controls that each view uses, unless it says so itself. @type {Record<ViewName, Control[]>} */
-const USED = {
-  sentence: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
-  steps: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
-  matrix: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
-  overview: ["trace"],
-  compare: ["unit", "special"],
-  toy: [],
-  positions: [],
-  cost: [],
-};
-
 /** The shared controls that change something now. @type {(page: Page) => Control[]} */
 const usedOf = (page) => {
   const { trace } = page;
@@ -42,7 +30,7 @@ export const createControls = (page, view) => {
   const [tokens, changes] = [createTokens(page), createChanges(page)];
   const own = element("div", { class: "own" });
   const bar = element("div", { class: "controls", role: "group" }, shared, tokens.element, changes.element, own);
-  page.uses = () => view()?.uses ?? USED[page.state.view];
+  page.uses = () => view()?.uses ?? [];
   /** @type {Control[]} */
   let used = [];
   const settle = () => {

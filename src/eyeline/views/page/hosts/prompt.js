@@ -2,6 +2,7 @@
 
 import { button, choice, element, tick } from "../drawing/dom.js";
 import { createDropdown } from "../frame/dropdown.js";
+import { FORGOTTEN } from "../pickers.js";
 import { HostError } from "../weights/host_client.js";
 
 const SOON = 500; // milliseconds before the progress is shown
@@ -92,7 +93,7 @@ export const createPrompt = (page) => {
           label();
         }
         const seen = page.places().length ? {} : /** @type {const} */ ({ view: "sentence" }); // no view of a text is open
-        page.set({ ...seen, trace: made.trace, token: null, clipped: [], removed: [], box: null });
+        page.set({ ...seen, ...FORGOTTEN, trace: made.trace });
       }
       page.announce(page.say(made ? "prompt.done" : "prompt.cancelled"));
     } catch (error) {

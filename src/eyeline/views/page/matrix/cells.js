@@ -1,5 +1,7 @@
 // The numbers of the shown units, computed in blocks: weights, or shares of what each row gives to the shown keys.
 
+import { isDistribution } from "../weights/attention_map.js";
+
 const FAINT = -46; // exp of less is under 1e-20, which no picture shows
 
 /**
@@ -96,7 +98,7 @@ export class Cells {
     const size = (bottom - top) * (right - left);
     const place = { top, left, width: right - left, open: this.full ? null : new Uint8Array(size) };
     const result = new Float64Array(size);
-    const largest = attention.reduce === "max" && attention.heads.length > 1;
+    const largest = !isDistribution(attention);
     const own = largest ? new Float64Array(size) : result;
     for (const head of attention.heads) {
       this._add(head, queries, keys, own, place);

@@ -1,6 +1,7 @@
 // The controls of a matrix, for the frame's bar: its scale and its zoom.
 
 import { button, choice, element } from "../drawing/dom.js";
+import { captioned, relabelled } from "../pickers.js";
 
 /** @type {ScaleChoice[]} */
 const CHOICES = ["auto", "linear", "log", "rank"];
@@ -11,7 +12,7 @@ const CHOICES = ["auto", "linear", "log", "rank"];
  */
 export const createControls = (matrix) => {
   const { page, viewport } = matrix;
-  const scale = element("span", { class: "stepper" });
+  const scale = element("span", {});
   const [closer, farther, all] = [
     button("+", () => matrix.zoom(1.5), { class: "plain" }),
     button("−", () => matrix.zoom(1 / 1.5), { class: "plain" }),
@@ -31,16 +32,13 @@ export const createControls = (matrix) => {
   };
 
   const update = () => {
-    const focused = scale.contains(document.activeElement);
     /** @type {[kind: ScaleChoice, text: string][]} */
     const choices = CHOICES.map((one) => [one, page.say(`matrix.scale.${one}`)]);
-    scale.replaceChildren(
-      element("span", { class: "caption", "aria-hidden": "true" }, page.say("matrix.scale")),
-      choice(page.say("matrix.scale"), choices, page.state.scale, (chosen) =>
+    relabelled(scale, [
+      captioned(page, "matrix.scale", choice(page.say("matrix.scale"), choices, page.state.scale, (chosen) =>
         page.set({ scale: CHOICES.find((one) => one === chosen) }),
-      ),
-    );
-    if (focused) scale.querySelector("select")?.focus();
+      )),
+    ]);
     for (const [part, name] of /** @type {const} */ ([[closer, "closer"], [farther, "farther"], [all, "all"]])) {
       const text = page.say(`matrix.${name}`);
       part.setAttribute("aria-label", text);

@@ -1,5 +1,6 @@
 // What the units that aren't shown take of each row: the grey column, and what is left for the shown ones.
 
+import { isDistribution, work } from "../weights/attention_map.js";
 import { Cells } from "./cells.js";
 
 const SURE = 0.05; // below this, 1 − (what isn't shown) has too few digits, and the row is summed instead
@@ -23,9 +24,7 @@ export class RowParts {
     this.others = others.length ? new Cells(attention, rows, others) : null;
     this.aside = new Float64Array(rows.length).fill(this.others ? NaN : 0);
     this.totals = new Float64Array(rows.length).fill(NaN);
-    const products = attention.heads.reduce((sum, { N, M, D }) => sum + N * M * D, 0);
-    // The rows of a maximum of several heads don't sum to 1.
-    this.summed = products <= EXACT || (attention.reduce === "max" && attention.heads.length > 1);
+    this.summed = work(attention) <= EXACT || !isDistribution(attention);
   }
 
   /**
@@ -76,7 +75,7 @@ export class RowParts {
     const { heads, queries } = this.attention;
     const { first, last } = queries[this.rows[row]];
     let count = 0;
-    for (const { lse } of heads) for (let token = first; token < last; token++) if (lse[token] > -Infinity) count += 1;
+    for (const head of heads) for (let token = first; token < last; token++) if (head.base(token) > -Infinity) count += 1;
     return count / heads.length / (last - first);
   }
 }

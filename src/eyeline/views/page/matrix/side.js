@@ -2,6 +2,7 @@
 
 import { button, element } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
+import { asideNames } from "../sentence/unit_names.js";
 import { Ruler } from "./axes.js";
 import { hiddenBy } from "./hidden_pairs.js";
 import { legendTitle, ramp, scaleText } from "./legend.js";
@@ -14,12 +15,7 @@ const UNITS = 4; // units set aside that are named
 /** The names of the units that the grey column holds. @type {(page: Page, parts: RowParts) => string} */
 const inGrey = (page, { attention, others }) => {
   const units = (others?.columns ?? []).map((at) => attention.keys[at]);
-  const names = units.map((unit) => {
-    if (!unit.text.trim()) return page.say("aside.spaces");
-    const word = isolated(labelled(unit));
-    return unit.special ? word : page.say("aside.first", { word });
-  });
-  const each = [...new Set(names)];
+  const each = asideNames(page, units, (unit) => isolated(labelled(unit)));
   return [...each.slice(0, UNITS), ...(each.length > UNITS ? ["…"] : [])].join(", ");
 };
 

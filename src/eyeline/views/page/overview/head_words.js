@@ -26,22 +26,23 @@ export const doing = (page, { layer, head }) => {
   return kinds.length ? `${name} ${kinds.join("; ")}` : name;
 };
 
-/** The measures of a head: entropy, distance, what special tokens take. @type {(page: Page, one: OneHead) => string} */
-export const measuring = (page, one) => {
+/** The measures as texts. @type {(page: Page, one: OneHead) => { entropy: string, distance: string, aside: string }} */
+const written = (page, one) => {
   const [entropy, distance, aside] = measuresOf(page, one);
-  const values = { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
-  return page.say(distance === null ? "overview.head.cross" : "overview.head", values);
+  return { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
 };
+
+/** The measures of a head: entropy, distance, what special tokens take. @type {(page: Page, one: OneHead) => string} */
+export const measuring = (page, one) =>
+  page.say(page.trace.distance ? "overview.head" : "overview.head.cross", written(page, one));
 
 /**
  * The caption of a head where heads are ordered by a measure: its name and the measure; else its entropy.
  * @type {(page: Page, one: OneHead, order: Exclude<Order, "pair">) => string}
  */
 export const caption = (page, one, order) => {
-  const [entropy, distance, aside] = measuresOf(page, one);
-  if (order === "place") return brief(entropy, 2);
-  const numbers = { entropy: brief(entropy, 2), distance: brief(distance ?? 0, 1), aside: percent(aside) };
-  return `L${one.layer}H${one.head} · ${numbers[order]}`;
+  const measures = written(page, one);
+  return order === "place" ? measures.entropy : `L${one.layer}H${one.head} · ${measures[order]}`;
 };
 
 /**

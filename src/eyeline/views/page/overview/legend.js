@@ -3,6 +3,7 @@
 import { shade } from "../drawing/colour.js";
 import { contextOf, element } from "../drawing/dom.js";
 import { percent } from "../drawing/labels.js";
+import { paintRamp } from "../drawing/scale_bar.js";
 
 const RAMP = [120, 10]; // pixels
 
@@ -10,11 +11,7 @@ const RAMP = [120, 10]; // pixels
 const ramp = (dark) => {
   const [width, height] = RAMP;
   const canvas = element("canvas", { width, height, class: "painted", "aria-hidden": "true" });
-  const context = contextOf(canvas);
-  for (let x = 0; x < width; x++) {
-    context.fillStyle = shade(x / (width - 1), dark);
-    context.fillRect(x, 0, 1, height);
-  }
+  paintRamp(contextOf(canvas), width, height, (part) => shade(part, dark));
   return canvas;
 };
 

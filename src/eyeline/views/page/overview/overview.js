@@ -3,6 +3,7 @@
 import { button, choice, contextOf, element } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
+import { captioned, relabelled } from "../pickers.js";
 import { countedKinds, kindsOf } from "../weights/kinds.js";
 import { gridRows, headAt, listenForSteps } from "./grid.js";
 import { badge, caption, doing, findingOf, measuresOf, measuring } from "./head_words.js";
@@ -136,9 +137,9 @@ export const createOverview = (page) => {
     const all = allCells();
     if (!current || !board.isConnected || !all.length) return;
     const { thumbnails } = current;
-    const captioned = all[0].getBoundingClientRect().width >= CAPTIONED;
-    grid.dataset.captions = captioned ? "yes" : "no";
-    const below = captioned && (order() !== "place" || !page.trace.kinds);
+    const roomy = all[0].getBoundingClientRect().width >= CAPTIONED;
+    grid.dataset.captions = roomy ? "yes" : "no";
+    const below = roomy && (order() !== "place" || !page.trace.kinds);
     const written = order() === "place" ? "entropy" : order();
     legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${written}`) : null));
     const origin = board.getBoundingClientRect(); // after the legend, which may have moved it
@@ -155,11 +156,11 @@ export const createOverview = (page) => {
     const colours = { dark: page.dark, hidden, ground, aside };
     pen.strokeStyle = style.getPropertyValue("--line");
     const small = element("canvas");
-    const { end } = thumbnails;
+    const end = page.state.thumbnails === "shared" ? thumbnails.end : null;
     for (const cell of all) {
       const { layer, head } = shown[Number(cell.dataset.at)];
       const one = thumbnails.of(layer, head);
-      const image = thumbnails.image(one, page.state.thumbnails === "shared" ? end : one.next, colours);
+      const image = thumbnails.image(one, end ?? one.next, colours);
       [small.width, small.height] = [image.width, image.height];
       contextOf(small).putImageData(image, 0, 0);
       const box = cell.getBoundingClientRect();
@@ -172,7 +173,6 @@ export const createOverview = (page) => {
   };
 
   const controls = () => {
-    const focused = [...tools.querySelectorAll("select, button")].findIndex((one) => one === document.activeElement);
     const count = page.trace.depth * page.trace.heads;
     /** @type {(by: number) => void} */
     const step = (by) => {
@@ -182,27 +182,19 @@ export const createOverview = (page) => {
     };
     /** @type {(sign: string, by: number, key: string) => HTMLElement} */
     const turn = (sign, by, key) => button(sign, () => step(by), { class: "plain", "aria-label": page.say(key) });
-    /** @type {(name: string, list: HTMLElement) => HTMLElement} */
-    const captioned = (name, list) => {
-      const text = element("span", { class: "caption", "aria-hidden": "true" }, page.say(name));
-      return element("span", { class: "stepper" }, text, list);
-    };
     /** @type {[name: Order, text: string][]} */
     const texts = orders().map((name) => [name, page.say(`order.${name}`)]);
     const lists = pairLists(page);
     /** @type {[name: State["thumbnails"], text: string][]} */
     const scales = SCALES.map((name) => [name, page.say(`overview.scale.${name}`)]);
-    tools.replaceChildren(
-      captioned("order", choice(page.say("order"), texts, order(), (value) =>
+    relabelled(tools, [
+      captioned(page, "order", choice(page.say("order"), texts, order(), (value) =>
         page.set({ order: ORDERS.find((one) => one === value) }))),
-      captioned("overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
+      captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
         page.set({ thumbnails: SCALES.find((one) => one === value) }))),
       ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
-    );
-    /** @type {NodeListOf<HTMLElement>} */
-    const parts = tools.querySelectorAll("select, button");
-    parts[focused]?.focus();
+    ]);
   };
 
   const update = async () => {

@@ -11,7 +11,7 @@ const WORDS = 400; // words of a text that a list can hold
 /** @typedef {{ query: Unit, key: Unit }} Pair */
 
 /** Whether a trace is small enough for this order. @type {(trace: Trace) => boolean} */
-export const pairable = ({ queries, keys, depth, heads, model }) => {
+const pairable = ({ queries, keys, depth, heads, model }) => {
   const { head_dim: D, value_dim: E } = model;
   const bytes = 4 * depth * heads * (queries.length * (D + 1) + keys.length * (D + E));
   return bytes <= MOST && Math.max(queries.words.length, keys.words.length) <= WORDS;

@@ -1,10 +1,10 @@
 // The sentence view of an image: its patches, and for one of them, or for [CLS], where it looks.
 
-import { button, element, targetOf } from "../drawing/dom.js";
+import { button, element } from "../drawing/dom.js";
 import { onScale } from "../drawing/labels.js";
 import { refocused } from "../drawing/word_picker.js";
 import { svgOf } from "../drawing/svg.js";
-import { createControls } from "../sentence/controls.js";
+import { createControls, onSentenceKeys } from "../sentence/controls.js";
 import { lookOf } from "../sentence/looks.js";
 import { createNumbersPanel } from "../sentence/numbers_panel.js";
 import { strongest } from "../sentence/row_numbers.js";
@@ -23,6 +23,8 @@ export const createPictures = (page) => {
   let said = "";
   /** @type {number | null} */
   let pointed = null;
+  /** @type {Reading | null} What was painted last. */
+  let painted = null;
 
   /** @returns {ImageEntry} */
   const image = () => {
@@ -87,7 +89,7 @@ export const createPictures = (page) => {
 
   const paint = () => {
     if (!selection.ready) return;
-    const seen = selection.read(range);
+    const seen = (painted = selection.read(range));
     const { numbers, end } = seen;
     const best = numbers ? strongest(numbers.map((number, at) => (patchOf(page, units()[at]) === null ? NaN : number)),
       NUMBERED) : [];
@@ -120,7 +122,7 @@ export const createPictures = (page) => {
     if (loaded === index) grid.picture(bitmap);
   };
 
-  const sentence = () => (selection.ready ? sentenceOf(page, selection.read(range)) : "");
+  const sentence = () => (selection.ready && painted ? sentenceOf(page, painted) : "");
 
   const update = async () => {
     const current = page.current();
@@ -131,21 +133,12 @@ export const createPictures = (page) => {
     controls.update(false);
     grid.show(image(), page.say("picture.grid"));
     paint();
-    if (selection.selected && sentence() !== said) page.announce((said = sentence()));
+    const told = sentence();
+    if (selection.selected && told !== said) page.announce((said = told));
     await load();
   };
 
-  /** @type {(event: KeyboardEvent) => void} */
-  const pressed = (event) => {
-    const typing = targetOf(event)?.matches("input, textarea, select");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && page.state.token !== null) page.set({ token: null });
-    else if (event.key.toLowerCase() === "f") turn();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
+  onSentenceKeys(page, [whole, controls.element], turn, () => page.set({ token: null }));
 
   return {
     element: whole,

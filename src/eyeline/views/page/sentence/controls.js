@@ -1,6 +1,6 @@
-// The view's own controls: the direction, and how many links are drawn.
+// The view's own controls: the direction, and how many links are drawn; and its keys.
 
-import { button, element } from "../drawing/dom.js";
+import { button, element, targetOf } from "../drawing/dom.js";
 
 /**
  * Buttons of which one is pressed.
@@ -47,4 +47,22 @@ export const createControls = (page, turn) => {
     linked.hidden = !drawn;
   };
   return { element: whole, update };
+};
+
+/**
+ * Listen to the view's keys in its parts: F turns the direction, and Escape leaves the pinned unit, if there is one.
+ * @type {(page: Page, parts: HTMLElement[], turn: () => void, leave: () => void) => void}
+ */
+export const onSentenceKeys = (page, parts, turn, leave) => {
+  /** @type {(event: KeyboardEvent) => void} */
+  const pressed = (event) => {
+    const typing = targetOf(event)?.matches("input, textarea, select");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && page.state.token !== null) leave();
+    else if (event.key.toLowerCase() === "f") turn();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  for (const part of parts) part.addEventListener("keydown", pressed);
 };

@@ -1,6 +1,6 @@
 // How each unit of a text looks: its fill, its marks, and its accessible name.
 
-import { needsLight, ramp, shade } from "../drawing/colour.js";
+import { lightOn, shade } from "../drawing/colour.js";
 import { onScale } from "../drawing/labels.js";
 import { strongest } from "./row_numbers.js";
 import { called, titled } from "./unit_names.js";
@@ -36,5 +36,5 @@ export const lookOf = (page, seen, side, units, unit, { hidden, pointed }) => {
   const entry = { kind: kinds.filter(Boolean).join(" "), label: name };
   const depth = there && seen.numbers && !hidden ? seen.numbers[unit] / seen.end : 0;
   if (!(depth > 0)) return entry;
-  return { ...entry, fill: shade(depth, page.dark), light: needsLight(ramp(page.dark)[Math.round(depth * 255)]) };
+  return { ...entry, fill: shade(depth, page.dark), light: lightOn(depth, page.dark) };
 };

@@ -4,9 +4,9 @@ import { createBarList } from "./bar_list.js";
 import { element } from "../drawing/dom.js";
 import { rowParts, wordBars } from "./listing.js";
 import { createRowBar } from "./row_bar.js";
-import { isDistribution } from "./row_numbers.js";
 import { createScaleLegend } from "./scale_legend.js";
 import { asideName, notesOf, quantityOf } from "./telling.js";
+import { isDistribution } from "../weights/attention_map.js";
 
 /**
  * The panel of a selection: `pick` when a bar is clicked, `point` when one is hovered (null: no longer).

@@ -2,7 +2,7 @@
 
 import { element } from "../drawing/dom.js";
 import { onScale } from "../drawing/labels.js";
-import { needsLight, ramp, shade } from "../drawing/colour.js";
+import { lightOn, shade } from "../drawing/colour.js";
 
 /** The bar. @param {Page} page */
 export const createRowBar = (page) => {
@@ -17,7 +17,7 @@ export const createRowBar = (page) => {
     const room = width * number - 10;
     const written = room > 7.6 * text.length ? [element("bdi", {}, name), ` ${share}`] : room > 30 && share;
     const own = depth === null ? { class: "aside" } : {};
-    const light = depth !== null && needsLight(ramp(page.dark)[Math.round(Math.min(depth, 1) * 255)]);
+    const light = depth !== null && lightOn(depth, page.dark);
     const colours = depth === null ? {} : { background: shade(depth, page.dark), color: light ? "#fff" : "#000" };
     const style = { "flex-basis": `${number * 100}%`, ...colours };
     return element("span", { ...own, title: text, style }, written);

@@ -1,5 +1,6 @@
 // The numbers of a row or a column of weights, as the state asks for them: weights, or shares of the shown keys.
 
+import { isDistribution } from "../weights/attention_map.js";
 import { quantities } from "../weights/quantity.js";
 
 const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits, and the row is summed instead
@@ -7,15 +8,12 @@ const SLICE = 25; // milliseconds of work at a time, so that the page stays resp
 const ALL = 256; // the number of rows up to which all are summed
 const LIKELY = 24; // in longer lines, the number of candidate rows for the strongest
 
-/** @type {(row: Float64Array, units: Iterable<number>) => number} */
-const summed = (row, units) => {
+/** The sum of a row on some units. @type {(row: Float64Array, units: Iterable<number>) => number} */
+export const summed = (row, units) => {
   let total = 0;
   for (const at of units) total += row[at];
   return total;
 };
-
-/** Whether rows sum to 1: the maximum of several heads is no distribution. @type {(attention: AttentionMap) => boolean} */
-export const isDistribution = ({ reduce, heads }) => reduce === "mean" || heads.length === 1;
 
 /**
  * The weights of a query unit, and its numbers: NaN for key units that aren't shown, which take `aside`.
@@ -127,9 +125,6 @@ export const average = async (attention, queries, keys, special, wanted) => {
   }
   return { numbers, aside };
 };
-
-/** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
-export const work = (attention) => attention.heads.reduce((sum, head) => sum + head.N * head.M * head.D, 0);
 
 /**
  * The indices of the largest numbers, largest first; of equal numbers, the first. Zeros are left out.

@@ -3,6 +3,7 @@
 import { contextOf, element } from "../drawing/dom.js";
 import { percent } from "../drawing/labels.js";
 import { shade } from "../drawing/colour.js";
+import { paintRamp } from "../drawing/scale_bar.js";
 import { overlaid } from "../pictures/overlay.js";
 
 const [WIDTH, HEIGHT] = [160, 10]; // pixels
@@ -19,10 +20,7 @@ export const createScaleLegend = (page) => {
     const pen = contextOf(canvas);
     pen.clearRect(0, 0, canvas.width, canvas.height);
     const colour = page.trace.image ? overlaid : shade;
-    for (let x = 0; x < canvas.width; x++) {
-      pen.fillStyle = colour(x / (canvas.width - 1), page.dark);
-      pen.fillRect(x, 0, 1, canvas.height);
-    }
+    paintRamp(pen, canvas.width, canvas.height, (part) => colour(part, page.dark));
   };
   return { element: whole, show };
 };

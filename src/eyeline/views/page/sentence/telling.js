@@ -3,9 +3,10 @@
 import { element } from "../drawing/dom.js";
 import { isolated, named, onScale } from "../drawing/labels.js";
 import { strongest } from "./row_numbers.js";
-import { patchOf, titled } from "./unit_names.js";
+import { asideNames, patchOf, titled } from "./unit_names.js";
 
 const WORTH = 0.005; // numbers below this aren't worth telling
+const NAMED = 4; // units set aside that are named
 
 /** Texts joined as the language lists them. @type {(page: Page, texts: string[]) => string} */
 const listed = (page, texts) => {
@@ -41,17 +42,6 @@ const asideKind = (page, units, kept) => {
 export const asideName = (page, units, kept) => {
   const aside = asideKind(page, units, kept);
   return aside && page.say(`aside.${aside.kind}`, { word: aside.word });
-};
-
-/** The names of the units set aside, each once, at most four. @type {(page: Page, aside: Unit[]) => string} */
-const asideNames = (page, aside) => {
-  const names = aside.map((unit) => {
-    if (unit.special) return isolated(named(unit.text));
-    if (!unit.text.trim()) return page.say("aside.spaces");
-    if (unit.first) return page.say("aside.controls");
-    return page.say("aside.first", { word: quoted(page, unit, aside) });
-  });
-  return listed(page, [...new Set(names)].slice(0, 4));
 };
 
 /** The two strongest by name: "“time” (32%) and itself (27%)". @type {(page: Page, seen: Reading) => string} */
@@ -122,7 +112,8 @@ export const notesOf = (page, seen, listedAt, drawn) => {
     said.push(page.say(`sentence.basis.${basis}`, { word, ...nouns }));
   }
   if (aside.length) {
-    const names = asideNames(page, aside);
+    const all = asideNames(page, aside, (unit) => quoted(page, unit, aside));
+    const names = listed(page, all.slice(0, NAMED));
     const taken = weights && aside.reduce((sum, { index }) => sum + weights[index], 0);
     if (out && taken !== null && seen.sums) said.push(page.say("sentence.left", { names, share: onScale(taken, end) }));
     else said.push(page.say(seen.sums && !out ? "sentence.aside" : "sentence.out", { names }));

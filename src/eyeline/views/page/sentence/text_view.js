@@ -1,7 +1,7 @@
 // The sentence view of a text: the words, and for one of them the numbers that it gives or receives.
 
-import { element, targetOf } from "../drawing/dom.js";
-import { createControls } from "./controls.js";
+import { element } from "../drawing/dom.js";
+import { createControls, onSentenceKeys } from "./controls.js";
 import { fitted } from "./fitting.js";
 import { createLinks } from "./links.js";
 import { lookOf } from "./looks.js";
@@ -26,6 +26,8 @@ export const createTextView = (page) => {
   let layout = { kind: "line", size: 40 };
   /** @type {number | null} */
   let pointed = null;
+  /** @type {Reading | null} What was painted last. */
+  let painted = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} The timer of the next slice of work. */
   let later;
   /** @type {Selected | null} The unit that gets the focus when the numbers arrive. */
@@ -110,7 +112,7 @@ export const createTextView = (page) => {
         made.reveal(unit);
       },
       scrolled: () => {
-        if (selection.ready) made.mark(selection.read(range));
+        if (selection.ready && painted) made.mark(painted);
       },
     });
     return made;
@@ -151,7 +153,7 @@ export const createTextView = (page) => {
 
   const paint = () => {
     if (!selection.ready) return;
-    const seen = selection.read(range);
+    const seen = (painted = selection.read(range));
     const drawn = { hidden: false, generated: false };
     for (const side of selection.sides) {
       const [{ prompt }, units] = [page.trace[side], selection.units(side)];
@@ -227,24 +229,16 @@ export const createTextView = (page) => {
     if (fresh) rows[fresh.side].reveal(fresh.unit);
     if (sent) rows[sent.side].tokens.focus(sent.unit);
     sent = null;
-    if (one && sentence() !== said) page.announce((said = sentence()));
+    const told = sentence();
+    if (one && told !== said) page.announce((said = told));
   };
 
-  const sentence = () => (selection.ready ? sentenceOf(page, selection.read(range)) : "");
+  const sentence = () => (selection.ready && painted ? sentenceOf(page, painted) : "");
 
-  /** @type {(event: KeyboardEvent) => void} */
-  const pressed = (event) => {
-    const typing = targetOf(event)?.matches("input, textarea, select");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && page.state.token !== null) {
-      [selection.focused, pointed] = [null, null];
-      page.set({ token: null });
-    } else if (event.key.toLowerCase() === "f") turn();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  for (const part of [whole, controls.element]) part.addEventListener("keydown", pressed);
+  onSentenceKeys(page, [whole, controls.element], turn, () => {
+    [selection.focused, pointed] = [null, null];
+    page.set({ token: null });
+  });
 
   let width = 0;
   const resized = new ResizeObserver(() => {

@@ -1,7 +1,8 @@
 // The selection of the sentence view: the unit, the direction, and its weights.
 
 import { named } from "../drawing/labels.js";
-import { Totals, average, given, isDistribution, received, work } from "./row_numbers.js";
+import { Totals, average, given, received, summed } from "./row_numbers.js";
+import { isDistribution, work } from "../weights/attention_map.js";
 import { scaleEnd } from "../weights/quantity.js";
 
 const WORK = 1.5e9; // multiplications beyond which the averages over all units aren't computed
@@ -209,7 +210,7 @@ export class TokenSelection {
     const entry = (unit) => [unit.index, named(unit.text)];
     const shown = new Set(this.shown(seen.side));
     const totals = work(this.map) > WHOLE ? null : this._totals([...seen.kept]);
-    const own = seen.kind === "from" && this._sum(weights, seen.kept);
+    const own = seen.kind === "from" && summed(weights, seen.kept);
     /** @type {(unit: Unit) => Datum} */
     const share = ({ index }) => {
       const total = own === false ? totals?.of(index) : own;
@@ -224,13 +225,6 @@ export class TokenSelection {
         return [...place, ...pair.flatMap(entry), weights[unit.index], share(unit)];
       }),
     };
-  }
-
-  /** @param {Float64Array} weights @param {Iterable<number>} units */
-  _sum(weights, units) {
-    let total = 0;
-    for (const at of units) total += weights[at];
-    return total;
   }
 
   /** @param {number[]} keys */

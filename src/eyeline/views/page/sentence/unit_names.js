@@ -1,6 +1,6 @@
 // The names of units in texts: the unit's own text, and its number among the words.
 
-import { named } from "../drawing/labels.js";
+import { isolated, named } from "../drawing/labels.js";
 
 /**
  * The place of a unit among the patches of the trace's image, from 0, row by row; null if it is no patch.
@@ -65,4 +65,18 @@ export const called = (page, unit, units) => {
   const { numbers, count } = counted(units);
   const key = page.state.unit === "words" ? "sentence.word" : "sentence.piece";
   return page.say(key, { word, number: numbers[unit.index], count });
+};
+
+/**
+ * The names of key units that are set aside, each once: special tokens, a decoder's first word, spaces, control characters.
+ * @type {(page: Page, aside: Unit[], word: (unit: Unit) => string) => string[]}
+ */
+export const asideNames = (page, aside, word) => {
+  const names = aside.map((unit) => {
+    if (unit.special) return isolated(named(unit.text));
+    if (!unit.text.trim()) return page.say("aside.spaces");
+    if (page.trace.keys.wordOf[unit.first]) return page.say("aside.controls");
+    return page.say("aside.first", { word: word(unit) });
+  });
+  return [...new Set(names)];
 };

@@ -168,7 +168,7 @@ interface View {
   /** Its own controls, for the frame's bar. */
   controls?: HTMLElement;
   /** The frame's controls that change what it shows. */
-  uses?: Control[];
+  uses: Control[];
   /** One sentence that says what one sees, for the title line. */
   sentence?(): string;
   /** The places that it really shows, if they aren't the state's: none if no text is shown. */

@@ -102,12 +102,8 @@ export class AttentionMap {
   }
 }
 
-/**
- * A row's weights on the shown units, as shares of their sum.
- * @type {(row: Float64Array, shown: number[]) => number[]}
- */
-export const shares = (row, shown) => {
-  let total = 0;
-  for (const at of shown) total += row[at];
-  return shown.map((at) => (total > 0 ? row[at] / total : 0));
-};
+/** Whether rows sum to 1: the maximum of several heads is no distribution. @type {(attention: AttentionMap) => boolean} */
+export const isDistribution = ({ reduce, heads }) => reduce === "mean" || heads.length === 1;
+
+/** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
+export const work = ({ heads }) => heads.reduce((sum, { N, M, D }) => sum + N * M * D, 0);
