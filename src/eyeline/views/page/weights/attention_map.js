@@ -101,13 +101,3 @@ export class AttentionMap {
     return result;
   }
 }
-
-/**
- * A row's weights on the shown units, as shares of their sum.
- * @type {(row: Float64Array, shown: number[]) => number[]}
- */
-export const shares = (row, shown) => {
-  let total = 0;
-  for (const at of shown) total += row[at];
-  return shown.map((at) => (total > 0 ? row[at] / total : 0));
-};
