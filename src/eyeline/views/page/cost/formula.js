@@ -53,7 +53,7 @@ export const fitting = (bytes, { heads }) => Math.floor(Math.sqrt(bytes / (heads
  * grows as n to the power of `power`, and is `guessed`.
  * @type {(n: number, points: TimePoints, power: number) => { seconds: number, guessed: boolean }}
  */
-export const timeAt = (n, points, power) => {
+const timeAt = (n, points, power) => {
   const [[first, least], [last, most]] = [points[0], points[points.length - 1]];
   if (n < first) return { seconds: least * (n / first) ** power, guessed: true };
   if (n > last) return { seconds: most * (n / last) ** power, guessed: true };

@@ -49,7 +49,7 @@ export const nameOf = ({ part, row, column }) => `${part}-${row}-${column}`;
  * Cells, by their names. A cell of a step is read by keyboard: one of each table is in the tab order.
  * @type {(cell: ToyCell) => HTMLElement}
  */
-export const cellOf = ({ part, row, column }) =>
+const cellOf = ({ part, row, column }) =>
   element(
     "td",
     {
