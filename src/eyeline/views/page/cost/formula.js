@@ -96,9 +96,3 @@ export const stepped = (n, by) => {
   const step = 10 ** Math.max(Math.floor(Math.log10(by < 0 ? n - 1 : n)) - 1, 0);
   return bounded(by > 0 ? Math.floor(n / step + 1) * step : Math.ceil(n / step - 1) * step);
 };
-
-/** The frame in which a square of n tokens is drawn: 1, 2 or 5 times a power of ten. @type {(n: number) => number} */
-export const frameOf = (n) => {
-  const power = 10 ** Math.floor(Math.log10(n) + 1e-9);
-  return power * ([1, 2, 5].find((step) => step * power >= n) ?? 10);
-};

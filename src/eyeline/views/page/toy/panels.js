@@ -3,7 +3,7 @@
 import { needsLight, shade, tint } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
 import { named } from "../drawing/labels.js";
-import { scaleEnd } from "../weights/quantity.js";
+import { roundEnd, scaleEnd } from "../weights/quantity.js";
 import { plain } from "./arithmetic.js";
 
 /** The parts with a sign, whose cells are tinted; the others have bars from zero. @type {ToyPart[]} */
@@ -20,13 +20,6 @@ export const numbersOf = (toy, steps) => ({
   weights: steps.weights, output: steps.output,
 });
 
-/** The end of a scale that is easy to read: 1, 2 or 5 times a power of ten. @type {(most: number) => number} */
-const round = (most) => {
-  if (!(most > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(most) + 1e-9);
-  return power * ([1, 2, 5].find((step) => step * power >= most * (1 - 1e-9)) ?? 10);
-};
-
 /** The largest finite size of some numbers. @type {(rows: number[][]) => number} */
 const size = (rows) =>
   rows.flat().filter(Number.isFinite).reduce((most, number) => Math.max(most, Math.abs(number)), 0);
@@ -35,10 +28,10 @@ const size = (rows) =>
 export const endsOf = (numbers) => {
   const ends = /** @type {Record<ToyPart, number>} */ ({ weights: scaleEnd(numbers.weights.flat()), sums: 1 });
   for (const parts of SCALES) {
-    const end = round(Math.max(...parts.map((part) => size(numbers[part]))));
+    const end = roundEnd(Math.max(...parts.map((part) => size(numbers[part]))));
     for (const part of parts) ends[part] = end;
   }
-  ends.exponentials = round(size(numbers.exponentials));
+  ends.exponentials = roundEnd(size(numbers.exponentials));
   return ends;
 };
 
