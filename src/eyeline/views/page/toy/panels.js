@@ -1,6 +1,6 @@
 // The tables of the toy view: of each step one, whose cells are filled in whenever a number changes.
 
-import { needsLight, shade, tint } from "../drawing/colour.js";
+import { needsLight, shade, tint, tintOf } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
 import { named } from "../drawing/labels.js";
 import { roundEnd, scaleEnd } from "../weights/quantity.js";
@@ -65,14 +65,11 @@ export const put = (td, value, end, dark) => {
     return;
   }
   td.classList.toggle("hidden-pair", value === -Infinity);
-  const colour = value === -Infinity ? null : tint(Math.min(Math.max(value / end, -1), 1), dark);
-  td.style.background = colour ?? "";
-  if (colour) td.style.color = needsLight(parts(colour)) ? "#ffffff" : "#000000";
+  const colour = value === -Infinity ? null : tintOf(value / end, dark);
+  td.style.background = colour ? `rgb(${colour.join(" ")})` : "";
+  if (colour) td.style.color = needsLight(colour) ? "#ffffff" : "#000000";
   else td.style.removeProperty("color");
 };
-
-/** @type {(colour: string) => RGB} */
-const parts = (colour) => /** @type {RGB} */ ((colour.match(/\d+/g) ?? []).map(Number));
 
 /** Two decimals, so that the columns of a table line up. @type {(value: number) => string} */
 const fixed = (value) => {

@@ -13,6 +13,10 @@ export const scaleEnd = (numbers) => {
   return ENDS.find((end) => most <= end * (1 + 1e-9)) ?? most;
 };
 
+/** The number that a share of some numbers doesn't exceed; 0 for none. @type {(numbers: ArrayLike<number>, share: number) => number} */
+export const quantile = (numbers, share) =>
+  Float64Array.from(numbers).sort()[Math.floor(share * (numbers.length - 1))] ?? 0;
+
 /**
  * The end of a scale that is easy to read: the smallest of `steps` times a power of ten that isn't below a number, but
  * for its last digits; 1 for 0. Above 1 %, with the usual steps, it is the end that every view's scale of weights has.
