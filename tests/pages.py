@@ -119,6 +119,32 @@ def trace(
     return Trace(name, sizes, kind, queries, keys, tuple(kept), measures(seen))
 
 
+def seen(
+    trace: Trace,
+    *,
+    allowed: np.ndarray | None = None,
+    ahead: bool = True,
+    padded: int = 0,
+    removed: Sequence[int] = (),
+) -> np.ndarray:
+    """Where queries may look with what is changed, (N, M).
+
+    Args:
+        trace: any.
+        allowed: where they may as trained; everywhere if not given.
+        ahead: whether to keys behind their own place.
+        padded: how many last keys are padding.
+        removed: the keys that are taken out.
+    """
+    N, M = len(trace.queries), len(trace.across)
+    seen = np.ones((N, M), bool) if allowed is None else allowed.copy()
+    if not ahead:
+        seen &= np.tri(N, M, dtype=bool)
+    seen[:, M - padded :] = False
+    seen[:, list(removed)] = False
+    return seen
+
+
 def image_trace(rows: int = 4, columns: int = 6, **options: Any) -> Trace:
     """A trace whose tokens are [CLS] and the patches of a drawn image, of 16 × 16 pixels each.
 

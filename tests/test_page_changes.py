@@ -16,12 +16,8 @@ N = 7
 
 def expected(trace, head, *, allowed=None, ahead=True, padded=0, scaled=True, removed=()):
     """The reference's weights of one head, (N, M), or of the mean of all heads, with what is changed."""
-    layer, (N, M) = trace.layer(0), (len(trace.queries), len(trace.across))
-    seen = np.ones((N, M), bool) if allowed is None else allowed.copy()
-    if not ahead:
-        seen &= np.tri(N, M, dtype=bool)
-    seen[:, M - padded :] = False
-    seen[:, list(removed)] = False
+    layer = trace.layer(0)
+    seen = pages.seen(trace, allowed=allowed, ahead=ahead, padded=padded, removed=removed)
     heads = range(trace.model.heads) if head == "mean" else [head]
     rows = []
     for one in heads:

@@ -153,6 +153,29 @@ def test_a_stop_goes_to_its_step(open_page, path, name, step):
     assert 0 < heading["y"] < 500
 
 
+def test_the_focus_goes_to_the_title_of_the_next_stop_and_stays_where_an_answer_is_given(open_page, path):
+    page = at_stop(open_page, path, "en", "example")
+    page.get_by_role("button", name=said("en", "lesson.next")).press("Enter")
+    expect(page.locator(".lesson h2")).to_contain_text(said("en", "lesson.cross.title"))
+    expect(page.locator(".lesson h2")).to_be_focused()
+    page.locator(".lesson input[value=other]").check()
+    page.locator(".lesson input[value=other]").press("Enter")
+    expect(page.locator(".lesson .verdict")).to_contain_text(said("en", "lesson.right").rstrip("."))
+    expect(page.locator(".lesson input[value=other]")).to_be_focused()
+
+
+def test_a_question_names_the_word_that_its_answer_is_about(open_page, path, made):
+    page = open_page(path, words="stop=0 token=none")
+    settled(page)
+    expect(page.locator(".lesson .question b")).to_contain_text("“time”")
+    cross = made.lesson["cross"]
+    last = len(made.traces[cross].across) - 1
+    page = open_page(path, words=f"stop=5 trace={cross} token={last} toward=to")
+    settled(page)
+    expect(page.locator(".lesson h2")).to_contain_text(said("en", "lesson.cross.title"))
+    assert last >= len(made.traces[cross].queries)  # a key without a query at its place
+
+
 def test_an_address_may_name_a_stop_alone(open_page, path):
     page = open_page(path, words="stop=6 language=vi")
     settled(page)

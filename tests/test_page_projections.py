@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from eyeline.models import load
 from eyeline.views.page.viewing import view
+from tests.steps_view import values, walked
 from tests.taken import taken
 
 TEXT = "time flies like an arrow"
@@ -32,15 +33,9 @@ def made(minilm):
 @pytest.fixture
 def walk(page_of):
     def opened(page, words="", **options):
-        shown = page_of(page, words=f"view=steps token={FLIES} {words}".strip(), **options)
-        shown.locator(".scores").first.wait_for()
-        return shown
+        return walked(page_of, page, f"token={FLIES} {words}", **options)
 
     return opened
-
-
-def values(page, selector):
-    return np.array(page.eval_on_selector_all(f"{selector} data", "all => all.map((one) => Number(one.value))"))
 
 
 @pytest.mark.parametrize(("role", "token"), [("query", FLIES), ("key", TIME), ("value", TIME)])

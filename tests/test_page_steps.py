@@ -16,6 +16,7 @@ from eyeline import reference
 from eyeline.masks import Causal, Dense, Window
 from eyeline.models.model_positions import ModelPositions
 from eyeline.views.page import Page
+from tests.steps_view import values, walked
 from tests.taken import taken
 
 WITHIN = {"rtol": 1e-5, "atol": 1e-5}
@@ -25,12 +26,10 @@ D = 8
 
 @pytest.fixture
 def walk(page_of):
-    """Opens a page on its steps, and waits for them."""
+    """Opens a page on its steps of one head."""
 
     def opened(traces, words="", **options):
-        page = page_of(traces, words=f"view=steps layer=0 head=0 {words}".strip(), **options)
-        page.locator(".scores").first.wait_for()
-        return page
+        return walked(page_of, traces, f"layer=0 head=0 {words}", **options)
 
     return opened
 
@@ -38,14 +37,9 @@ def walk(page_of):
 def expected(trace, token, *, layer=0, head=0, allowed=None, ahead=True, scaled=True, removed=(), padded=0):
     """The reference's steps of one token of a head, with what is changed: q·k, scaled, masked, weights, output."""
     part = trace.layer(layer)
-    group = head // (trace.model.heads // trace.model.key_heads)
-    N, M = len(trace.queries), len(trace.across)
-    seen = np.ones((N, M), bool) if allowed is None else allowed.copy()
-    if not ahead:
-        seen &= np.tri(N, M, dtype=bool)
-    seen[:, list(removed)] = False
-    seen[:, M - padded :] = False
-    v = np.zeros((M, 1)) if part.v is None else part.v[group]
+    group = trace.key_head(head)
+    seen = pages.seen(trace, allowed=allowed, ahead=ahead, padded=padded, removed=removed)
+    v = np.zeros((len(trace.across), 1)) if part.v is None else part.v[group]
     scale = part.scale if scaled else 1.0
     found = reference.steps(part.q[head], part.k[group], v, mask=Dense(seen), scale=scale)
     masked = found.masked[token]
@@ -59,11 +53,6 @@ def expected(trace, token, *, layer=0, head=0, allowed=None, ahead=True, scaled=
         "weight": found.weights[token],
         "output": found.output[token],
     }
-
-
-def values(page, selector):
-    """The numbers of all elements that have one, with all their digits."""
-    return np.array(page.eval_on_selector_all(f"{selector} data", "all => all.map((one) => Number(one.value))"))
 
 
 def table(page):

@@ -177,10 +177,10 @@ export class Page {
    * The weights of a place from unit to unit, as the model has them; by default of the place that the state names, with
    * what the state changes ("what if").
    * @param {Place} [place]
+   * @param {UnitKind} unit
    */
-  async attention(place) {
+  async attention(place, unit = this.state.unit) {
     const [at, layer, head] = place ?? [this.state.trace, this.state.layer, this.state.head];
-    const { unit } = this.state;
     const trace = this.traces[at];
     const wanted = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
     const trained = await Promise.all(wanted.map((number) => this.host.head(trace, layer, number)));

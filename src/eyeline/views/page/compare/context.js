@@ -2,6 +2,7 @@
 
 import { button, element, phrase } from "../drawing/dom.js";
 import { labelled, named } from "../drawing/labels.js";
+import { refocused } from "../drawing/word_picker.js";
 import { contextNames, wordOf } from "./names.js";
 import { nearTable } from "./near_table.js";
 import { namedWords, nearestOf } from "./parting.js";
@@ -66,21 +67,16 @@ export const contextOf = (room, found, parting) => {
     river.element,
     below,
   );
-  nearestOf(page, found.sides).then((answer) => {
+  nearestOf(page, found.sides).then((near) => {
     if (!section.isConnected) return;
-    if ("reason" in answer) {
+    if (!near) {
       below.replaceChildren(element("p", { class: "quiet" }, page.say("compare.near.lacking"), " ", another(page, first)));
       return;
     }
-    const { near } = answer;
-    const focused = river.element.contains(document.activeElement);
     river.end();
     const full = riverOf(room, { names, parting, near, chosen, choose });
-    river.element.replaceWith(full.element);
+    refocused(section, () => river.element.replaceWith(full.element));
     river = full;
-    /** @type {HTMLElement | null} */
-    const checked = full.element.querySelector("[aria-checked=true]");
-    if (focused) checked?.focus({ preventScroll: true });
     const left = near[0].findLastIndex((list, at) => namedWords(list).length || namedWords(near[1][at]).length);
     const gone = left >= 0 && left < near[0].length - 1 ? page.say("compare.near.left", { layer: left }) : "";
     below.replaceChildren(...(gone ? [element("p", { class: "quiet" }, gone)] : []), nearTable(page, names, near, !page.narrow.matches && parting.cosines.length <= LONG));

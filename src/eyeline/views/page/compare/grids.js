@@ -3,7 +3,7 @@
 import { element } from "../drawing/dom.js";
 import { isolated, labelled, percent } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
-import { scaleEnd } from "../weights/quantity.js";
+import { quantile, scaleEnd } from "../weights/quantity.js";
 import { heatmapOf } from "./heatmaps.js";
 import { asideName, onePlace, placeName } from "./names.js";
 import { differenceOf, numberAt, widthOf } from "./patches.js";
@@ -17,9 +17,6 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
 /** @typedef {[row: number, column: number]} Place2D */
 /** @typedef {Comparison & { patches: [Patch, Patch] }} Shown */
 /** @typedef {{ patch: Patch, end: number, signed: boolean, title: string, pinned: number }} Titled */
-
-/** The number that a share of a list doesn't exceed. @type {(list: number[], share: number) => number} */
-const quantile = (list, share) => Float64Array.from(list).sort()[Math.floor(share * (list.length - 1))] ?? 0;
 
 /** A number with one decimal. @type {(value: number) => string} */
 const exact = (value) => `${(100 * value).toFixed(1)}%`;

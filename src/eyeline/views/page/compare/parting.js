@@ -1,7 +1,5 @@
 // How two words' vectors part from layer to layer: their cosines, and the words of the vocabulary nearest to each.
 
-import { messageOf } from "../weights/host_client.js";
-
 /** The smallest cosine at which a word of the vocabulary is called near: chance reaches about 0.2. */
 export const NEAR = 0.25;
 
@@ -64,17 +62,16 @@ export const furthestFall = ({ cosines }) => {
 };
 
 /**
- * The nearest words of both sides; a reason in place of the list where there is none.
- * @type {(page: Page, sides: [ComparedSide, ComparedSide]) => Promise<{ near: [NearWords[], NearWords[]] } | { reason: string }>}
+ * The nearest words of both sides; null where the host can't say them.
+ * @type {(page: Page, sides: [ComparedSide, ComparedSide]) => Promise<[NearWords[], NearWords[]] | null>}
  */
 export const nearestOf = async (page, [first, second]) => {
   try {
-    const [one, other] = await Promise.all([
+    return await Promise.all([
       page.host.nearest(first.trace, first.unit), page.host.nearest(second.trace, second.unit),
     ]);
-    return { near: [one, other] };
-  } catch (error) {
-    return { reason: messageOf(error) };
+  } catch {
+    return null;
   }
 };
 

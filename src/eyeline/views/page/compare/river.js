@@ -7,10 +7,7 @@ import { angleOf, hundredths, namedWords } from "./parting.js";
 const NAMED = 3; // the number of words that only one side has, beside its curve
 const DOT = 4; // the radius of a dot, in pixels
 
-/**
- * A river: its element, `draw`, which draws the curves anew, and `end`, which ends it.
- * @typedef {{ element: HTMLElement, draw(): void, end(): void }} River
- */
+/** A river: its element, and `end`, which ends it. @typedef {{ element: HTMLElement, end(): void }} River */
 
 /**
  * The words beside a curve: those of one side only; where there are none, the nearest.
@@ -179,5 +176,5 @@ export const riverOf = ({ page, colour }, { names, parting: { cosines }, near, c
   };
   const observer = new ResizeObserver(draw);
   observer.observe(group);
-  return { element: group, draw, end: () => observer.disconnect() };
+  return { element: group, end: () => observer.disconnect() };
 };

@@ -53,7 +53,7 @@ export const fitting = (bytes, { heads }) => Math.floor(Math.sqrt(bytes / (heads
  * grows as n to the power of `power`, and is `guessed`.
  * @type {(n: number, points: TimePoints, power: number) => { seconds: number, guessed: boolean }}
  */
-export const timeAt = (n, points, power) => {
+const timeAt = (n, points, power) => {
   const [[first, least], [last, most]] = [points[0], points[points.length - 1]];
   if (n < first) return { seconds: least * (n / first) ** power, guessed: true };
   if (n > last) return { seconds: most * (n / last) ** power, guessed: true };
@@ -95,10 +95,4 @@ export const neat = (n) => {
 export const stepped = (n, by) => {
   const step = 10 ** Math.max(Math.floor(Math.log10(by < 0 ? n - 1 : n)) - 1, 0);
   return bounded(by > 0 ? Math.floor(n / step + 1) * step : Math.ceil(n / step - 1) * step);
-};
-
-/** The frame in which a square of n tokens is drawn: 1, 2 or 5 times a power of ten. @type {(n: number) => number} */
-export const frameOf = (n) => {
-  const power = 10 ** Math.floor(Math.log10(n) + 1e-9);
-  return power * ([1, 2, 5].find((step) => step * power >= n) ?? 10);
 };

@@ -1,7 +1,7 @@
 // The n × n weights beside the n states of an RNN, as squares whose areas are their numbers of cells.
 
 import { element, shape } from "../drawing/dom.js";
-import { frameOf } from "./formula.js";
+import { roundEnd } from "../weights/quantity.js";
 import { whole } from "./format.js";
 
 const [SIDE, LEFT, TOP, GAP, NARROW] = [320, 8, 26, 30, 150];
@@ -11,7 +11,7 @@ const [SIDE, LEFT, TOP, GAP, NARROW] = [320, 8, 26, 30, 150];
  * @type {(page: Page, n: number, before: number | null) => HTMLElement}
  */
 export const squares = (page, n, before) => {
-  const frame = frameOf(n);
+  const frame = roundEnd(n);
   /** @type {(cells: number) => number} The side of a square of so many cells. */
   const side = (cells) => (SIDE * Math.sqrt(cells)) / frame;
   /** @type {(x: number, of: number, kind: string) => SVGElement} */

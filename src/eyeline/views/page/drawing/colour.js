@@ -57,11 +57,11 @@ export const ramp = (dark) => TABLES[dark ? "dark" : "light"].most;
 /** The CSS colour of a number as a share of the largest, 0 to 1. @type {(share: number, dark: boolean) => string} */
 export const shade = (share, dark) => `rgb(${ramp(dark)[nearest(share)].join(" ")})`;
 
-/** The 256 colours from −1 to 1, the middle neutral. @type {(dark: boolean) => RGB[]} */
-const diverging = (dark) => TABLES[dark ? "dark" : "light"].both;
+/** The colour of a number from −1 to 1, neutral in the middle. @type {(value: number, dark: boolean) => RGB} */
+export const tintOf = (value, dark) => TABLES[dark ? "dark" : "light"].both[nearest((value + 1) / 2)];
 
-/** The colour of a number from −1 to 1. @type {(value: number, dark: boolean) => string} */
-export const tint = (value, dark) => `rgb(${diverging(dark)[nearest((value + 1) / 2)].join(" ")})`;
+/** The same for CSS. @type {(value: number, dark: boolean) => string} */
+export const tint = (value, dark) => `rgb(${tintOf(value, dark).join(" ")})`;
 
 /** Whether text on this colour has to be light. @type {(colour: RGB) => boolean} */
 export const needsLight = ([red, green, blue]) => {

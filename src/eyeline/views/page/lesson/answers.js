@@ -3,22 +3,22 @@
 import { partingOf } from "../compare/parting.js";
 import { compared } from "../compare/sides.js";
 import { stepsOf } from "../steps/formula.js";
+import { tokenOf } from "../steps/walkthrough.js";
 import { toyWeights } from "../toy/toy.js";
 import { changesOf } from "../weights/changes.js";
-import { quantities } from "../weights/quantity.js";
-
-/** The pinned token, or the first of the first word. @type {(page: Page) => number} */
-const pinned = ({ state, trace }) =>
-  state.token ?? (trace.queries.words.find((word) => !word.aside) ?? trace.queries.words[0]).first;
+import { kindsOf } from "../weights/kinds.js";
 
 /** The head whose numbers are shown; the first where it is a mean. @type {(page: Page) => Promise<Head>} */
 const shownHead = ({ state, trace, host }) =>
   host.head(trace, state.layer, typeof state.head === "number" ? state.head : 0);
 
-/** The row of the pinned token. @param {Page} page */
+/** The word that is asked about: the pinned one, or the first. @type {(page: Page) => Unit} */
+export const askedWord = (page) => page.trace.queries.unitOf(tokenOf(page), page.state.unit);
+
+/** The row of this word. @param {Page} page */
 const row = async (page) => {
   const map = await page.attention();
-  const unit = page.trace.queries.unitOf(pinned(page), page.state.unit);
+  const unit = askedWord(page);
   return { unit, keys: map.keys, weights: map.row(unit.index) };
 };
 
@@ -36,13 +36,6 @@ export const rowSum = async (page) => {
   const { weights } = await row(page);
   const value = weights.reduce((sum, weight) => sum + weight, 0);
   return { kind: "number", value, or: 100 * value, within: 0.005 };
-};
-
-/** What the special tokens take of the pinned row, in percent. @type {(page: Page) => Promise<RightAnswer>} */
-export const takenAside = async (page) => {
-  const { keys, weights } = await row(page);
-  const shown = keys.filter((key) => !key.aside).map((key) => key.index);
-  return { kind: "number", value: 100 * quantities(weights, shown, "grey").aside, within: 1 };
 };
 
 /** The number of coordinates of a query. @type {(page: Page) => RightAnswer} */
@@ -64,10 +57,9 @@ export const seenByThird = async (page) => {
 };
 
 /** Whether the open head looks at the previous token. @type {(page: Page) => RightAnswer} */
-export const opensPrevious = ({ state, trace }) => {
-  const kinds = typeof state.head === "number" ? trace.kinds?.[state.layer]?.[state.head] : null;
-  return { kind: "open", right: Boolean(kinds && "previous" in kinds) };
-};
+export const opensPrevious = ({ state, trace }) => ({
+  kind: "open", right: kindsOf(trace, state.layer, state.head).some(([kind]) => kind === "previous"),
+});
 
 /** Whether cross-attention is open. @type {(page: Page) => RightAnswer} */
 export const opensCross = ({ trace }) => ({ kind: "open", right: trace.crossing });
@@ -77,7 +69,7 @@ export const pairsOfTwice = () => ({ kind: "number", value: 2 ** 2, within: 0 })
 
 /** The token that gives most to the pinned one, by weight × length of value. @type {(page: Page) => Promise<RightAnswer | null>} */
 export const givesMost = async (page) => {
-  const [head, token] = [await shownHead(page), pinned(page)];
+  const [head, token] = [await shownHead(page), tokenOf(page)];
   if (!head.v) return null;
   const { weights } = stepsOf(head, token, changesOf(page.state, page.trace) ?? undefined);
   const { v, E } = head;

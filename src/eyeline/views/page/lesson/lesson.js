@@ -3,6 +3,7 @@
 
 import { button, element, phrase } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
+import { askedWord } from "./answers.js";
 import { STOPS } from "./stops.js";
 
 /** The settings that open a stop. @type {(page: Page, stop: number) => Partial<State>} */
@@ -79,7 +80,8 @@ export const createLesson = (page) => {
       options.map(([value, text]) => {
         /** @type {HTMLInputElement} */
         const box = element("input", {
-          type: "radio", name: `${page.id}-answer`, value, on: { change: () => (given = box.value) },
+          type: "radio", name: `${page.id}-answer`, value, "data-focus": `answer-${value}`,
+          on: { change: () => (given = box.value) },
         });
         box.checked = given === value;
         return element("label", { class: "tick" }, box, element("bdi", {}, text));
@@ -133,32 +135,24 @@ export const createLesson = (page) => {
       }),
     );
 
-  /** The name of the pinned word. */
-  const pinnedWord = () => {
-    const { token, unit } = page.state;
-    return token === null ? "" : labelled(page.trace.queries.unitOf(token, unit));
-  };
-
   const show = async () => {
     const { stop } = page.state;
     root.hidden = stop === null;
     if (stop === null) return;
     const { name } = STOPS[stop];
     const current = page.current();
+    const word = labelled(askedWord(page));
     /** @type {(part: string) => Child[]} */
-    const text = (part) =>
-      phrase(page.say(`lesson.${name}.${part}`), { word: element("bdi", { class: "word query" }, pinnedWord()) });
-    const question = page.say(`lesson.${name}.question`).replace("{word}", pinnedWord());
+    const text = (part) => phrase(page.say(`lesson.${name}.${part}`), { word: element("bdi", { class: "word query" }, word) });
+    const question = page.say(`lesson.${name}.question`, { word });
     const asked = await form(stop, question);
     if (!current()) return;
     const looks = verdict.right === null ? "" : verdict.right ? "right" : "wrong";
     const wrong = verdict.right === false ? element("b", {}, `${page.say("lesson.wrong")} `) : null;
-    const focus = root.contains(document.activeElement) ? document.activeElement : null;
-    const label = focus?.getAttribute("aria-label") ?? focus?.textContent;
     root.setAttribute("aria-label", page.say("lesson"));
     root.replaceChildren(
       dots(stop),
-      element("h2", { tabindex: -1 }, element("small", {}, page.say("lesson.stop", { at: stop + 1, of: STOPS.length })),
+      element("h2", { tabindex: -1, "data-focus": "lesson-title" }, element("small", {}, page.say("lesson.stop", { at: stop + 1, of: STOPS.length })),
         page.say(`lesson.${name}.title`)),
       ...["first", "second", "third"].map((part) => element("p", {}, text(part))),
       element("p", { class: "try" }, element("b", {}, page.say("lesson.try")), " ", text("try")),
@@ -172,11 +166,6 @@ export const createLesson = (page) => {
         button(page.say("lesson.close"), () => page.set({ stop: null }), { class: "plain" }),
       ),
     );
-    if (!focus) return;
-    const again = [...root.querySelectorAll("button, input, h2")].find(
-      (part) => (part.getAttribute("aria-label") ?? part.textContent) === label,
-    );
-    if (again instanceof HTMLElement) again.focus();
   };
 
   const update = () => {

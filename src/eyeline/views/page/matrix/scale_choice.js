@@ -1,5 +1,7 @@
 // The scale of a matrix's colours, chosen from its weights so that their structure is seen at once.
 
+import { roundEnd } from "../weights/quantity.js";
+
 const VISIBLE = 1 / 8; // the place on the ramp below which a colour is hardly told from nothing
 const SEEN = 0.5; // the least part of all weight that a linear scale must make visible
 const BEYOND = 0.01; // the largest part of the cells that may lie beyond a linear scale
@@ -29,17 +31,6 @@ export const measured = (tops, sample) => {
 
 /** Whether a weight lies beyond a scale. @type {(weight: number, end: number) => boolean} */
 export const beyond = (weight, end) => weight > end * NOISE;
-
-/**
- * The smallest of 1, 2 and 5 times a power of ten that isn't below a number: above 1 %, the end that every view's scale
- * has (`scaleEnd`).
- * @type {(number: number) => number}
- */
-export const roundEnd = (number) => {
-  const power = 10 ** Math.floor(Math.log10(number) + 1e-9);
-  const times = [1, 2, 5, 10].find((one) => number <= one * power * NOISE) ?? 10;
-  return Number((times * power).toPrecision(1));
-};
 
 /**
  * The part of all weight in cells that are visible on a linear scale from zero to an end.
@@ -79,13 +70,13 @@ const logarithmic = ({ most, sample }, end) => {
  */
 export const scaleFor = (choice, seen) => {
   const { most, sample } = seen;
-  const end = roundEnd(most);
+  const end = roundEnd(most, { noise: NOISE });
   if (choice === "rank") return { kind: "rank", from: sample[0] ?? 0, end: most, why: "rank", most, part: 0 };
   if (choice === "log") return logarithmic(seen, end);
   if (choice === "linear" || visible(sample, end) >= SEEN) {
     return { kind: "linear", from: 0, end, why: "most", most, part: 0 };
   }
-  const lower = roundEnd(sample[Math.ceil((1 - BEYOND) * (sample.length - 1))] || end);
+  const lower = roundEnd(sample[Math.ceil((1 - BEYOND) * (sample.length - 1))] || end, { noise: NOISE });
   if (lower < end && visible(sample, lower) >= SEEN) {
     return { kind: "linear", from: 0, end: lower, why: "few", most, part: partBeyond(sample, lower) };
   }

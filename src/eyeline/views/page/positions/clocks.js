@@ -8,7 +8,7 @@ const SHOWN = 4;
 const RIM = Math.PI * 2;
 
 /** Up to four pairs, spread from the fastest to the slowest. @type {(count: number) => number[]} */
-export const shownPairs = (count) =>
+const shownPairs = (count) =>
   count <= SHOWN
     ? Array.from({ length: count }, (_, at) => at)
     : Array.from({ length: SHOWN }, (_, at) => Math.round((at * (count - 1)) / (2 * (SHOWN - 1))));

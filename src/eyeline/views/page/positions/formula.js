@@ -1,10 +1,11 @@
 // Positions by their formulas: sines and cosines, and turning. Positions and coordinates count from 0.
 // Sources: Vaswani et al., "Attention Is All You Need" (2017), section 3.5; Su et al., "RoFormer" (2021).
 
-import { attended } from "../toy/attention.js";
+import { attended, dot } from "../toy/attention.js";
 import { ordered } from "../toy/example.js";
 
 const BASE = 10000;
+const NEAR = 1e-9; // outputs nearer than this are the same: sums in another order differ in their last digits
 
 /** The angle by which pair i of `width` numbers grows from one position to the next. @type {(pair: number, width: number) => number} */
 export const speed = (pair, width) => BASE ** ((-2 * pair) / width);
@@ -57,15 +58,13 @@ export const twoOrders = (toy, scheme) => {
   const shuffled = placed(ordered(toy, order), scheme);
   const [before, second] = [attended(placed(toy, scheme)), attended(shuffled)];
   const after = toy.words.map((_, at) => second.output[order.indexOf(at)]);
-  const same = before.output.map((row, at) => row.every((one, e) => Math.abs(one - after[at][e]) < 1e-9));
+  const same = before.output.map((row, at) => row.every((one, e) => Math.abs(one - after[at][e]) < NEAR));
   return { order, words: order.map((at) => toy.words[at]), before, second, after, same };
 };
 
 /** The sinusoidal vectors of the first positions, and their cosines. @type {(rows: number, width: number) => PositionVectors} */
 export const sinusoids = (rows, width) => {
   const vectors = Array.from({ length: rows }, (_, position) => sinusoid(position, width));
-  /** @type {(one: number[], other: number[]) => number} */
-  const dot = (one, other) => one.reduce((sum, number, at) => sum + number * other[at], 0);
   const cosines = vectors.map((one) => vectors.map((other) => dot(one, other) / Math.sqrt(dot(one, one) * dot(other, other))));
   return { rows, columns: width, width, numbers: vectors.flat(), cosines: cosines.flat() };
 };

@@ -1,12 +1,12 @@
 // Vectors of positions as a picture, a row for each position, and how alike one of them is to the others.
 
-import { tint } from "../drawing/colour.js";
 import { element, shape } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
 import { scaleBar } from "../drawing/scale_bar.js";
-import { most } from "../drawing/vector_strips.js";
+import { tinted, tintEnd } from "../drawing/tinted.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 150, 44, 8, 10, 24];
+const MOST = 0.99; // the share of the numbers that don't exceed the scale
 
 /**
  * The picture of vectors, with the read position marked. A press chooses a position.
@@ -14,18 +14,10 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 150, 44, 8, 10, 24];
  */
 export const grid = (room, { rows, columns, numbers }, name) => {
   const { page, canvases } = room;
-  const end = Math.min(most(Array.from(numbers)), spread(numbers));
+  const end = tintEnd(numbers, MOST);
   const canvas = canvases.add({ role: "img", "aria-label": name, class: "position-grid" }, (context, wide, high) => {
-    const image = new ImageData(columns, rows);
-    for (let at = 0; at < rows * columns; at++) {
-      const colour = /\d+ \d+ \d+/.exec(tint(Math.min(Math.max(numbers[at] / end, -1), 1), page.dark))?.[0].split(" ").map(Number) ?? [];
-      image.data.set([...colour, 255], 4 * at);
-    }
-    const small = document.createElement("canvas");
-    [small.width, small.height] = [columns, rows];
-    small.getContext("2d")?.putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
-    context.drawImage(small, 0, 0, wide, high);
+    context.drawImage(tinted(numbers, rows, columns, end, page.dark), 0, 0, wide, high);
     context.strokeStyle = room.colour("--text");
     context.lineWidth = 2;
     const { position } = page.state;
@@ -47,12 +39,6 @@ export const grid = (room, { rows, columns, numbers }, name) => {
     ),
     scaleBar(room, { end, signed: true, digits: 2 }),
   );
-};
-
-/** The size that one number in a hundred exceeds: these get the strongest colour. @type {(numbers: ArrayLike<number>) => number} */
-const spread = (numbers) => {
-  const sizes = Float64Array.from(numbers, Math.abs).sort();
-  return sizes[Math.floor(0.99 * (sizes.length - 1))] || 1;
 };
 
 /**

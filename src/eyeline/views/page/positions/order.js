@@ -2,20 +2,17 @@
 
 import { choice, element, tick } from "../drawing/dom.js";
 import { figure, isolated, named, percent } from "../drawing/labels.js";
-import { EXAMPLE, parsed } from "../toy/example.js";
+import { toyOf } from "../toy/example.js";
 import { twoOrders } from "./formula.js";
-
-/** The toy of the state, whose numbers the view uses. @type {(page: Page) => Toy} */
-const toyOf = (page) => (page.state.toy ? parsed(page.state.toy) : null) ?? EXAMPLE;
 
 /** @type {(row: number[]) => string} */
 const vector = (row) => `[${row.map((number) => figure(Math.abs(number) < 0.005 ? 0 : number, 2)).join(", ")}]`;
 
-/** The part. @type {(page: Page) => { element: HTMLElement, words: string, kept: boolean }} */
+/** The part. @type {(page: Page) => { element: HTMLElement, kept: boolean }} */
 export const orderPart = (page) => {
   const { shuffled, placed } = page.state;
   const toy = toyOf(page);
-  const { order, words, before, second, after, same } = twoOrders(toy, placed);
+  const { words, before, second, after, same } = twoOrders(toy, placed);
   const kept = same.every(Boolean);
   /** @type {[PlacedScheme, string][]} */
   const options = [
@@ -69,7 +66,6 @@ export const orderPart = (page) => {
   /** @type {(of: string[]) => string} */
   const text = (of) => of.map((word) => isolated(named(word))).join(" ");
   return {
-    words: text(words),
     kept,
     element: element(
       "section",
@@ -91,7 +87,7 @@ export const orderPart = (page) => {
             {},
             element("td"),
             element("th", { scope: "col" }, page.say("positions.output.in", { words: text(toy.words) })),
-            element("th", { scope: "col" }, page.say("positions.output.in", { words: text(order.map((at) => toy.words[at])) })),
+            element("th", { scope: "col" }, page.say("positions.output.in", { words: text(words) })),
             element("td"),
           ),
         ),

@@ -2,7 +2,6 @@
 
 import { button, element } from "../drawing/dom.js";
 import { isolated, named, percent } from "../drawing/labels.js";
-import { AttentionMap } from "../weights/attention_map.js";
 
 const MOST = 24; // words of a text whose weights are compared
 
@@ -45,11 +44,7 @@ const runs = ({ trace, model, header }) =>
 
 /** The weights from word to word, in the order of the text. @type {(page: Page, trace: Trace) => Promise<number[][]>} */
 const weightsOf = async (page, trace) => {
-  const { layer, head } = page.state;
-  const numbers = typeof head === "number" ? [head] : Array.from({ length: trace.heads }, (_, number) => number);
-  const heads = await Promise.all(numbers.map((number) => page.host.head(trace, layer, number)));
-  const { words } = trace.queries;
-  const map = new AttentionMap(heads, head === "max" ? "max" : "mean", words, words);
+  const map = await page.attention([trace.index, page.state.layer, page.state.head], "words");
   const shown = wordsOf(trace).map((word) => word.index);
   return shown.map((row) => {
     const all = map.row(row);

@@ -1,6 +1,8 @@
 // Attention by the formula, softmax(q·kᵀ / √d)·v, for one query of one head, a function per step, in float64.
 // Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
+import { seenBy } from "../weights/changes.js";
+
 /**
  * The products of q and k by coordinate, whose sum is the score. (D)
  * @type {(head: Head, i: number, j: number) => Float64Array}
@@ -52,13 +54,11 @@ const mixed = (v, E, weights, seen) => {
  * @param {number} i
  * @param {HeadChanges} changes
  */
-export const stepsOf = (head, i, { ahead, padded, scaled, removed } = UNCHANGED) => {
-  const scale = scaled ? head.scale : 1;
-  const gone = new Set(removed);
+export const stepsOf = (head, i, changes = UNCHANGED) => {
+  const scale = changes.scaled ? head.scale : 1;
   const scores = answers(head, i);
   const times = scores.map((score) => score * scale);
-  const end = Math.min(head.M - padded, ahead ? head.M : i + 1);
-  const seen = Array.from(times, (_, j) => head.allowed(i, j) && j < end && !gone.has(j));
+  const seen = Array.from(seenBy(head, i, changes), Boolean);
   const open = masked(times, seen);
   const found = softmax(open);
   const output = head.v && mixed(head.v, head.E, found.weights, seen);

@@ -1,9 +1,11 @@
 // What stands above the steps: the words to choose from, the remarks on the head, and the view's own controls.
 
 import { button, element, phrase, tick } from "../drawing/dom.js";
+import { percent } from "../drawing/labels.js";
 import { wordPicker } from "../drawing/word_picker.js";
 import { changeable } from "../weights/changes.js";
 import { word } from "./elements.js";
+import { largest } from "./walkthrough.js";
 
 /**
  * The words to choose from, and the pieces of the chosen word if it has several.
@@ -91,9 +93,8 @@ export const controlsOf = (page, walk) => {
  */
 export const sentenceOf = (page, walk) => {
   const { now, head } = walk;
-  const [top] = [...now.weights.keys()].sort((a, b) => now.weights[b] - now.weights[a]);
   if (now.sum === 0) return page.say("steps.says.nothing", { word: walk.word });
-  const percent = `${Math.round(100 * now.weights[top])}%`;
-  const told = { word: walk.word, key: walk.label(top), share: percent, count: head.M };
+  const top = largest(now.weights);
+  const told = { word: walk.word, key: walk.label(top), share: percent(now.weights[top]), count: head.M };
   return page.say(top === walk.token && !walk.trace.crossing ? "steps.says.itself" : "steps.says", told);
 };

@@ -4,19 +4,15 @@ import { element, phrase } from "../drawing/dom.js";
 import { figure } from "../drawing/labels.js";
 import { most, strip } from "../drawing/vector_strips.js";
 import { lengthOf } from "../weights/projections.js";
+import { roundEnd } from "../weights/quantity.js";
 import { datum, heads, row, sign, step, word } from "./elements.js";
 import { matrix, matrixEnd } from "./matrix_picture.js";
 import { bar, track } from "./scaled_step.js";
 
-/**
- * The end of a scale of lengths: a round number that isn't below any of them.
- * @type {(...lengths: number[]) => number}
- */
-const roundEnd = (...lengths) => {
-  const highest = Math.max(...lengths, 1e-9);
-  const power = 10 ** Math.floor(Math.log10(highest));
-  return power * ([1, 1.5, 2, 3, 4, 5, 6, 8].find((times) => times * power >= highest) ?? 10);
-};
+const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8]; // of the ends of scales of lengths
+
+/** The end of a scale of lengths: a round number that isn't below any of them. @type {(lengths: number[]) => number} */
+const lengthsEnd = (lengths) => roundEnd(Math.max(...lengths), { steps: STEPS });
 
 /**
  * The vectors that are added up, with the changes if there are any.
@@ -46,7 +42,7 @@ const headsJoined = ({ page, walk }, made, own) => {
   const lengths = Array.from({ length: made.heads }, (_, head) =>
     head === walk.number ? own : made.lengths[head * made.N + walk.token],
   );
-  const end = roundEnd(...lengths);
+  const end = lengthsEnd(lengths);
   return element(
     "figure",
     { class: "joined" },
@@ -72,7 +68,7 @@ const headsJoined = ({ page, walk }, made, own) => {
  */
 const lengthBars = (page, rows) => {
   const lengths = rows.map(([, vector]) => lengthOf(vector));
-  const end = roundEnd(...lengths);
+  const end = lengthsEnd(lengths);
   return element(
     "div",
     { class: "lengths" },

@@ -4,8 +4,8 @@
 /** The scaled score beyond which eˣ is taken of its distance from the row's largest, lest it overflow. */
 const FAR = 30;
 
-/** @type {(one: number[], other: number[]) => number} */
-const dot = (one, other) => one.reduce((sum, number, at) => sum + number * other[at], 0);
+/** The inner product. @type {(one: number[], other: number[]) => number} */
+export const dot = (one, other) => one.reduce((sum, number, at) => sum + number * other[at], 0);
 
 /** @type {(numbers: number[]) => number} */
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);

@@ -1,5 +1,7 @@
 // The numbers of a toy, and the text that holds them in the page's address.
 
+import { dot } from "./attention.js";
+
 const MOST = { tokens: 8, width: 4, number: 1000, letters: 40 };
 const MASKS = /** @type {ToyMask[]} */ (["none", "causal", "padding"]);
 
@@ -81,6 +83,9 @@ export const parsed = (text) => {
   };
 };
 
+/** The toy that the state describes. @type {(page: Page) => Toy} */
+export const toyOf = ({ state: { toy } }) => (toy ? parsed(toy) : null) ?? EXAMPLE;
+
 /** @type {(numbers: number[], width: number) => number[]} */
 const fitted = (numbers, width) => Array.from({ length: width }, (_, at) => numbers[at] ?? 0);
 
@@ -133,9 +138,9 @@ export const changed = (toy, { part, row, column }, value) => {
  */
 export const scored = (toy, row, key, score) => {
   const [query, old] = [toy.q[row], toy.k[key]];
-  const length = query.reduce((sum, number) => sum + number * number, 0);
+  const length = dot(query, query);
   if (!length) return toy;
-  const missing = score - query.reduce((sum, number, at) => sum + number * old[at], 0);
+  const missing = score - dot(query, old);
   const moved = old.map((number, at) => tidy(number + (missing * query[at]) / length));
   return { ...toy, k: toy.k.map((one, at) => (at === key ? moved : one)) };
 };

@@ -1,9 +1,9 @@
 // The tables of the toy view: of each step one, whose cells are filled in whenever a number changes.
 
-import { needsLight, shade, tint } from "../drawing/colour.js";
+import { needsLight, shade, tint, tintOf } from "../drawing/colour.js";
 import { element } from "../drawing/dom.js";
 import { named } from "../drawing/labels.js";
-import { scaleEnd } from "../weights/quantity.js";
+import { roundEnd, scaleEnd } from "../weights/quantity.js";
 import { plain } from "./arithmetic.js";
 
 /** The parts with a sign, whose cells are tinted; the others have bars from zero. @type {ToyPart[]} */
@@ -20,13 +20,6 @@ export const numbersOf = (toy, steps) => ({
   weights: steps.weights, output: steps.output,
 });
 
-/** The end of a scale that is easy to read: 1, 2 or 5 times a power of ten. @type {(most: number) => number} */
-const round = (most) => {
-  if (!(most > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(most) + 1e-9);
-  return power * ([1, 2, 5].find((step) => step * power >= most * (1 - 1e-9)) ?? 10);
-};
-
 /** The largest finite size of some numbers. @type {(rows: number[][]) => number} */
 const size = (rows) =>
   rows.flat().filter(Number.isFinite).reduce((most, number) => Math.max(most, Math.abs(number)), 0);
@@ -35,10 +28,10 @@ const size = (rows) =>
 export const endsOf = (numbers) => {
   const ends = /** @type {Record<ToyPart, number>} */ ({ weights: scaleEnd(numbers.weights.flat()), sums: 1 });
   for (const parts of SCALES) {
-    const end = round(Math.max(...parts.map((part) => size(numbers[part]))));
+    const end = roundEnd(Math.max(...parts.map((part) => size(numbers[part]))));
     for (const part of parts) ends[part] = end;
   }
-  ends.exponentials = round(size(numbers.exponentials));
+  ends.exponentials = roundEnd(size(numbers.exponentials));
   return ends;
 };
 
@@ -49,7 +42,7 @@ export const nameOf = ({ part, row, column }) => `${part}-${row}-${column}`;
  * Cells, by their names. A cell of a step is read by keyboard: one of each table is in the tab order.
  * @type {(cell: ToyCell) => HTMLElement}
  */
-export const cellOf = ({ part, row, column }) =>
+const cellOf = ({ part, row, column }) =>
   element(
     "td",
     {
@@ -72,14 +65,11 @@ export const put = (td, value, end, dark) => {
     return;
   }
   td.classList.toggle("hidden-pair", value === -Infinity);
-  const colour = value === -Infinity ? null : tint(Math.min(Math.max(value / end, -1), 1), dark);
-  td.style.background = colour ?? "";
-  if (colour) td.style.color = needsLight(parts(colour)) ? "#ffffff" : "#000000";
+  const colour = value === -Infinity ? null : tintOf(value / end, dark);
+  td.style.background = colour ? `rgb(${colour.join(" ")})` : "";
+  if (colour) td.style.color = needsLight(colour) ? "#ffffff" : "#000000";
   else td.style.removeProperty("color");
 };
-
-/** @type {(colour: string) => RGB} */
-const parts = (colour) => /** @type {RGB} */ ((colour.match(/\d+/g) ?? []).map(Number));
 
 /** Two decimals, so that the columns of a table line up. @type {(value: number) => string} */
 const fixed = (value) => {

@@ -74,18 +74,17 @@ export const createSliders = ({ page, toy, change }) => {
   return { element: strip, fill };
 };
 
-/** The mask, and whether scores are divided by √d, as controls in the steps that they change. */
-/** @type {(page: Page, toy: Toy, change: (toy: Toy) => void) => HTMLElement} */
-export const maskChoice = (page, toy, change) => {
+/** The mask, as a control in the step that it changes. @type {(page: Page, mask: ToyMask, chosen: (mask: ToyMask) => void) => HTMLElement} */
+export const maskChoice = (page, mask, chosen) => {
   /** @type {[ToyMask, string][]} */
   const options = [
     ["none", page.say("toy.mask.none")],
     ["causal", page.say("toy.mask.causal")],
     ["padding", page.say("toy.mask.padding")],
   ];
-  const list = choice(page.say("toy.mask"), options, toy.mask, (value) => {
-    const mask = options.find(([name]) => name === value)?.[0];
-    if (mask) change({ ...toy, mask });
+  const list = choice(page.say("toy.mask"), options, mask, (value) => {
+    const next = options.find(([name]) => name === value)?.[0];
+    if (next) chosen(next);
   });
   list.setAttribute("data-focus", "mask");
   return list;

@@ -4,20 +4,17 @@ import { choice, element, targetOf, tick } from "../drawing/dom.js";
 import { isolated, named, percent } from "../drawing/labels.js";
 import { svgOf } from "../drawing/svg.js";
 import { refocused } from "../drawing/word_picker.js";
+import { twoOrders } from "../positions/formula.js";
 import { arithmetic, sources } from "./arithmetic.js";
 import { attended } from "./attention.js";
-import { EXAMPLE, ordered, parsed, same, widened, written } from "./example.js";
+import { EXAMPLE, ordered, same, toyOf, widened, written } from "./example.js";
 import { endsOf, legend, matrixOf, nameOf, numbersOf, put } from "./panels.js";
 import { plane } from "./plane.js";
 import { createSliders, maskChoice, plainButton } from "./sliders.js";
 import { toyTable } from "./table.js";
 import { fillFields, tokensTable } from "./tokens.js";
 
-const NEAR = 1e-9; // outputs nearer than this are the same: sums in another order differ in their last digits
 const STEPS = /** @type {ToyPart[]} */ (["scores", "quotients", "open", "exponentials", "sums", "weights", "output"]);
-
-/** The toy that the state describes. @type {(page: Page) => Toy} */
-const toyOf = (page) => (page.state.toy ? parsed(page.state.toy) : null) ?? EXAMPLE;
 
 /** The weights of the toy as it stands, a row for each query, for questions on them. @type {(page: Page) => number[][]} */
 export const toyWeights = (page) => attended(toyOf(page)).weights;
@@ -49,14 +46,10 @@ export const createToy = (page) => {
 
   // The last word comes first. Each word's output is compared with what it was.
   const shuffle = () => {
-    const { toy, steps } = room;
-    const count = toy.words.length;
-    const order = toy.words.map((_, at) => (at + count - 1) % count);
-    const next = ordered(toy, order);
-    const after = attended(next).output;
-    const kept = order.every((from, to) => after[to].every((one, e) => Math.abs(one - steps.output[from][e]) < NEAR));
-    change(next);
-    shuffled = kept ? "same" : "other";
+    const { toy } = room;
+    const { order, same: kept } = twoOrders(toy, "none");
+    change(ordered(toy, order));
+    shuffled = kept.every(Boolean) ? "same" : "other";
     tell();
   };
 
@@ -90,7 +83,7 @@ export const createToy = (page) => {
     room.sliders = sliders;
     const divided = tick(`÷ √${d}`, toy.scaled, (on) => change({ ...room.toy, scaled: on }));
     divided.querySelector("input")?.setAttribute("data-focus", "scaled");
-    const mask = maskChoice(page, toy, (next) => change({ ...room.toy, mask: next.mask }));
+    const mask = maskChoice(page, toy.mask, (next) => change({ ...room.toy, mask: next }));
     const why = page.say(toy.scaled ? "toy.quotients.why" : "toy.quotients.none", { d });
     const first = [
       panel("", page.say("toy.tokens"), page.say("toy.tokens.why"), tokensTable(editing, legendOf("q"))),

@@ -10,14 +10,13 @@ const LONGEST = 1024; // tokens of a text whose whole map may be computed anew
  * @type {(state: State, trace: Trace) => HeadChanges | null}
  */
 export const changesOf = (state, trace) => {
-  const N = trace.keys.length;
-  if (Math.max(N, trace.queries.length) > LONGEST) return null;
+  if (!changeable(trace)) return null;
   const causal = trace.layers.every((layer) => layer.mask.kind === "causal");
   const whole = trace.layers.every((layer) => layer.scale === 1);
   /** @type {HeadChanges} */
   const changes = {
     ahead: state.ahead || trace.crossing || causal,
-    padded: trace.crossing ? 0 : Math.min(state.padded, N),
+    padded: trace.crossing ? 0 : Math.min(state.padded, trace.keys.length),
     scaled: state.scaled || whole,
     removed: state.removed,
   };
@@ -36,36 +35,39 @@ export class ChangedHead extends Head {
    * @param {Uint8Array} seen where queries may look, (N, M), with the changes
    */
   constructor(head, { scaled }, seen) {
-    const lse = new Float64Array(head.N).fill(NaN);
+    const lse = new Float64Array(head.N).fill(NaN); // until it is computed
     /** @type {HeadMask} */
     const mask = { kind: "bits", values: seen, shape: [head.N, head.M] };
     super({ ...head, lse, mask, scale: scaled ? head.scale : 1 });
-    this.sums = lse; // NaN until it is computed
-    Object.defineProperty(this, "lse", { get: () => this.sums.map((_, i) => this.base(i)) });
   }
 
   /** @param {number} i */
   base(i) {
-    if (!Number.isNaN(this.sums[i])) return this.sums[i];
+    if (!Number.isNaN(this.lse[i])) return this.lse[i];
     const scores = [];
     for (let j = 0; j < this.M; j++) if (this.allowed(i, j)) scores.push(this.scale * this.score(i, j));
     const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
     const sum = scores.reduce((total, score) => total + Math.exp(score - top), 0);
-    return (this.sums[i] = scores.length ? top + Math.log(sum) : -Infinity);
+    return (this.lse[i] = scores.length ? top + Math.log(sum) : -Infinity);
   }
 }
 
 /**
- * Where queries may look with the changes, (N, M).
- * @type {(head: Head, changes: HeadChanges) => Uint8Array}
+ * Where query i may look with the changes, 1 or 0 for each key. (M)
+ * @type {(head: Head, i: number, changes: HeadChanges) => Uint8Array}
  */
-const seenBy = (head, { ahead, padded, removed }) => {
-  const { N, M } = head;
-  const [seen, gone] = [new Uint8Array(N * M), new Set(removed)];
-  for (let i = 0; i < N; i++) {
-    const end = ahead ? M - padded : Math.min(M - padded, i + 1);
-    for (let j = 0; j < end; j++) seen[i * M + j] = Number(head.allowed(i, j) && !gone.has(j));
-  }
+export const seenBy = (head, i, { ahead, padded, removed }) => {
+  const seen = new Uint8Array(head.M);
+  const end = Math.min(head.M - padded, ahead ? head.M : i + 1);
+  for (let j = 0; j < end; j++) seen[j] = Number(head.allowed(i, j));
+  for (const j of removed) seen[j] = 0;
+  return seen;
+};
+
+/** The same for all queries. (N, M) @type {(head: Head, changes: HeadChanges) => Uint8Array} */
+const allSeen = (head, changes) => {
+  const seen = new Uint8Array(head.N * head.M);
+  for (let i = 0; i < head.N; i++) seen.set(seenBy(head, i, changes), i * head.M);
   return seen;
 };
 
@@ -88,7 +90,7 @@ export const changed = (heads, changes) => {
     if (found?.key === key) return found.head;
     const { kind, values } = head.mask;
     const shared = values ? undefined : masks.get(kind);
-    const seen = shared ?? seenBy(head, changes);
+    const seen = shared ?? allSeen(head, changes);
     masks.set(kind, seen);
     const made = new ChangedHead(head, changes, seen);
     kept.set(head, { key, head: made });

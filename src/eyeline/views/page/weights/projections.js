@@ -121,7 +121,7 @@ export class Projections {
 const kept = new WeakMap();
 
 /** Whether the host has the projections of a head. @type {(trace: Trace, layer: number, head: number) => boolean} */
-export const hasProjections = ({ projections }, layer, head) =>
+const hasProjections = ({ projections }, layer, head) =>
   projections === "all" || (projections ?? []).some(([one, other]) => one === layer && other === head);
 
 /**

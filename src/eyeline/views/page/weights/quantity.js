@@ -13,6 +13,22 @@ export const scaleEnd = (numbers) => {
   return ENDS.find((end) => most <= end * (1 + 1e-9)) ?? most;
 };
 
+/** The number that a share of some numbers doesn't exceed; 0 for none. @type {(numbers: ArrayLike<number>, share: number) => number} */
+export const quantile = (numbers, share) =>
+  Float64Array.from(numbers).sort()[Math.floor(share * (numbers.length - 1))] ?? 0;
+
+/**
+ * The end of a scale that is easy to read: the smallest of `steps` times a power of ten that isn't below a number, but
+ * for its last digits; 1 for 0. Above 1 %, with the usual steps, it is the end that every view's scale of weights has.
+ * @type {(number: number, of?: { steps?: number[], noise?: number }) => number}
+ */
+export const roundEnd = (number, { steps = [1, 2, 5], noise = 1 + 1e-9 } = {}) => {
+  if (!(number > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(number) + 1e-9);
+  const times = steps.find((one) => number <= one * power * noise) ?? 10;
+  return Number((times * power).toPrecision(2));
+};
+
 /**
  * The numbers of one row as the state asks for them, NaN where a unit isn't shown: its weights, of which those that
  * aren't shown take `aside`; or, if special tokens are left out, the shares of the shown units, which sum to 1.
