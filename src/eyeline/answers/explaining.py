@@ -133,7 +133,7 @@ def explain(
                 worded('kind="encoder" takes it'),
                 worded("--kind encoder takes it"),
             )
-        kept = keep_of(keep, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
+        kept = keep_of(named, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
         parts = recorded_parts(runs_on, text, kept, layer_done)
         return explain_parts(parts, question, only_written=kind == "cross")
     where(runs_on, layer, head)
