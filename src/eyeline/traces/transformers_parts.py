@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from eyeline.models import Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
@@ -28,9 +29,11 @@ def record_parts(
     from eyeline.huggingface.model_inputs import as_tensors
 
     tokens, given = read(text, tokenizer)
+    _check_room("text", tokens, positions, name)
     inputs = as_tensors(model, given)
     ids = decoder_ids(model, tokenizer, inputs, target)
     answer = reread(ids, tokenizer)
+    _check_room("target", answer, positions, name)
     inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     try:
         calls = calls_of(model, inputs, keep, before_each(cancelled, None))
@@ -41,3 +44,12 @@ def record_parts(
         if kind not in found:
             raise TraceError(worded("model must have attention of all three kinds, got none of {kind}", kind=theirs))
     return Parts(found["encoder"], found["decoder"], found["cross"], tokens, answer, answer)
+
+
+def _check_room(what: str, tokens: Tokens, positions: int | None, model: str) -> None:
+    """Check that the model has a position for each token, before it runs into the end of its table."""
+    if positions is not None and len(tokens) > positions:
+        raise TraceError(
+            f"{what} must fit the {positions} positions of {model}, got {len(tokens)} tokens (special ones too); "
+            "give a shorter one, or take another model"
+        )
