@@ -65,6 +65,13 @@ def test_a_word_that_was_read_is_the_encoders(model):
     assert alone.model.name == f"{model.name}, encoder"
 
 
+def test_steps_of_a_word_that_was_read_have_its_projections(model):
+    alone = el.explain(TEXT, "March", steps=True, model=model, kind="encoder").steps.projections
+    found = el.explain(TEXT, "March", steps=True, model=model).steps.projections
+    np.testing.assert_array_equal(found.query, alone.query)
+    assert (found.width, found.added_length) == (64, alone.added_length)
+
+
 def test_a_word_that_was_written_is_that_of_the_steps_that_wrote_it(model, answer):
     month = el.explain(TEXT, "03", nth=1, model=model)
     word = month.cross.word

@@ -63,6 +63,15 @@ def test_what_is_added_is_what_comes_between_two_states():
     np.testing.assert_allclose(after[0], trace.projections(1, 0).residual, rtol=1e-4, atol=1e-5)
 
 
+def test_vectors_are_kept_where_they_are_asked_for():
+    model = llama()
+    (trace,) = record(TEXT, model=model, keep=["vectors", "input"])
+    assert trace.has_vectors
+    for layer in range(2):
+        np.testing.assert_array_equal(trace.vectors[layer], trace.projections(layer, 0).residual)
+    assert record(TEXT, model=model)[0].vectors is None
+
+
 def gpt2():
     return made(GPT2Model, GPT2Config(n_embd=32, n_layer=2, n_head=4, vocab_size=100))
 

@@ -146,6 +146,14 @@ def test_a_target_is_what_the_decoder_is_given(tokenizer):
     assert cross.keys.text == "time flies"
 
 
+@pytest.mark.parametrize("what", ["text", "target"])
+def test_what_is_too_long_for_the_parts_of_an_encoder_decoder_is_refused(tokenizer, what):
+    model = made(BartForConditionalGeneration, bart(vocab_size=len(tokenizer)).config)
+    asked = {"text": "time flies", "target": "x", what: "word " * 100}
+    with pytest.raises(TraceError, match=f"^{what} must fit the 64 positions of BartForConditionalGeneration, got 102"):
+        el.explain(asked.pop("text"), model=model, tokenizer=tokenizer, kind="cross", **asked)
+
+
 def test_scores_that_are_more_than_products_are_refused_by_name():
     with pytest.raises(HuggingFaceError, match=r"biases added to them in encoder.block.0.layer.0.SelfAttention"):
         record({"input_ids": text(5, batch=1)}, model=t5())

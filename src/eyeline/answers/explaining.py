@@ -4,42 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eyeline.answers.entries import (
-    given_aside,
-    layer_cosines,
-    looks,
-    model_entry,
-    token_entries,
-    unit_entries,
-    unit_matrix,
-    unknown_text,
-)
-from eyeline.answers.explaining_parts import PartsQuestion, RecordedPart, explain_parts, recorded_parts
-from eyeline.answers.explanation import ExplainedRun, ExplainQuestion, Explanation
+from eyeline.answers.explained_traces import Asked, explained
+from eyeline.answers.explaining_parts import explain_parts, recorded_parts
+from eyeline.answers.explanation import Explanation
 from eyeline.answers.generation import asked, check_room, generated
-from eyeline.answers.head_steps import head_steps
-from eyeline.answers.question import (
-    QuestionError,
-    Selection,
-    asked_model,
-    check_special,
-    named_mask,
-    positive,
-    read_text,
-    where,
-)
-from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
-from eyeline.answers.vectors import hidden_units, mean_vectors
-from eyeline.answers.word_search import FoundWord, find
+from eyeline.answers.question import QuestionError, asked_model, check_special, named_mask, positive, read_text, where
+from eyeline.answers.word_search import find
 from eyeline.masks import Mask
-from eyeline.models import Tokens
-from eyeline.models.units import Unit, shown_of, units_of
-from eyeline.traces import Keep, TextModel, Trace, record_text
+from eyeline.models.units import units_of
+from eyeline.traces import Keep, TextModel, record_text
 from eyeline.traces.keep import SHORT, check_list, keep_of, short
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
@@ -138,6 +116,8 @@ def explain(
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
+    question = Asked(token, nth, layer, head, steps, pieces, special, shares, top)
+    named = ["input", *keep] if steps else keep
     if isinstance(text, str) and not text.strip():
         raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
     runs_on = asked_model(model, tokenizer, _part(kind, target), target, progress)
@@ -153,29 +133,11 @@ def explain(
                 worded('kind="encoder" takes it'),
                 worded("--kind encoder takes it"),
             )
-        kept = keep_of(keep, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
+        kept = keep_of(named, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
         parts = recorded_parts(runs_on, text, kept, layer_done)
-
-        def explain_part(part: RecordedPart, word: str | None, which: int | None) -> Explanation:
-            return explain(
-                text,
-                word,
-                nth=which,
-                layer=layer,
-                head=head,
-                steps=steps and word is not None,
-                pieces=pieces,
-                special=special,
-                shares=shares,
-                top=top,
-                keep=keep,
-                model=part,
-            )
-
-        question = PartsQuestion(token, nth, layer, head, pieces, special, steps, only_written=kind == "cross")
-        return explain_parts(parts, runs_on, question, explain_part)
+        return explain_parts(parts, question, only_written=kind == "cross")
     where(runs_on, layer, head)
-    kept = keep_of(["input", *keep] if steps else keep, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
+    kept = keep_of(named, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
     prompt = read = read_text(runs_on, text)
     continued = None
     if wanted is not None:
@@ -189,108 +151,16 @@ def explain(
     kept = replace(kept, vectors=short(len(tokens), None if found is None else found.tokens(units)))
     trace = None if continued is None else continued.trace
     traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
-    place = where(traces[0].model, layer, head)
-    causal = traces[0].kind == "decoder"
-    changed = None if causal and mask_name == "causal" else asked_mask
+    changed = None if traces[0].kind == "decoder" and mask_name == "causal" else asked_mask
     if changed is not None or scale is not None:
         traces.append(record_text(runs_on, read, keep=kept, mask=changed, scale=scale, layer_done=layer_done))
-    masks = [None, None if changed is None else mask_name]
-    shown = shown_of(units, causal=causal, special=special, asked=found.units if found else ())
-
-    steps_of: int | Literal["hardest"] | None = None
-    if steps:
-        steps_of = "hardest" if place.head is None else place.head
-    runs: list[ExplainedRun] = []
     new = None
-    for trace, name in zip(traces, masks, strict=False):
-        weights = trace.layers[place.layer].weights
-        run = explained_run(trace, weights, tokens, units, shown, found, place, name, steps_of)
-        runs.append(run)
-        if run.steps is not None:
-            steps_of = run.steps.head
-        if continued is not None and wanted is not None and new is None:
-            new = generated(prompt.tokens, continued, weights, units, shown, place, wanted)
-    return Explanation(
-        model_entry(traces[0]),
-        causal,
-        tokens.text,
-        ExplainQuestion(
-            None if found is None else found.text,
-            None if found is None else found.nth,
-            () if found is None else found.units,
-            place.layer,
-            place.head,
-            "piece" if pieces else "word",
-            special,
-            shares,
-            mask_name,
-            top,
-        ),
-        token_entries(tokens),
-        unknown_text(tokens),
-        unit_entries(units, shown),
-        shown,
-        tuple(runs),
-        new,
-        tuple(traces),
-    )
+    if continued is not None and wanted is not None:
+        new = partial(generated, prompt.tokens, continued, wanted=wanted)
+    masks = [None, None if changed is None else mask_name][: len(traces)]
+    return explained(traces, tokens, units, found, question, masks=masks, mask=mask_name, generated=new)
 
 
 def _part(kind: str | None, target: str | None) -> str | None:
     """The part of an encoder-decoder that is asked for; of all of them that which takes a target."""
     return kind if kind != "cross" else None if target is None else "decoder"
-
-
-def explained_run(
-    trace: Trace,
-    weights: NDArray[Any],
-    tokens: Tokens,
-    units: Sequence[Unit],
-    shown: Sequence[int],
-    found: FoundWord | None,
-    where: Selection,
-    mask: str | None,
-    steps_of: int | Literal["hardest"] | None,
-) -> ExplainedRun:
-    """Compute the numbers of one run.
-
-    Args:
-        trace: the trace of the run.
-        weights: the weights of the chosen layer, (H, N, N).
-        tokens: the text's tokens.
-        units: the text's units.
-        shown: the indices of the units that are drawn.
-        found: the question's word.
-        where: the chosen layer and head; the head is None for the mean of all.
-        mask: the name of the added mask.
-        steps_of: the head whose steps to keep, or None; "hardest" for the head with the largest weight on one word.
-    """
-    layer = trace.layers[where.layer]
-    by_head = by_unit(weights, units)
-    hidden = hidden_units(layer, units)
-    matrix = unit_matrix(by_head[where.heads].mean(axis=0), units, shown, hidden)
-    if found is None:
-        return ExplainedRun(trace.name, mask, layer.scale, None, None, None, None, None, matrix, by_head)
-    queries = found.tokens(units)
-    rows = from_tokens(weights, queries, units)
-    counted = shown_of(units, causal=trace.kind == "decoder", special=False, asked=found.units)
-    hardest = hardest_heads(rows, where.layer, units, counted)
-    kept = None
-    if steps_of is not None:
-        head = hardest[0].head if steps_of == "hardest" else steps_of
-        chosen: Literal["asked", "hardest"] = "hardest" if where.head is None else "asked"
-        kept = head_steps(trace, where.layer, head, chosen, units[found.units[0]].tokens[0], tokens)
-    vectors = mean_vectors(trace, queries)
-    row = rows[where.heads].mean(axis=0)
-    return ExplainedRun(
-        trace.name,
-        mask,
-        layer.scale,
-        looks(row, units, shown, None if hidden is None else hidden[list(found.units)].all(axis=0)),
-        given_aside(row, shown),
-        hardest,
-        None if vectors is None else layer_cosines(cosine(vectors, vectors[0])),
-        kept,
-        matrix,
-        by_head,
-    )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from eyeline.masks import Causal, Mask
+from eyeline.models import Tokens
 from eyeline.traces import ReadText, TextModel, text_model
 from eyeline.traces.text_model import AnyModel
 from eyeline.words import worded
@@ -130,9 +131,14 @@ def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText
     if not text.strip():
         raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
     read = model.read(text)
-    if not read.tokens.has_words:
-        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, which has none")
+    check_words(read.tokens, text, name)
     return read
+
+
+def check_words(tokens: Tokens, text: str, name: str = "text") -> None:
+    """Check that a text's tokens are not special ones alone."""
+    if not tokens.has_words:
+        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, which has none")
 
 
 def named_mask(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str | None]:

@@ -15,26 +15,34 @@ Array = NDArray[np.float64]
 HARDEST = 3
 
 
-def by_unit(weights: NDArray[Any], units: Sequence[Unit]) -> Array:
+def by_unit(weights: NDArray[Any], units: Sequence[Unit], keys: Sequence[Unit] | None = None) -> Array:
     """Weights from unit to unit: the sum over keys and the mean over queries, so that rows still sum to 1.
 
     Args:
-        weights: the weights from token to token, (..., N, N).
-        units: the U units.
+        weights: the weights from token to token, (..., N, M).
+        units: the U units of the queries.
+        keys: the K units of the keys; those of the queries if not given.
 
     Returns:
-        (..., U, U).
+        (..., U, K).
     """
-    members = np.zeros((len(units), weights.shape[-1]))
-    for place, unit in enumerate(units):
-        members[place, list(unit.tokens)] = 1
-    averages = members / members.sum(axis=1, keepdims=True)
-    result: Array = averages @ np.asarray(weights, np.float64) @ members.T
+    queries = _members(units, weights.shape[-2])
+    averages = queries / queries.sum(axis=1, keepdims=True)
+    sums = queries if keys is None else _members(keys, weights.shape[-1])
+    result: Array = averages @ np.asarray(weights, np.float64) @ sums.T
     return result
 
 
+def _members(units: Sequence[Unit], count: int) -> Array:
+    """1 for each of `count` tokens that is of a unit, else 0: (units, tokens)."""
+    members = np.zeros((len(units), count))
+    for place, unit in enumerate(units):
+        members[place, list(unit.tokens)] = 1
+    return members
+
+
 def from_tokens(weights: NDArray[Any], queries: Sequence[int], units: Sequence[Unit]) -> Array:
-    """The mean weight of the tokens `queries` on each unit: (..., N, N) → (..., U)."""
+    """The mean weight of the tokens `queries` on each unit of the keys: (..., N, M) → (..., U)."""
     row = np.asarray(weights, np.float64)[..., list(queries), :].mean(axis=-2)
     return np.stack([row[..., list(unit.tokens)].sum(axis=-1) for unit in units], axis=-1)
 

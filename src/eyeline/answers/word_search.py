@@ -15,6 +15,10 @@ from eyeline.models.units import Unit
 _NAMED = 12  # the largest number of words that an error names
 
 
+class MissingWordError(QuestionError):
+    """Raised for a word that isn't in the text."""
+
+
 @dataclass(frozen=True)
 class FoundWord:
     """The question's word, found in the text.
@@ -61,7 +65,7 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
             raise QuestionError(
                 f"token must be a word of the text, got {asked!r}, a special token that is set aside", *advice
             )
-        raise QuestionError(
+        raise MissingWordError(
             f"token must be a word of the text, got {asked!r}, which isn't there; {_there_are(asked, units)}"
         )
     if nth is None and len(spans) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from eyeline.traces.trace import Trace
 from eyeline.traces.transformers_traces import (
     KINDS,
     before_each,
+    calls_of,
     decoder_ids,
-    hidden_vectors,
     is_encoder_decoder,
     name_of_model,
     read,
@@ -31,9 +31,6 @@ from eyeline.traces.transformers_traces import (
     trace_of_calls,
 )
 from eyeline.words import worded
-
-if TYPE_CHECKING:
-    pass
 
 #: Tokenizers without a limit report a number larger than this.
 _NO_LIMIT = 10**9
@@ -120,7 +117,6 @@ class TransformersModel:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError
         from eyeline.huggingface.model_inputs import as_tensors
-        from eyeline.huggingface.recording import record_pass
 
         done = 0
 
@@ -131,17 +127,10 @@ class TransformersModel:
             done += 1
 
         try:
-            recording = record_pass(
-                self.model,
-                as_tensors(self.model, text.inputs),
-                before_each(cancelled, next_layer),
-                changed_scores=keep.changed_scores,
-                hidden_states=keep.vectors is not None or keep.input,
-                projections=keep.input,
-            )
+            calls = calls_of(self.model, as_tensors(self.model, text.inputs), keep, before_each(cancelled, next_layer))
         except HuggingFaceError as error:
             raise TraceError(str(error)) from None
-        mine = [call for call in recording.calls if not self._both or KINDS[call.kind] == self.kind]
+        mine = [call for call in calls if not self._both or KINDS[call.kind] == self.kind]
         kinds = {call.kind for call in mine}
         if len(kinds) != 1:
             raise TraceError(
@@ -151,7 +140,6 @@ class TransformersModel:
             )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
-        vectors = hidden_vectors(recording, mine[0].kind, keep, len(text.tokens))
         trace = trace_of_calls(
             mine,
             text.tokens,
@@ -160,10 +148,9 @@ class TransformersModel:
             self.name,
             keep,
             positions=self.positions,
-            vectors=vectors,
             prompt=text.prompt,
         )
-        return trace if vectors is None else replace(trace, vocabulary=self._vocabulary(vectors.shape[2]))
+        return trace if trace.vectors is None else replace(trace, vocabulary=self._vocabulary(trace.vectors.shape[2]))
 
     @property
     def has_parts(self) -> bool:

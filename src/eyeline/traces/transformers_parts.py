@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eyeline.models import Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
-from eyeline.traces.trace import Trace
-from eyeline.traces.transformers_traces import before_each, decoder_ids, hidden_vectors, read, reread, trace_of_calls
+from eyeline.traces.transformers_traces import KINDS, before_each, calls_of, decoder_ids, read, reread, traces_of
 from eyeline.words import worded
-
-if TYPE_CHECKING:
-    from eyeline.huggingface.watched_call import Kind
 
 
 def record_parts(
@@ -31,31 +27,29 @@ def record_parts(
     """Run an encoder-decoder once; see `TransformersModel.record_parts`."""
     from eyeline.huggingface.errors import HuggingFaceError
     from eyeline.huggingface.model_inputs import as_tensors
-    from eyeline.huggingface.recording import record_pass
 
     tokens, given = read(text, tokenizer)
+    _check_room("text", tokens, positions, name)
     inputs = as_tensors(model, given)
     ids = decoder_ids(model, tokenizer, inputs, target)
     answer = reread(ids, tokenizer)
+    _check_room("target", answer, positions, name)
     inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     try:
-        recording = record_pass(
-            model,
-            inputs,
-            before_each(cancelled, None),
-            changed_scores=keep.changed_scores,
-            hidden_states=keep.vectors is not None or keep.input,
-            projections=keep.input,
-        )
+        calls = calls_of(model, inputs, keep, before_each(cancelled, None))
     except HuggingFaceError as error:
         raise TraceError(str(error)) from None
+    found = {trace.kind: trace for trace in traces_of(calls, tokens, answer, True, name, keep, positions)}
+    for theirs, kind in KINDS.items():
+        if kind not in found:
+            raise TraceError(worded("model must have attention of all three kinds, got none of {kind}", kind=theirs))
+    return Parts(found["encoder"], found["decoder"], found["cross"], tokens, answer, answer)
 
-    def trace(kind: Kind, queries: Tokens) -> Trace:
-        calls = [call for call in recording.calls if call.kind == kind]
-        if not calls:
-            raise TraceError(worded("model must have attention of all three kinds, got none of {kind}", kind=kind))
-        vectors = hidden_vectors(recording, kind, keep, len(queries))
-        return trace_of_calls(calls, queries, tokens, True, name, keep, positions=positions, vectors=vectors)
 
-    traces = trace("encoder self", tokens), trace("decoder self", answer), trace("cross", answer)
-    return Parts(*traces, tokens, answer, answer)
+def _check_room(what: str, tokens: Tokens, positions: int | None, model: str) -> None:
+    """Check that the model has a position for each token, before it runs into the end of its table."""
+    if positions is not None and len(tokens) > positions:
+        raise TraceError(
+            f"{what} must fit the {positions} positions of {model}, got {len(tokens)} tokens (special ones too); "
+            "give a shorter one, or take another model"
+        )

@@ -23,8 +23,7 @@ from eyeline.traces.transformers_inputs import inputs_of
 from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.huggingface.recording import RecordedCall, Recording
-    from eyeline.huggingface.watched_call import Kind as CallKind
+    from eyeline.huggingface.recording import RecordedCall
 
 #: The name of each kind of attention in `huggingface`, and in a trace.
 KINDS: dict[str, Kind] = {"encoder self": "encoder", "decoder self": "decoder", "cross": "cross"}
@@ -44,7 +43,6 @@ def record_inputs(
 
     check_installed()
     from eyeline.huggingface.model_inputs import as_tensors, the_model
-    from eyeline.huggingface.recording import record_pass
 
     model = the_model(model)
     both = is_encoder_decoder(model)
@@ -63,16 +61,49 @@ def record_inputs(
         inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
     elif target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
-    wanted = keep.input
-    before = before_each(cancelled, progress)
-    found = record_pass(model, inputs, before, hidden_states=wanted, projections=wanted).calls
-    _check_heads(keep, found)
-    name = name_of_model(model)
+    calls = calls_of(model, inputs, keep, before_each(cancelled, progress))
+    _check_heads(keep, calls)
+    return traces_of(calls, line, answer, both, name_of_model(model), keep)
+
+
+def calls_of(
+    model: Any, inputs: Mapping[str, Any], keep: Keep, before: Callable[[str], None]
+) -> tuple[RecordedCall, ...]:
+    """The attention calls of one pass, with all that `keep` requests; see `record_pass`."""
+    from eyeline.huggingface.recording import record_pass
+
+    return record_pass(
+        model,
+        inputs,
+        before,
+        changed_scores=keep.changed_scores,
+        hidden_states=keep.vectors is not None or keep.input,
+        projections=keep.input,
+    ).calls
+
+
+def traces_of(
+    calls: Sequence[RecordedCall],
+    read: TokenizedText | Tokens | None,
+    answer: TokenizedText | Tokens | None,
+    both: bool,
+    model: str,
+    keep: Keep,
+    positions: int | None = None,
+) -> list[Trace]:
+    """The traces of a pass, one for each kind of attention that the model has.
+
+    Args:
+        calls: those of the pass.
+        read, answer: the tokens of the text, and of an encoder-decoder's answer, where they are known.
+        both: whether the model is an encoder-decoder.
+        model, keep, positions: as for `trace_of_calls`.
+    """
     traces = []
     for theirs, kind in KINDS.items():
-        if some := [call for call in found if call.kind == theirs]:
-            queries = answer if both and kind != "encoder" else line
-            traces.append(trace_of_calls(some, queries, line, both, name, keep))
+        if some := [call for call in calls if call.kind == theirs]:
+            queries = answer if both and kind != "encoder" else read
+            traces.append(trace_of_calls(some, queries, read, both, model, keep, positions=positions))
     return traces
 
 
@@ -114,7 +145,6 @@ def trace_of_calls(
     keep: Keep,
     *,
     positions: int | None = None,
-    vectors: NDArray[np.float32] | None = None,
     prompt: int | None = None,
 ) -> Trace:
     """Make the trace of the attention calls of one kind.
@@ -125,7 +155,7 @@ def trace_of_calls(
         several: whether the model also has other kinds of attention.
         model: the model's name.
         keep: what the trace keeps.
-        positions, vectors: as for `traced`.
+        positions: the maximum number of tokens; None without a limit, or if it isn't known.
         prompt: the number of prompt tokens, if the others were generated.
     """
     kind = KINDS[calls[0].kind]
@@ -162,7 +192,7 @@ def trace_of_calls(
         kind=kind,
         keep=keep,
         positions=positions,
-        vectors=vectors,
+        vectors=_hidden_vectors(calls, keep, N),
     )
     return replace(trace, inputs=inputs_of(calls, keep.heads)) if keep.input else trace
 
@@ -237,13 +267,15 @@ def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: s
     return answer_ids(model, inputs)
 
 
-def hidden_vectors(recording: Recording, kind: CallKind, keep: Keep, tokens: int) -> NDArray[np.float32] | None:
+def _hidden_vectors(calls: Sequence[RecordedCall], keep: Keep, tokens: int) -> NDArray[np.float32] | None:
     """The vectors that `keep` requests; None if the model's layers don't pass hidden states in the usual way."""
+    from eyeline.huggingface.recording import Recording
+
     places = keep.positions(tokens)
     if places is None:
         return None
     try:
-        states = recording.hidden_states(kind)
+        states = Recording(tuple(calls)).hidden_states(calls[0].kind)
     except ValueError:
         return None
     if any(len(state) != tokens for state in states):
