@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eyeline.views.csv_tables import table
 from eyeline.views.labels import named, percent, printable
 from eyeline.words import worded
 
@@ -76,27 +75,21 @@ def found(answer: Toy) -> str:
 
 
 def toy_csv(answer: Toy) -> str:
-    """A row for each query and key, with all steps, in seven digits."""
-    paper = io.StringIO()
-    writer = csv.writer(paper, lineterminator="\n")
+    """A row for each query and key, with all steps."""
     widths = {"q": answer.q.shape[1], "k": answer.k.shape[1], "v": answer.v.shape[1]}
-    writer.writerow(
+    columns = (
         ["query_index", "query", "key_index", "key"]
         + [f"{name}{at}" for name, width in widths.items() for at in range(width)]
         + ["score", "scaled", "hidden", "exponential", "sum", "weight"]
         + [f"output{at}" for at in range(widths["v"])]
     )
+    rows = []
     for i, query in enumerate(answer.words):
         for j, key in enumerate(answer.words):
             start = [*answer.q[i], *answer.k[j], *answer.v[j], answer.scores[i, j], answer.scaled[i, j]]
             end = [answer.exponentials[i, j], answer.sums[i], answer.weights[i, j], *answer.output[i]]
-            cells = [*map(_digits, start), int(not answer.allowed[i, j]), *map(_digits, end)]
-            writer.writerow([i, printable(query), j, printable(key), *cells])
-    return paper.getvalue()
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.7g}")
+            rows.append([i, query, j, key, *start, not answer.allowed[i, j], *end])
+    return table(columns, rows)
 
 
 def _places(array: Array) -> tuple[str, ...]:
