@@ -70,11 +70,13 @@ def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: in
     from eyeline.models import load
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
-    from eyeline.views.page.lesson_page import lesson
+    from eyeline.views.page import Page, lesson
 
     model = load("minilm", progress=progress)
     page = lesson(model=model, progress=progress)
-    page.state |= {"stop": None, **_state(page.traces[0], layer, head, token, nth), **chosen_language()}
+    example = page.traces[0]
+    asked = {"token": page.state["token"], **_state(example, layer, head, token, nth)}
+    page.state = {**Page([example], asked).state, "stop": None, **chosen_language()}
     return Session(page, list(CATALOGUE), (), {"minilm": model})
 
 
