@@ -28,7 +28,7 @@ class ToyTable:
 def tables(answer: Toy) -> list[ToyTable]:
     """The steps in their order: given vectors, scores, ÷ √d, mask, eˣ, weights, output."""
     words, d = tuple(map(named, answer.words)), answer.q.shape[1]
-    divided = answer.scale != 1
+    divided = answer.divided
     how = worded("÷ √{d} = ÷ {root}", d=d, root=f"{d**0.5:.3f}") if divided else worded("not divided by √{d}", d=d)
     sums = [f"{total:.2f}" for total in answer.sums]
     given = {"q": answer.q, "k": answer.k, "v": answer.v}
