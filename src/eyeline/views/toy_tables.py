@@ -51,9 +51,14 @@ def tables(answer: Toy) -> list[ToyTable]:
     ]
 
 
+def told(answer: Toy) -> int:
+    """The token that the sentences speak of, and on which the page opens: the second, if there are several."""
+    return min(1, len(answer.words) - 1)
+
+
 def example(answer: Toy) -> str:
-    """The output of one token as a sum: of the second, if there are several."""
-    row = min(1, len(answer.words) - 1)
+    """The output of that token as a sum."""
+    row = told(answer)
     terms = [f"{weight:.2f} · {_vector(value)}" for weight, value in zip(answer.weights[row], answer.v, strict=True)]
     word = printable(named(answer.words[row]))
     return worded(
@@ -66,7 +71,7 @@ def example(answer: Toy) -> str:
 
 def found(answer: Toy) -> str:
     """A sentence on the weights of that token."""
-    row = min(1, len(answer.words) - 1)
+    row = told(answer)
     given = [
         worded("{share} to {word}", share=percent(weight), word=printable(named(word)))
         for word, weight in zip(answer.words, answer.weights[row].tolist(), strict=True)
