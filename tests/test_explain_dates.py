@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +139,18 @@ def test_the_terminal_shows_one_written_word(model):
     printed = str(el.explain(TEXT, "03", nth=1, model=model))
     assert "While it writes 03, it looks at: cross-attention" in printed
     assert "and, in what it has written, at: the decoder's self-attention" in printed
+
+
+def test_its_scale_reaches_to_all_that_is_set_aside_together(model):
+    asked = el.explain(TEXT, "03", nth=1, model=model)
+    word = asked.cross.word
+    weights = iter([0.2, 0.2, 0.2])  # of the three spaces, 0.6 in one bar
+    looks = [replace(look, weight=next(weights) if look.share is None else 0.08) for look in word.looks_at]
+    before = [replace(look, weight=0.1) for look in word.before]
+    changed = replace(word, looks_at=tuple(looks), before=tuple(before))
+    printed = str(replace(asked, cross=replace(asked.cross, word=changed)))
+    assert re.search(r"^  spaces +█{22,24}\S? +60%$", printed, re.MULTILINE)
+    assert "A full bar is 100%." in printed
 
 
 def test_json_csv_and_png_have_its_numbers(answer, tmp_path):

@@ -233,11 +233,20 @@ def test_replies_are_refused_with_the_reason():
 def test_a_file_holds_products_and_the_nearest_words_of_each_word(tmp_path):
     page = Page(two(layers=2))
     page.save(tmp_path / "page.html")
-    held = set(Blocks((tmp_path / "page.html").read_bytes()).found)
+    blocks = Blocks((tmp_path / "page.html").read_bytes())
+    held = set(blocks.found)
     assert {f"products-{pair}" for pair in ("0-0", "0-1", "1-1")} <= held
     assert {name for name in held if name.startswith("nearest")} == {
         f"nearest-{trace}-{token}-{token + 1}" for trace in (0, 1) for token in range(1, 6)
     }
+    for trace, token in ((0, 1), (1, 5)):  # found all at once, they are those of each word
+        reply, arrays = unframed(blocks.bytes(f"nearest-{trace}-{token}-{token + 1}"))
+        asked, _ = page.answer({"id": 0, "kind": "nearest", "trace": trace, "token": token, "last": token + 1})
+        words, expected = reply.pop("words"), asked.pop("words")
+        assert (reply, arrays) == (asked, [])
+        texts, cosines = ([[near[place] for near in layer] for layer in words] for place in (0, 1))
+        assert texts == [[text for text, _ in layer] for layer in expected]
+        np.testing.assert_allclose(cosines, [[number for _, number in layer] for layer in expected], atol=2e-6)
 
 
 def test_the_server_answers_and_runs_texts_with_vectors(tiny_model):

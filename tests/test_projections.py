@@ -269,6 +269,12 @@ def test_a_file_has_the_head_that_it_opens_on_and_the_named(minilm):
         page_file(page, keep=["H3"])
 
 
+@pytest.mark.parametrize("wrong", [{"trace": 5}, {"layer": 6}, {"layer": -1}, {"head": 12}, {"head": True}])
+def test_a_file_whose_state_names_a_head_that_is_not_there_has_no_head_s(minilm, wrong):
+    page = Page([record(TEXT, model=minilm, keep=["input"])], {"trace": 0, "layer": 5, "head": 2, **wrong})
+    assert stored(page_file(page)) == set()
+
+
 # explain --steps
 
 

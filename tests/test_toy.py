@@ -139,6 +139,12 @@ def test_it_prints_the_steps(say):
     assert "flies dành 45% cho time, 10% cho flies, 45% cho arrow." in vietnamese
 
 
+def test_one_number_each_is_divided_by_1(say):
+    _, out, _ = say("toy", "--words", "a b", "--q", "1;2", "--k", "1;0", "--v", "1;2")
+    assert out.startswith("softmax(QKᵀ / √1) V\n")  # as the page says
+    assert "2  ÷ √1 = ÷ 1.000" in out
+
+
 def test_given_numbers(say):
     arguments = ["--words", "a,b", "--q", "1,0; 0,−1", "--k", "2 1;0 0.5", "--v", "1;-1"]
     _, out, _ = say("toy", *arguments, "--json")

@@ -207,6 +207,15 @@ def test_nothing_is_an_example_with_the_lesson_beside_it(shown):
     assert header["lesson"] == {"flies": 0, "fruit": 1, "encoder": 2, "decoder": 3, "cross": 4}
 
 
+@pytest.mark.parametrize(
+    "asked", [["--layer", "0"], ["--token", "arrow"], ["--head", "3"], ["--layer", "0", "--head", "3"]]
+)
+def test_the_example_opens_where_it_would_without_the_lesson(shown, asked):
+    token = [] if "--token" in asked else ["--token", "flies"]  # the word that the example opens at
+    opens = shown(EXAMPLE, *asked, *token)[3].header()["state"]
+    assert shown(*asked)[3].header()["state"] == opens | {"stop": None}
+
+
 def test_a_mask_is_run_beside_what_was_trained(shown):
     _, _, _, session = shown("time flies", "--mask", "causal")
     header = session.header()

@@ -18,6 +18,7 @@ def lesson(
 ) -> None:
     """Learn what attention is, in twelve stops with questions: in the browser, or as a file to hand out."""
     from eyeline.answers import QuestionError
+    from eyeline.models import load
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
     from eyeline.views.page import lesson as lesson_page
@@ -31,8 +32,9 @@ def lesson(
         return
 
     def made() -> Session:
-        page = lesson_page(model=model, progress=progress)
+        reader = load(model, progress=progress)
+        page = lesson_page(model=reader, progress=progress)
         page.state |= chosen_language()
-        return Session(page, list(dict.fromkeys([model, *CATALOGUE])))
+        return Session(page, list(dict.fromkeys([model, *CATALOGUE])), ready={model: reader})
 
     serve_page(made, port, no_browser)

@@ -70,11 +70,13 @@ def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: in
     from eyeline.models import load
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session
-    from eyeline.views.page.lesson_page import lesson
+    from eyeline.views.page import Page, lesson
 
     model = load("minilm", progress=progress)
     page = lesson(model=model, progress=progress)
-    page.state |= {"stop": None, **_state(page.traces[0], layer, head, token, nth), **chosen_language()}
+    example = page.traces[0]
+    asked = {"token": page.state["token"], **_state(example, layer, head, token, nth)}
+    page.state = {**Page([example], asked).state, "stop": None, **chosen_language()}
     return Session(page, list(CATALOGUE), (), {"minilm": model})
 
 
@@ -106,9 +108,8 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     """Record a text, as trained and with the mask; the model is kept in `ready`."""
     from eyeline.answers import QuestionError
     from eyeline.answers.question import asked_model, read_text
-    from eyeline.serving import PROJECTED
-    from eyeline.traces import Keep, record_text
-    from eyeline.traces.keep import short
+    from eyeline.serving import kept_of
+    from eyeline.traces import record_text
     from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
     from eyeline.traces.parts import records_parts
 
@@ -116,8 +117,7 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
         ready[model] = asked_model(model, progress=progress)
     runs_on = ready[model]
     read = read_text(runs_on, text)
-    count = len(read.tokens)
-    keep = Keep(vectors=short(count), measures=True, input=count <= PROJECTED)
+    keep = kept_of(len(read.tokens))
     if records_parts(runs_on):
         if causal:
             raise QuestionError(only_decoder_is_causal("causal"))

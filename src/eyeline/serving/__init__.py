@@ -12,7 +12,7 @@ Access: only the page itself, in a browser on this machine. `guard` refuses page
 from __future__ import annotations
 
 from eyeline.serving.server import listen, serve
-from eyeline.serving.session import PROJECTED, Session
+from eyeline.serving.session import Session, kept_of
 from eyeline.serving.source import InputFile, Source, source_of
 
-__all__ = ["PROJECTED", "InputFile", "Session", "Source", "listen", "serve", "source_of"]
+__all__ = ["InputFile", "Session", "Source", "kept_of", "listen", "serve", "source_of"]

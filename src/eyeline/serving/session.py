@@ -106,7 +106,7 @@ class Session:
         model = self._model(request.model, job)
         job.layer_done(0, model.layers)
         read = read_text(model, text)
-        keep = Keep(vectors=short(len(read.tokens)), measures=True, input=len(read.tokens) <= PROJECTED)
+        keep = kept_of(len(read.tokens))
         if records_parts(model):
             if request.mask is not None or request.scale is not None:
                 raise QuestionError(only_decoder_is_causal(request.scale if request.mask is None else request.mask))
@@ -145,6 +145,11 @@ class Session:
                 emptied = tuple(map(_emptied, traces[place].layers))
                 traces[place] = replace(traces[place], layers=emptied, vectors=None, inputs=None)
                 sizes[place] = 0
+
+
+def kept_of(tokens: int) -> Keep:
+    """What a page keeps of a text of so many tokens."""
+    return Keep(vectors=short(tokens), measures=True, input=tokens <= PROJECTED)
 
 
 def bytes_of(trace: Trace) -> int:

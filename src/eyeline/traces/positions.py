@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eyeline.traces.errors import TraceError
@@ -9,6 +11,15 @@ from eyeline.traces.errors import TraceError
 
 def is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def index_below(value: Any, count: int) -> int | None:
+    """A valid index of `count` things; None for anything else.
+
+    >>> index_below(2, 3), index_below(3, 3), index_below(True, 3)
+    (2, None, None)
+    """
+    return int(value) if is_whole(value) and 0 <= value < count else None
 
 
 def checked_range(name: str, given: tuple[int, int] | None, count: int) -> tuple[int, int]:

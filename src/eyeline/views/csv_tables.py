@@ -44,11 +44,16 @@ def heads_csv(answer: Heads) -> str:
 
 def written(answer: Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows of a table as CSV, each with its source: the model, the text and the version."""
+    source = [answer.model.name, "".join(excerpt(answer.text, None, _EXCERPT)), VERSION]
+    return table([*columns, *_SOURCE], ((*row, *source) for row in rows))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of a table as CSV, with a header line; numbers in seven digits."""
     paper = io.StringIO()
     writer = csv.writer(paper, lineterminator="\n")
-    writer.writerow([*columns, *_SOURCE])
-    source = [answer.model.name, "".join(excerpt(answer.text, None, _EXCERPT)), VERSION]
-    writer.writerows([_cell(value) for value in (*row, *source)] for row in rows)
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
     return paper.getvalue()
 
 

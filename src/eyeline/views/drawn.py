@@ -37,6 +37,10 @@ class DrawnRow:
         """Every number that the row draws."""
         return self.numbers if self.aside is None else (*self.numbers, self.aside)
 
+    def largest(self, count: int) -> list[tuple[float, Look]]:
+        """The largest numbers, and their units, largest first; ties in reading order."""
+        return sorted(zip(self.numbers, self.looks, strict=True), key=lambda pair: -pair[0])[:count]
+
 
 @dataclass(frozen=True, eq=False)
 class DrawnMatrix:

@@ -10,8 +10,8 @@ from eyeline.views.csv_tables import explanation_csv, written
 from eyeline.views.encoder_decoder_terminal import columns, found, rows_note
 from eyeline.views.explanation_html import explanation_html
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.html_parts import COLOURS, box, row, small, strong, table, title, words
-from eyeline.views.labels import marked, named, percent, printable
+from eyeline.views.html_parts import COLOURS, box, escaped_percent, row, small, strong, table, title, words
+from eyeline.views.labels import marked, named, printable
 from eyeline.views.provenance import provenance
 from eyeline.views.scale import scale_end
 from eyeline.words import worded
@@ -35,7 +35,7 @@ def encoder_decoder_html(answer: EncoderDecoderExplanation) -> str:
     for place, (token, line) in enumerate(zip(cross.tokens, numbers, strict=True)):
         name = words(named(token))
         fills = [f"rgba({COLOURS[0]},{number / end:.2f})" for number in line]
-        figures = [percent(number).replace("<", "&lt;") for number in line]
+        figures = [escaped_percent(number) for number in line]
         rows.append(row([f"<b>{name}</b>" if place in asked else name, *figures], fills))
     parts = [
         title(f"{answer.text} → {answer.written}", None),

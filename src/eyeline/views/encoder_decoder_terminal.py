@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eyeline.views.drawing import note, say, title
+from eyeline.views.drawn import DrawnRow, drawn_row
 from eyeline.views.findings import Words
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, listed, named, percent, printable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from eyeline.answers.encoder_decoder import EncoderDecoderExplanation, WrittenWord
-    from eyeline.answers.entries import Look, UnitEntry
+    from eyeline.answers.entries import UnitEntry
 
 _BAR = 40  # the largest number of cells in a bar
 _COLUMN = 7  # the least cells of a column of numbers
@@ -133,12 +134,13 @@ def found(answer: EncoderDecoderExplanation, words: Words = printable) -> str:
 def _written_word(answer: EncoderDecoderExplanation, word: WrittenWord, ink: Ink) -> Iterator[Text]:
     name = ink.words(word.token)
     shares = answer.question.shares
-    end = scale_end([_number(look, shares) for look in (*word.looks_at, *word.before)])
+    looks_at, before = drawn_row(word.looks_at, shares), drawn_row(word.before, shares)
+    end = scale_end((*looks_at.all, *before.all))
     yield say(worded("While it writes {word}, it looks at: cross-attention", word=name), ink)
-    yield from _bars(word.looks_at, answer.units, end, None if shares else _rest_name(answer), ink)
+    yield from _bars(looks_at, answer.units, end, "" if shares else _rest_name(answer), ink)
     yield say("", ink)
     yield say(worded("and, in what it has written, at: the decoder's self-attention"), ink)
-    yield from _bars(word.before, answer.decoder.units, end, None if shares else worded("set aside"), ink)
+    yield from _bars(before, answer.decoder.units, end, "" if shares else worded("set aside"), ink)
     yield note(
         worded(
             "{numbers}: the mean of the steps that write {word}. A full bar is {end}.",
@@ -156,24 +158,17 @@ def _written_word(answer: EncoderDecoderExplanation, word: WrittenWord, ink: Ink
     yield say(worded("Heads that look hardest at one word: {heads}.", heads=listed(heads)), ink)
 
 
-def _number(look: Look, shares: bool) -> float:
-    """The number of a word: its weight, or its share of the words."""
-    return (look.share or 0.0) if shares else look.weight
-
-
-def _bars(looks: Sequence[Look], units: Sequence[UnitEntry], end: float, rest: str | None, ink: Ink) -> Iterator[Text]:
-    """A bar for each word, and a grey one, called `rest`, for what is set aside; None for shares of the words alone."""
+def _bars(row: DrawnRow, units: Sequence[UnitEntry], end: float, rest: str, ink: Ink) -> Iterator[Text]:
+    """A bar for each word, and a grey one, called `rest`, for what is set aside; it is empty for shares."""
     from rich.text import Text
 
-    drawn = [look for look in looks if look.share is not None and not look.hidden]
-    aside = sum(look.weight for look in looks if look.share is None)
-    labels = [ink.label(units[look.unit]) for look in drawn]
-    left = ink.widest([*labels, ink.own(rest or "")]) + 2
+    drawn = [(number, look) for number, look in zip(row.numbers, row.looks, strict=True) if not look.hidden]
+    labels = [ink.label(units[look.unit]) for _, look in drawn]
+    rows = [(label, number, "cyan") for label, (number, _) in zip(labels, drawn, strict=True)]
+    if row.aside is not None:
+        rows.append((ink.own(rest), row.aside, "dim"))
+    left = ink.widest([*labels, ink.own(rest)]) + 2
     cells = max(min(_BAR, ink.width - left - 9), 4)
-    rows = [(label, _number(look, rest is None), "cyan") for label, look in zip(labels, drawn, strict=True)]
-    if rest is not None and any(look.share is None for look in looks):
-        rows.append((ink.own(rest), aside, "dim"))
-    for label, weight, style in rows:
+    for label, number, style in rows:
         line = Text("  " + ink.fit(label, left), "dim" if style == "dim" else "", no_wrap=True)
-        bar = ink.bar(weight, end, cells) if weight * cells * 8 >= end * 0.5 else ""
-        yield line.append(bar.ljust(cells), style).append(f"{percent(weight):>6}")
+        yield line.append(ink.bar(number, end, cells).ljust(cells), style).append(f"{percent(number):>6}")

@@ -15,7 +15,7 @@ from eyeline.views.labels import excerpt, marked, named, percent, printable
 from eyeline.views.new_tokens import labelled
 from eyeline.views.provenance import provenance, quantity, run_name
 from eyeline.views.reading import reading_notes
-from eyeline.views.scale import shade_end
+from eyeline.views.scale import Shades
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -61,19 +61,19 @@ def save_heat_map(answer: Explanation, path: str | os.PathLike[str]) -> list[str
         lines = [before + inside + after, provenance(answer), *said, *sentences]
         title = "\n".join(textwrap.fill(line, round(13 * side * len(runs))) for line in lines)
         figure.suptitle(title, fontsize=10).set_parse_math(False)
-        end, largest = shade_end(number for found in drawn for number in found.numbers.ravel().tolist())
+        shades = Shades.of(drawn)
         images = []
         axes = figure.subplots(1, len(runs), squeeze=False)[0]
         for panel, run, numbers in zip(axes, runs, drawn, strict=True):
-            images.append(_panel(panel, numbers, shown, aside, end))
+            images.append(_panel(panel, numbers, shown, aside, shades.end))
             own = [place for place, index in enumerate(answer.shown) if index in answer.question.units]
             if own:
                 panel.axhspan(own[0] - 0.5, own[-1] + 0.5, fill=False, edgecolor="tab:orange", linewidth=2)
             if len(runs) > 1:
                 panel.set_title(run_name(run.name), fontsize=10).set_parse_math(False)
-        bar = figure.colorbar(images[0], ax=list(axes), shrink=0.6, extend="max" if largest > end else "neither")
+        bar = figure.colorbar(images[0], ax=list(axes), shrink=0.6, extend="max" if shades.beyond() else "neither")
         bar.set_label(quantity(shares), fontsize=9)
-        ticks = [end * step / _TICKS for step in range(_TICKS + 1)]
+        ticks = [shades.end * step / _TICKS for step in range(_TICKS + 1)]
         bar.set_ticks(ticks, labels=[f"{100 * tick:.3g}%" for tick in ticks])
         return save(figure, target, f"{printable(answer.text)} · {provenance(answer)}")
 

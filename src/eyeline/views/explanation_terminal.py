@@ -20,10 +20,11 @@ from eyeline.views.findings import (
 )
 from eyeline.views.ink import Ink
 from eyeline.views.labels import head_name, percent, seen
-from eyeline.views.matrix_terminal import Shades, matrix, shades_note
+from eyeline.views.matrix_terminal import matrix, shades_note
 from eyeline.views.new_tokens import explained, labelled, new_span, new_tokens
 from eyeline.views.provenance import provenance, run_name
 from eyeline.views.reading import reading_notes
+from eyeline.views.scale import Shades
 from eyeline.views.steps_terminal import steps
 from eyeline.words import worded
 

@@ -10,7 +10,7 @@ from eyeline.views.bars import MOST, Chart, bars_end, rest, strongest
 from eyeline.views.drawn import DrawnMatrix
 from eyeline.views.findings import aside_name
 from eyeline.views.labels import excerpt, named, percent, printable, vector_name
-from eyeline.views.scale import shade_end
+from eyeline.views.scale import Shades
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -159,13 +159,11 @@ def matrix(
 
 def matrix_end(matrices: Sequence[DrawnMatrix]) -> tuple[float, str]:
     """The end of the shades of matrices that are drawn together, and the legend that states it."""
-    end, largest = shade_end(number for found in matrices for number in found.numbers.ravel().tolist())
-    text = worded("Shades, from 0 to {end}, are linear.", end=f"{end:.0%}")
-    if largest > end * (1 + 1e-9):
-        text += " " + worded("A few cells are beyond, the largest at {number}.", number=percent(largest))
+    shades = Shades.of(matrices)
+    text = worded("Shades, from 0 to {end}, are linear.", end=f"{shades.end:.0%}") + shades.beyond()
     if matrices[0].aside is not None:
         text += " " + worded("Grey: a scale of its own from 0 to 100%.")
-    return end, html.escape(text)
+    return shades.end, html.escape(text)
 
 
 def cosines(series: Sequence[tuple[str, Sequence[LayerCosine]]]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from eyeline.views.labels import MARK, marked, named, percent, printable
+from eyeline.views.labels import MARK, marked, named, printable
+from eyeline.views.scale import Shades
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -112,9 +113,7 @@ class Ink:
             for step, sign in enumerate(self.shades[1:], 1)
         ]
         text = worded("Shades, from 0 to {end}: {steps}.", end=f"{end:.0%}", steps=", ".join(steps))
-        if largest > end * (1 + 1e-9):
-            text += " " + worded("A few cells are beyond, the largest at {number}.", number=percent(largest))
-        return text
+        return text + Shades(end, largest).beyond()
 
     def fit(self, label: str, cells: int, right: bool = False) -> str:
         """Fit a label into exactly `cells` cells: padded with spaces, or cut with an ellipsis."""

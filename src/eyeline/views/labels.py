@@ -147,8 +147,7 @@ def most(row: DrawnRow, own: Sequence[int], words: Callable[[str], str] = printa
     >>> most(drawn_row(looks, shares=False), [2])
     'itself (30%) and time (20%)'
     """
-    ordered = sorted(zip(row.numbers, row.looks, strict=True), key=lambda pair: -pair[0])[:count]
-    kept = [pair for place, pair in enumerate(ordered) if pair[0] >= 0.005 or (not place and pair[0] > 0)]
+    kept = [pair for place, pair in enumerate(row.largest(count)) if pair[0] >= 0.005 or (not place and pair[0] > 0)]
     top = [f"{seen(look, own, words)} ({percent(number)})" for number, look in kept]
     return listed(top) if top else worded("nothing")
 

@@ -11,26 +11,13 @@ from eyeline.views.drawn import DrawnMatrix
 from eyeline.views.findings import aside_name
 from eyeline.views.ink import Ink
 from eyeline.views.labels import percent
-from eyeline.views.scale import shade_end
+from eyeline.views.scale import Shades
 from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from eyeline.answers.entries import UnitEntry
-
-
-@dataclass(frozen=True)
-class Shades:
-    """The scale of matrices that are drawn together: linear from zero to `end`; the `largest` number may be beyond."""
-
-    end: float
-    largest: float
-
-    @staticmethod
-    def of(matrices: Sequence[DrawnMatrix]) -> Shades:
-        """The scale for the numbers between words; what is set aside has a scale of its own, from 0 to 100%."""
-        return Shades(*shade_end(number for found in matrices for number in found.numbers.ravel().tolist()))
 
 
 def matrix(

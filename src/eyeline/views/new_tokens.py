@@ -49,9 +49,7 @@ def heading() -> str:
 
 def top(step: NewToken, shares: bool, most: int = MOST) -> list[tuple[float, Look]]:
     """The words with the largest numbers, and these, largest first, without those that round to 0%."""
-    row = drawn_row(step.looks_at, shares)
-    ordered = sorted(zip(row.numbers, row.looks, strict=True), key=lambda pair: -pair[0])
-    return [pair for pair in ordered[:most] if pair[0] >= 0.005]
+    return [pair for pair in drawn_row(step.looks_at, shares).largest(most) if pair[0] >= 0.005]
 
 
 def piece(one: PieceEntry, words: Words) -> str:

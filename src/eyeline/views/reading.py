@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from eyeline.views.findings import Words
 from eyeline.views.labels import listed, printable
 from eyeline.words import worded
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from eyeline.traces import Trace
     from eyeline.traces.tokenized_text import TokenizedText
 
-Words = Callable[[str], str]
 _NAMED = 12  # the largest number of texts named
 _FEW = 4  # the largest number of words without accents named
 #: Words of three letters or more, in more pieces than half of their letters: English ones are in a quarter.

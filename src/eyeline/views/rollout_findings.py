@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from eyeline.views.advice import ask
 from eyeline.views.drawn import drawn_matrix, drawn_row
-from eyeline.views.findings import quantity_note
+from eyeline.views.findings import Words, quantity_note
 from eyeline.views.labels import most, percent, printable
 from eyeline.words import worded
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from eyeline.answers import Rollout
 
 _ENDS = 0.9  # share of the first token from which the rest is too small to interpret
-
-
-Words = Callable[[str], str]
 
 
 def found(answer: Rollout, words: Words = printable) -> str:

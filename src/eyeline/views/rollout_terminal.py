@@ -11,10 +11,11 @@ from eyeline.views.drawing import note, say
 from eyeline.views.drawn import drawn_matrix, drawn_row
 from eyeline.views.ink import Ink
 from eyeline.views.labels import excerpt
-from eyeline.views.matrix_terminal import Shades, matrix, shades_note
+from eyeline.views.matrix_terminal import matrix, shades_note
 from eyeline.views.provenance import provenance
 from eyeline.views.reading import reading_notes
 from eyeline.views.rollout_findings import basis, found
+from eyeline.views.scale import Shades
 from eyeline.words import worded
 
 if TYPE_CHECKING:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eyeline.views.labels import percent
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.views.drawn import DrawnMatrix
 
 #: The possible ends of a scale.
 ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -36,3 +44,26 @@ def shade_end(numbers: Iterable[float]) -> tuple[float, float]:
         return scale_end([]), 0.0
     whole, most = scale_end(above_0), scale_end([above_0[math.ceil(0.95 * len(above_0)) - 1]])
     return most if most <= whole / 4 else whole, above_0[-1]
+
+
+@dataclass(frozen=True)
+class Shades:
+    """The scale of matrices that are drawn together: linear from zero to `end`; the `largest` number may be beyond."""
+
+    end: float
+    largest: float
+
+    @staticmethod
+    def of(matrices: Sequence[DrawnMatrix]) -> Shades:
+        """The scale for the numbers between words; what is set aside has a scale of its own, from 0 to 100%."""
+        return Shades(*shade_end(number for found in matrices for number in found.numbers.ravel().tolist()))
+
+    def beyond(self) -> str:
+        """The sentence on the cells beyond the end, after a space; empty if there are none.
+
+        >>> Shades(0.1, 0.9).beyond(), Shades(1.0, 0.9).beyond()
+        (' A few cells are beyond, the largest at 90%.', '')
+        """
+        if self.largest <= self.end * (1 + 1e-9):
+            return ""
+        return " " + worded("A few cells are beyond, the largest at {number}.", number=percent(self.largest))

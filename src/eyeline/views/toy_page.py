@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from eyeline.answers import Toy
 from eyeline.views.page import Page
+from eyeline.views.toy_tables import told
 
 
 def toy_page(found: Toy) -> Page:
     """Make the page of a toy, which opens on it; its other views show the same numbers."""
-    row = min(1, len(found.words) - 1)
+    row = told(found)
     state = {"view": "toy", "head": 0, "token": row, "toy": toy_text(found, row)}
     return Page([found.trace], state)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eyeline.views.csv_tables import table
 from eyeline.views.labels import named, percent, printable
 from eyeline.words import worded
 
@@ -29,7 +28,7 @@ class ToyTable:
 def tables(answer: Toy) -> list[ToyTable]:
     """The steps in their order: given vectors, scores, ÷ √d, mask, eˣ, weights, output."""
     words, d = tuple(map(named, answer.words)), answer.q.shape[1]
-    divided = answer.scale != 1
+    divided = answer.divided
     how = worded("÷ √{d} = ÷ {root}", d=d, root=f"{d**0.5:.3f}") if divided else worded("not divided by √{d}", d=d)
     sums = [f"{total:.2f}" for total in answer.sums]
     given = {"q": answer.q, "k": answer.k, "v": answer.v}
@@ -52,9 +51,14 @@ def tables(answer: Toy) -> list[ToyTable]:
     ]
 
 
+def told(answer: Toy) -> int:
+    """The token that the sentences speak of, and on which the page opens: the second, if there are several."""
+    return min(1, len(answer.words) - 1)
+
+
 def example(answer: Toy) -> str:
-    """The output of one token as a sum: of the second, if there are several."""
-    row = min(1, len(answer.words) - 1)
+    """The output of that token as a sum."""
+    row = told(answer)
     terms = [f"{weight:.2f} · {_vector(value)}" for weight, value in zip(answer.weights[row], answer.v, strict=True)]
     word = printable(named(answer.words[row]))
     return worded(
@@ -67,7 +71,7 @@ def example(answer: Toy) -> str:
 
 def found(answer: Toy) -> str:
     """A sentence on the weights of that token."""
-    row = min(1, len(answer.words) - 1)
+    row = told(answer)
     given = [
         worded("{share} to {word}", share=percent(weight), word=printable(named(word)))
         for word, weight in zip(answer.words, answer.weights[row].tolist(), strict=True)
@@ -76,27 +80,21 @@ def found(answer: Toy) -> str:
 
 
 def toy_csv(answer: Toy) -> str:
-    """A row for each query and key, with all steps, in seven digits."""
-    paper = io.StringIO()
-    writer = csv.writer(paper, lineterminator="\n")
+    """A row for each query and key, with all steps."""
     widths = {"q": answer.q.shape[1], "k": answer.k.shape[1], "v": answer.v.shape[1]}
-    writer.writerow(
+    columns = (
         ["query_index", "query", "key_index", "key"]
         + [f"{name}{at}" for name, width in widths.items() for at in range(width)]
         + ["score", "scaled", "hidden", "exponential", "sum", "weight"]
         + [f"output{at}" for at in range(widths["v"])]
     )
+    rows = []
     for i, query in enumerate(answer.words):
         for j, key in enumerate(answer.words):
             start = [*answer.q[i], *answer.k[j], *answer.v[j], answer.scores[i, j], answer.scaled[i, j]]
             end = [answer.exponentials[i, j], answer.sums[i], answer.weights[i, j], *answer.output[i]]
-            cells = [*map(_digits, start), int(not answer.allowed[i, j]), *map(_digits, end)]
-            writer.writerow([i, printable(query), j, printable(key), *cells])
-    return paper.getvalue()
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.7g}")
+            rows.append([i, query, j, key, *start, not answer.allowed[i, j], *end])
+    return table(columns, rows)
 
 
 def _places(array: Array) -> tuple[str, ...]:

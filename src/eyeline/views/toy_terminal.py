@@ -22,7 +22,7 @@ _CELL = 8
 def toy(answer: Toy, ink: Ink) -> Iterator[Text]:
     """Draw a toy as lines: the given vectors, then a table for each step."""
     d = answer.q.shape[1]
-    yield say(f"softmax(QKᵀ / √{d}) V" if answer.scale != 1 else "softmax(QKᵀ) V", ink)
+    yield say(f"softmax(QKᵀ / √{d}) V" if answer.divided else "softmax(QKᵀ) V", ink)
     steps = tables(answer)
     labels = [ink.words(named(word)) for word in answer.words]
     left = ink.widest(labels)

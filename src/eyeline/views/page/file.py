@@ -21,7 +21,7 @@ from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
-from eyeline.views.page.contexts import contexts
+from eyeline.views.page.contexts import stored_nearest, stored_products
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
@@ -129,8 +129,10 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *image.stored(page.traces), *projected, *contexts(page.traces)]:
+    for request in [*page.stored, *image.stored(page.traces), *projected, *stored_products(page.traces)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
+    for request, words in stored_nearest(page.traces):
+        data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
     module = _module(page.lesson is not None)
     first = [
         _block("header", deflated(_json([header, contents]))),

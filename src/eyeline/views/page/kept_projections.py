@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.traces import TraceError
 from eyeline.traces.keep import check_list, kept_heads
+from eyeline.traces.positions import index_below
 from eyeline.views.page.requests import projections
 from eyeline.words import worded
 
@@ -36,14 +37,22 @@ def kept_projections(page: PageMessages, keep: Sequence[str]) -> list[dict[str, 
                 names=", ".join(keep),
             )
         )
-    at, layer, head = (page.state.get(name) for name in ("trace", "layer", "head"))
     recorded = [
         (number, *place)
         for number, trace in enumerate(page.traces)
         for place in (() if trace.inputs is None else trace.inputs.stored)
     ]
-    opening = [(at, layer, head)] if isinstance(at, int) and isinstance(layer, int) and isinstance(head, int) else []
-    return projections.requests(page.traces, [*opening, *recorded, *named])
+    return projections.requests(page.traces, [*_opening(page), *recorded, *named])
+
+
+def _opening(page: PageMessages) -> list[tuple[int, int, int]]:
+    """The trace, layer and head that the page opens on; none if its state names no single head that is there."""
+    at = index_below(page.state.get("trace"), len(page.traces))
+    if at is None:
+        return []
+    sizes = page.traces[at].model
+    layer, head = index_below(page.state.get("layer"), sizes.layers), index_below(page.state.get("head"), sizes.heads)
+    return [] if layer is None or head is None else [(at, layer, head)]
 
 
 def entries(found: Sequence[dict[str, Any]], number: int) -> list[list[int]] | None:

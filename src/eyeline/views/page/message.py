@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eyeline.answers.behaviour.trace_kinds import kinds_of
 from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import Trace
-from eyeline.traces.positions import is_whole
+from eyeline.traces.positions import index_below
 from eyeline.version import VERSION
 from eyeline.views.kept_growth import kept
 from eyeline.views.page.requests import KINDS, positions, products, projections
@@ -105,21 +105,18 @@ class PageMessages:
             return None, usual
         # Of an encoder-decoder, what is read while something is written says most.
         usual["trace"] = next((place for place, trace in enumerate(self.traces) if trace.kind == "cross"), 0)
-        asked = _below(given.get("trace", usual["trace"]), len(self.traces))
+        asked = index_below(given.get("trace", usual["trace"]), len(self.traces))
         trace = self.traces[asked or 0]
         usual["layer"] = trace.model.layers - 1
         N = len(trace.queries)
         if "head" in given or max(N, len(trace.across)) > _LABELLED:
             return None, usual
-        found = telling(trace, _below(given.get("token"), N), layer=_below(given.get("layer"), trace.model.layers))
+        found = telling(
+            trace, index_below(given.get("token"), N), layer=index_below(given.get("layer"), trace.model.layers)
+        )
         if found is None:
             return None, usual
         return found, usual | {"layer": found.layer, "head": found.head, "token": found.token}
-
-
-def _below(value: Any, count: int) -> int | None:
-    """A valid index of `count`; None for anything else, which the page reports."""
-    return int(value) if is_whole(value) and 0 <= value < count else None
 
 
 def trace_entry(trace: Trace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eyeline import words
 from eyeline.answers.entries import Look
 from eyeline.answers.word_rows import word_rows
+from eyeline.traces.positions import index_below
 from eyeline.version import VERSION
 from eyeline.views.bars import rest, strongest
 from eyeline.views.drawn import drawn_row
@@ -83,13 +84,14 @@ def still(page: PageMessages) -> Still | None:
     if not page.traces:
         return None
     state = page.state
-    trace = page.traces[_valid(state.get("trace"), len(page.traces), 0)]
-    layer = _valid(state.get("layer"), len(trace.layers), len(trace.layers) - 1)
+    trace = page.traces[index_below(state.get("trace"), len(page.traces)) or 0]
+    layer = index_below(state.get("layer"), len(trace.layers))
+    layer = len(trace.layers) - 1 if layer is None else layer
     head = state.get("head")
-    chosen = _valid(head, trace.model.heads, None)
+    chosen = index_below(head, trace.model.heads)
     about = [printable(trace.model.name), place(layer, chosen, trace.model.layers, trace.model.heads)]
     about += [printable(run_name(trace.name)), f"eyeline {VERSION}"]
-    token = _valid(state.get("token"), len(trace.queries), None)
+    token = index_below(state.get("token"), len(trace.queries))
     shares = state.get("special") == "out"
     if token is None:
         says, rows, left, numbers = _every_word(trace, layer, chosen, head)
@@ -163,12 +165,6 @@ def _aside_name(line: TokenizedText) -> str:
     words_aside = [line.words[place] for place in line.aside]
     special = all(word.span is None or not line.text[slice(*word.span)].strip() for word in words_aside)
     return worded("special tokens") if special else worded("set aside")
-
-
-def _valid(value: object, count: int, otherwise: Any) -> Any:
-    """An index of `count`, or another value in its place."""
-    valid = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
-    return value if valid else otherwise
 
 
 def still_html(found: Still, *notes: str) -> str:

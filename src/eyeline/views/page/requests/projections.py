@@ -41,10 +41,9 @@ def answer(page: AskedPage, request: Request) -> Reply:
     except TraceError as error:
         raise RequestError("head", str(error)) from None
     named = dict(_arrays_of(found))
-    if any(np.abs(array).max(initial=0) > _LARGEST for array in named.values()):
-        dtype = "float32"
+    half = dtype == "float16" and not any(np.abs(array).max(initial=0) > _LARGEST for array in named.values())
     reply: dict[str, Any] = {
-        "dtype": dtype,
+        "dtype": "float16" if half else "float32",
         "arrays": list(named),
         "shapes": {name: list(array.shape) for name, array in named.items()},
         "bias_length": found.bias_length,
@@ -53,7 +52,6 @@ def answer(page: AskedPage, request: Request) -> Reply:
         "norm_embedded": found.norm_embedded,
         "epsilon": found.epsilon,
     }
-    half = dtype == "float16"
     return reply, [array.astype("<f2" if half and name not in _WHOLE else "<f4") for name, array in named.items()]
 
 
