@@ -51,12 +51,6 @@ COMPRESS = {
     ".xz": lambda data: lzma.compress(data, preset=0),
     ".zst": zst,
 }
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lambda data: lzma.compress(data, preset=0),
-    ".zst": zst,
-}
 
 
 def read(given, column=None):
