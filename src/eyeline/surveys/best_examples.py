@@ -53,15 +53,15 @@ def ranked_examples(kept: pa.Table) -> pa.Table:
 
 def as_examples(table: pa.Table) -> list[Example]:
     """The rows of a table of `example_fields` or `examples_schema`."""
-    rows: list[dict[str, Any]] = table.select([field.name for field in example_fields()]).to_pylist()
-    return [
-        Example(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
-        for row in rows
-    ]
+    found = []
+    for row in table.select([field.name for field in example_fields()]).to_pylist():
+        values: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in row.items()}
+        found.append(Example(**values))
+    return found
 
 
 def _ranked(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The order of its rows by head, sort and strength; of each in that order, its rank and whether it is of a sample."""
+    """The order of its rows by head, sort and strength; in that order, each one's rank, and which are of a sample."""
     columns: dict[str, NDArray[Any]] = {
         name: table.column(name).to_numpy() for name in ("layer", "head", "order", "weight")
     }

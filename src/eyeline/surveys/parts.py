@@ -78,10 +78,9 @@ class Part:
             )
             for n, row in enumerate(self.documents.drop_columns(list(MEASURES)).to_pylist())
         ]
-        return BlockTally(
-            self.tokens, self.text_tokens, documents, **self.sums, groups=self.groups, examples=as_examples(self.examples),
-            skipped=self.skipped,
-        )  # fmt: skip
+        counted: dict[str, Any] = {**self.sums, "groups": self.groups, "skipped": self.skipped}
+        examples = as_examples(self.examples)
+        return BlockTally(self.tokens, self.text_tokens, documents, examples=examples, **counted)
 
 
 def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
