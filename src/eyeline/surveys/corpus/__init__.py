@@ -1,6 +1,6 @@
 """A corpus as one stream of documents, in a fixed order and bounded memory.
 
-Files are found by paths, folders, patterns and URIs (`finding`), opened where they are (`places`), read by their
+Files are found by paths, folders, patterns and URIs (`finding`), opened where they are (`storage`), read by their
 format (`plain`, `json_lines`, `separated`, `parquet`), and what can't be read is skipped and told. pyarrow is loaded
 for .parquet, .zst and URIs alone.
 """

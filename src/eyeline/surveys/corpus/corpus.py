@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from eyeline.surveys.corpus.finding import Found
+from eyeline.surveys.corpus.finding import FoundFile
 from eyeline.surveys.corpus.formats import format_of
 from eyeline.surveys.corpus.given_texts import GivenTexts
 from eyeline.surveys.corpus.item import Item
@@ -56,7 +56,7 @@ class Corpus:
             such a survey can't be resumed.
     """
 
-    def __init__(self, sources: Sequence[Found | GivenTexts], column: str | None = None) -> None:
+    def __init__(self, sources: Sequence[FoundFile | GivenTexts], column: str | None = None) -> None:
         self._sources = sources
         self._stamps: list[Digest | None] = [None] * len(sources)
         self.column = column
@@ -132,7 +132,7 @@ class Corpus:
 
 
 def _items(
-    source: Found | GivenTexts, column: str | None, digest: Digest | None, known: Digest | None
+    source: FoundFile | GivenTexts, column: str | None, digest: Digest | None, known: Digest | None
 ) -> Iterator[Item]:
     if isinstance(source, GivenTexts):
         return source.items(column, digest)

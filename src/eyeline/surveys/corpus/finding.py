@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 
 from eyeline.surveys.corpus.formats import Format, as_text, endings, format_of
-from eyeline.surveys.corpus.places import Place, place_of
+from eyeline.surveys.corpus.storage import Storage, storage_of
 from eyeline.surveys.errors import SurveyError
 from eyeline.words import worded
 
@@ -17,23 +17,23 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file of a corpus.
 
     Attributes:
         path: its path as the survey lists it; what is no Unicode in it is written as \\xNN.
         opens: the path that opens it.
-        place: where that is.
+        storage: where that is.
         format: how it is read.
     """
 
     path: str
     opens: str
-    place: Place
+    storage: Storage
     format: Format
 
 
-def find(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
+def find(paths: Iterable[str | os.PathLike[str]]) -> list[FoundFile]:
     """The files of a corpus, in the order of `paths` and, within a folder or a pattern, by name; each once.
 
     A folder gives the files in it, and in its folders, whose endings are known; hidden ones are left out. A file that
@@ -42,7 +42,7 @@ def find(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
     Raises:
         SurveyError: if a path leads nowhere, or to no file that can be read.
     """
-    found: dict[str, Found] = {}
+    found: dict[str, FoundFile] = {}
     for path in paths:
         for one in _of(os.path.expanduser(os.fspath(path))):
             found.setdefault(one.opens, one)
@@ -51,44 +51,44 @@ def find(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
     return list(found.values())
 
 
-def _of(given: str) -> Iterator[Found]:
+def _of(given: str) -> Iterator[FoundFile]:
     """The files of one path."""
     if given in ("", "-"):
         raise SurveyError(
             worded("corpus must be a file, a folder or a pattern, got {given!r}; write stdin to a file", given=given)
         )
-    place = place_of(given)
+    storage = storage_of(given)
     path = os.path.normpath(given) if "://" not in given else given
-    kind = place.kind(path)
+    kind = storage.kind(path)
     if kind == "file":
-        yield _found(path, place, as_text(path))
+        yield _found(path, storage, as_text(path))
     elif kind == "folder":
-        yield from _in_folder(path, place)
+        yield from _in_folder(path, storage)
     elif kind == "other":
         raise SurveyError(
             worded("corpus must be files, which can be read twice, got a device or a pipe: {path}", path=path)
         )
     elif _MAGIC.search(path):
-        yield from _matching(path, place)
+        yield from _matching(path, storage)
     else:
         raise SurveyError(
             worded("corpus must be files that exist, got {path!r}, where there is none; check the path", path=path)
         )
 
 
-def _found(path: str, place: Place, format: Format) -> Found:
+def _found(path: str, storage: Storage, format: Format) -> FoundFile:
     listed = path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
-    return Found(path if listed == path else listed, path, place, format)
+    return FoundFile(path if listed == path else listed, path, storage, format)
 
 
-def _in_folder(folder: str, place: Place) -> Iterator[Found]:
+def _in_folder(folder: str, storage: Storage) -> Iterator[FoundFile]:
     there = False
     try:
-        for path in place.walk(folder, hidden=False):
+        for path in storage.walk(folder, hidden=False):
             form = format_of(path)
             if form is not None:
                 there = True
-                yield _found(path, place, form)
+                yield _found(path, storage, form)
     except PermissionError as error:
         raise SurveyError(
             worded("{path} can't be read: {reason}", path=error.filename, reason=error.strerror)
@@ -104,7 +104,7 @@ def _in_folder(folder: str, place: Place) -> Iterator[Found]:
         )
 
 
-def _matching(pattern: str, place: Place) -> Iterator[Found]:
+def _matching(pattern: str, storage: Storage) -> Iterator[FoundFile]:
     """The files that match a pattern, and those in folders that do; ** is any number of folders."""
     base, rest = _parted(pattern)
     names = rest.split("/")
@@ -112,15 +112,15 @@ def _matching(pattern: str, place: Place) -> Iterator[Found]:
     hidden = any(name.startswith(".") for name in names)
     any_ending = re.search(r"\.\w+$", names[-1]) is not None
     there = False
-    if place.kind(base) == "folder":
-        for path in place.walk(base, hidden):
+    if storage.kind(base) == "folder":
+        for path in storage.walk(base, hidden):
             inside = path if base == "." else path[len(base.rstrip("/")) + 1 :]
             itself = whole.fullmatch(inside) is not None
             if itself or any(whole.fullmatch(folder) for folder in _folders(inside)):
                 form = as_text(path) if itself and any_ending else format_of(path)
                 if form is not None:
                     there = True
-                    yield _found(path, place, form)
+                    yield _found(path, storage, form)
     if not there:
         raise SurveyError(
             worded(

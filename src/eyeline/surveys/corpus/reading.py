@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from eyeline.surveys.corpus.bytes_of_files import Hashed, chunks
-from eyeline.surveys.corpus.finding import Found
+from eyeline.surveys.corpus.finding import FoundFile
 from eyeline.surveys.corpus.item import Item
 from eyeline.surveys.corpus.json_lines import read_json_lines
 from eyeline.surveys.corpus.parquet import read_parquet
-from eyeline.surveys.corpus.places import needs_pyarrow
 from eyeline.surveys.corpus.plain import read_text
 from eyeline.surveys.corpus.separated import read_table
+from eyeline.surveys.corpus.storage import needs_pyarrow
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Digest:
 
 
 def items_of(
-    found: Found, column: str | None, digest: Digest | None = None, known: Digest | None = None
+    found: FoundFile, column: str | None, digest: Digest | None = None, known: Digest | None = None
 ) -> Iterator[Item]:
     """The items of a file, in order.
 
@@ -48,13 +48,13 @@ def items_of(
         SurveyError: if the column isn't there or isn't text, or pyarrow is needed and isn't installed.
     """
     try:
-        stamp = found.place.stamp(found.opens)
+        stamp = found.storage.stamp(found.opens)
         if known is not None and known.stamp is not None and stamp != known.stamp:
             yield Item(0, "", "missing file", "it was changed since the survey read it first")
             return
         if digest is not None:
             digest.stamp = stamp
-        stream = found.place.opened(found.opens, seek=found.format.kind == "parquet")
+        stream = found.storage.opened(found.opens, seek=found.format.kind == "parquet")
     except OSError as error:
         yield _unopened(error)
         return
@@ -67,7 +67,7 @@ def items_of(
         yield Item(0, "", "empty", "an empty file")
 
 
-def _items(found: Found, stream: BinaryIO, column: str | None, digest: Digest | None) -> Iterator[Item]:
+def _items(found: FoundFile, stream: BinaryIO, column: str | None, digest: Digest | None) -> Iterator[Item]:
     hashed = Hashed(stream) if digest is not None else None
     try:
         if found.format.kind == "parquet":

@@ -15,7 +15,7 @@ from eyeline.words import worded
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-class Place(Protocol):
+class Storage(Protocol):
     """Files by their paths."""
 
     def kind(self, path: str) -> str:
@@ -31,7 +31,7 @@ class Place(Protocol):
         """A file's size and time of change: what tells whether it is still the same. Raises OSError."""
 
 
-class ThisMachine:
+class LocalStorage:
     """The files of this machine."""
 
     def kind(self, path: str) -> str:
@@ -70,7 +70,7 @@ class ThisMachine:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteStorage:
     """The files behind URIs of one kind.
 
     Attributes:
@@ -111,14 +111,14 @@ class Elsewhere:
         return path.removeprefix(self.prefix)
 
 
-def place_of(path: str) -> Place:
+def storage_of(path: str) -> Storage:
     """Where a path or URI leads.
 
     Raises:
         SurveyError: if pyarrow isn't installed or can't open such a URI.
     """
     if not _URI.match(path):
-        return ThisMachine()
+        return LocalStorage()
     try:
         import pyarrow as pa
         from pyarrow import fs
@@ -130,7 +130,7 @@ def place_of(path: str) -> Place:
         reason = " ".join(str(error).split())
         raise SurveyError(worded("{path} can't be opened: {reason}", path=path, reason=reason)) from None
     start = re.split(r"[*?\[]", path, maxsplit=1)[0]
-    return Elsewhere(system, start[: len(start.rstrip("/")) - len(inside.rstrip("/"))])
+    return RemoteStorage(system, start[: len(start.rstrip("/")) - len(inside.rstrip("/"))])
 
 
 def needs_pyarrow(what: str) -> SurveyError:
