@@ -199,7 +199,7 @@ def test_columns_that_are_not_there_or_not_clear(name):
         f"column must be one that {name} has, got 'reviews'; there are title, stars, review"
     )
     assert refused(name) == (
-        f"column must be named, since {name} has several with text: title, review; add --column review, or column=..."
+        f"column must be named, since {name} has several with text: title, review; such as column='review'"
     )
 
 

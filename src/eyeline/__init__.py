@@ -1,8 +1,8 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
 Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
-shows texts on a page, and `embed` makes vectors of them. Importing this package loads only NumPy: kernels, models and
-views load at their first use.
+shows texts on a page, `embed` makes vectors of them, and `survey` says what heads do over a whole corpus. Importing
+this package loads only NumPy: kernels, models and views load at their first use.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
+    from eyeline.surveys.loading import Survey, load_survey
+    from eyeline.surveys.running import survey
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -49,6 +51,7 @@ __all__ = [
     "Shard",
     "Sinks",
     "Softcap",
+    "Survey",
     "TopK",
     "Trace",
     "Weights",
@@ -61,11 +64,13 @@ __all__ = [
     "get_threads",
     "heads",
     "lesson",
+    "load_survey",
     "load_trace",
     "observe",
     "record",
     "rollout",
     "set_threads",
+    "survey",
     "toy",
     "view",
     "watch",
@@ -76,6 +81,7 @@ register_on_import()
 
 
 _LATER = {
+    "Survey": "surveys.loading",
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
@@ -83,15 +89,17 @@ _LATER = {
     "explain": "answers",
     "heads": "answers",
     "lesson": "views.page",
+    "load_survey": "surveys.loading",
     "load_trace": "traces",
     "record": "traces",
     "rollout": "answers",
+    "survey": "surveys.running",
     "toy": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.
-_ROOMS = ("huggingface", "models", "reference", "torch", "traces")
+_ROOMS = ("huggingface", "models", "reference", "surveys", "torch", "traces")
 
 
 def __getattr__(name: str) -> Any:
@@ -101,5 +109,7 @@ def __getattr__(name: str) -> Any:
 
     if _LATER.get(name) == "answers":
         import_module("eyeline.views.attach")  # so that answers print themselves
+    if _LATER.get(name, "").startswith("surveys."):
+        import_module("eyeline.views.attach_survey")  # and surveys
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room
