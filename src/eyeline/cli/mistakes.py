@@ -14,7 +14,9 @@ from eyeline.words import worded
 _TEXTS = {"explain": 1, "heads": 1, "view": 1, "compare": 2}
 _CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
 #: An argument of `eyeline.survey` in an advice, such as again=True.
-_ARGUMENT = re.compile(r"\b(address|again|block|classes|column|examples|on|out|overlap|strict|window|workers)=('[^']*'|\w+)")
+_ARGUMENT = re.compile(
+    r"\b(address|again|block|classes|column|examples|on|out|overlap|strict|window|workers)=('[^']*'|\w+)"
+)
 _NOT_IN_DOUBLE_QUOTES = re.compile(r'[$`"\\!]')
 
 

@@ -76,7 +76,9 @@ def survey(
     window: Annotated[
         int | None,
         typer.Option(
-            metavar="TOKENS", help="The most tokens read at once. Default: as many as the model can.", show_default=False
+            metavar="TOKENS",
+            help="The most tokens read at once. Default: as many as the model can.",
+            show_default=False,
         ),
     ] = None,
     overlap: Annotated[
@@ -88,7 +90,9 @@ def survey(
     block: Annotated[
         int | None,
         typer.Option(
-            metavar="CHARACTERS", help="The text that is measured and kept at once. Default: 131072.", show_default=False
+            metavar="CHARACTERS",
+            help="The text that is measured and kept at once. Default: 131072.",
+            show_default=False,
         ),
     ] = None,
     examples: Annotated[int, typer.Option(metavar="N", help="Examples of each head: largest, and a sample.")] = 16,

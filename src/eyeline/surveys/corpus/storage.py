@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
-from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.errors import SurveyError, needed
 from eyeline.words import worded
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -119,11 +119,7 @@ def storage_of(path: str) -> Storage:
     """
     if not _URI.match(path):
         return LocalStorage()
-    try:
-        import pyarrow as pa
-        from pyarrow import fs
-    except ModuleNotFoundError:
-        raise needs_pyarrow(path) from None
+    pa, fs = needed("pyarrow", path), needed("pyarrow.fs", path)
     try:
         system, inside = fs.FileSystem.from_uri(re.split(r"[*?\[]", path, maxsplit=1)[0])
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -131,8 +127,3 @@ def storage_of(path: str) -> Storage:
         raise SurveyError(worded("{path} can't be opened: {reason}", path=path, reason=reason)) from None
     start = re.split(r"[*?\[]", path, maxsplit=1)[0]
     return RemoteStorage(system, start[: len(start.rstrip("/")) - len(inside.rstrip("/"))])
-
-
-def needs_pyarrow(what: str) -> SurveyError:
-    """The error for something that is read with pyarrow, where it isn't installed."""
-    return SurveyError(worded("{what} needs pyarrow, which isn't installed; pip install 'eyeline[survey]'", what=what))
