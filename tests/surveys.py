@@ -9,11 +9,11 @@ import numpy as np
 from eyeline.surveys.about import with_merged
 from eyeline.surveys.document import Skipped
 from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.merging import merge
 from eyeline.surveys.parts import read_part, write_part
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES
 from eyeline.surveys.settings import Settings
-from eyeline.surveys.survey import Survey, load_survey
 from eyeline.surveys.table_files import FORMAT, scales, write_tables
 from eyeline.surveys.tally import MEASURES, BlockTally, DocumentTally, Example, GroupTally
 

@@ -23,9 +23,11 @@ from eyeline.surveys.tally import MEASURES, BlockTally, DocumentTally, GroupTall
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.lib import NativeFile
 
 #: The version of a part's format, and of the figures in it: a part of another is measured anew.
 FORMAT = "eyeline.survey.part/1"
+_KEY = "eyeline"
 _SUMS = {"entropy": 1, "distance": 1, "entropy_squares": 1, "special": 1, "offsets": len(OFFSET_EDGES) - 1}
 _COUNTS = {"entropies": len(ENTROPY_EDGES) - 1, "largest": len(LARGEST_EDGES) - 1}
 
@@ -113,7 +115,8 @@ def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
         "skipped": _one_list(_records(tally.skipped, _skipped_fields())),
     }
     file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False, write_page_checksum=True)
+    table = pa.table(columns).replace_schema_metadata({_KEY: f"{FORMAT} {fingerprint}"})
+    parquet.write_table(table, file, compression="zstd", use_dictionary=False, write_page_checksum=True)
     return file.getvalue()
 
 
@@ -157,15 +160,19 @@ def read_part(data: bytes, name: str = "the part") -> Part:
         raise SurveyError(f"{name} is no part of a survey, or is damaged ({_reason(error)}); {_AGAIN}") from None
 
 
-def part_fingerprint(data: bytes) -> str | None:
-    """The fingerprint of a part's file; None if the file is damaged, or of another version."""
+def part_fingerprint(file: bytes | NativeFile) -> str | None:
+    """The fingerprint of a part's file, of whose bytes only the footer is read; None if it was cut short, or is of
+    another version."""
+    pa, parquet = needed("pyarrow", "a survey's part"), needed("pyarrow.parquet", "a survey's part")
     try:
-        return read_part(data).fingerprint
-    except SurveyError:
+        found = parquet.read_metadata(pa.BufferReader(file) if isinstance(file, bytes) else file).metadata or {}
+        version, _, fingerprint = found.get(_KEY.encode(), b"").decode().partition(" ")
+    except (pa.ArrowException, OSError, ValueError):
         return None
+    return fingerprint if version == FORMAT else None
 
 
-_AGAIN = "run the same survey again, which measures this block anew"
+_AGAIN = "delete it and run the same survey again, which measures this block anew"
 
 
 def _reason(error: Exception) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eyeline.answers.answer import Answer, plain
 from eyeline.surveys.about import SurveyedModel, read_about
-from eyeline.surveys.best_examples import as_examples
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged, merge
 from eyeline.surveys.parts import Part, read_part
 from eyeline.surveys.tables import documents_schema
-from eyeline.surveys.tally import MEASURES, Example
+from eyeline.surveys.tally import MEASURES
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
@@ -68,8 +67,7 @@ class Survey(Answer):
             SurveyError: as `heads`, and if there is no such layer or head.
         """
         self._checked(layer, head)
-        groups = None if layer is None else [layer]
-        return _given(_chosen(self._table(TOKENS, groups), layer=layer, head=head), arrow)
+        return _given(self._table(TOKENS, layer=layer, head=head), arrow)
 
     def examples(
         self,
@@ -92,20 +90,7 @@ class Survey(Answer):
         self._checked(layer, head)
         if sort not in (None, *SORTS):
             raise SurveyError(f"sort must be {' or '.join(map(repr, SORTS))}, got {sort!r}")
-        H = self.model.heads
-        layers = range(self.model.layers) if layer is None else [layer]
-        groups = [one * H + own for one in layers for own in (range(H) if head is None else [head])]
-        return _given(_chosen(self._table(EXAMPLES, groups), layer=layer, head=head, sort=sort), arrow)
-
-    def examples_page(
-        self, layer: int, head: int, sort: str = "largest", first: int = 0, count: int = 50
-    ) -> list[Example]:
-        """Some of a head's examples, from the `first` on, at most `count`. Of the file, only this head's rows are read.
-
-        Raises:
-            SurveyError: as `examples`.
-        """
-        return as_examples(self.examples(layer, head, sort, arrow=True).slice(max(first, 0), max(count, 0)))
+        return _given(self._table(EXAMPLES, layer=layer, head=head, sort=sort), arrow)
 
     def documents(
         self, layer: int | None = None, head: int | None = None, *, arrow: bool = False
@@ -155,24 +140,28 @@ class Survey(Answer):
             name = self._folder.part(number)
             yield read_part(self._folder.read(name), self._folder.path(name))
 
-    def _table(self, name: str, groups: list[int] | None = None) -> pa.Table:
-        """A table, or some row groups of it."""
+    def _table(self, name: str, **values: object) -> pa.Table:
+        """The rows of a table in which columns have these values, None for any. Of a file, only the row groups that may
+        hold them are read."""
         if self._merged is not None:
-            return {HEADS: self._merged.heads, TOKENS: self._merged.tokens, EXAMPLES: self._merged.examples}[name]
+            tables = {HEADS: self._merged.heads, TOKENS: self._merged.tokens, EXAMPLES: self._merged.examples}
+            return _chosen(tables[name], values)
         if not self.complete:
+            counts = self.info["counts"]
+            of = f" of {counts['blocks']}" if counts.get("blocks") else ""
             raise SurveyError(
-                f"{self.folder} is a survey that isn't complete: {len(self._folder.parts())} of its blocks are "
-                "measured; so_far() has these, and the same survey goes on where it was"
+                f"{self.folder} is a survey that isn't complete: {len(self._folder.parts())}{of} blocks are measured; "
+                "so_far() has these, and the same survey goes on where it was"
             )
         pa, parquet = needed("pyarrow", "a survey's tables"), needed("pyarrow.parquet", "a survey's tables")
         path = self._folder.path(name)
         try:
             with self._folder.open(name) as source:
                 file = parquet.ParquetFile(source, page_checksum_verification=True)
-                return file.read() if groups is None else file.read_row_groups(groups)
+                return _chosen(file.read_row_groups(_groups(file, values)), values)
         except FileNotFoundError:
             raise SurveyError(f"{path} is missing; {_AGAIN}") from None
-        except (pa.ArrowException, OSError, IndexError) as error:
+        except (pa.ArrowException, OSError, KeyError) as error:
             reason = " ".join(str(error).split())[:120]
             raise SurveyError(f"{path} is no table of a survey, or is damaged ({reason}); {_AGAIN}") from None
 
@@ -198,10 +187,25 @@ def load_survey(folder: str | os.PathLike[str]) -> Survey:
 _AGAIN = "run the same survey again, which merges its parts anew"
 
 
-def _chosen(table: pa.Table, **columns: object) -> pa.Table:
-    """The rows in which these columns have these values; None for any."""
+def _groups(file: Any, values: Mapping[str, object]) -> list[int]:
+    """The row groups of a Parquet file that may have rows with these values, by its own statistics."""
+    found, names = [], file.schema_arrow.names
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        # Flat columns that come before all nested ones have the same place in a row group and in the schema.
+        known = {name: group.column(names.index(name)).statistics for name in values}
+        if all(
+            value is None or known[name] is None or not known[name].has_min_max
+            or known[name].min <= value <= known[name].max
+            for name, value in values.items()
+        ):  # fmt: skip
+            found.append(number)
+    return found
+
+
+def _chosen(table: pa.Table, values: Mapping[str, object]) -> pa.Table:
     compute = needed("pyarrow.compute", "a survey's tables")
-    for name, value in columns.items():
+    for name, value in values.items():
         if value is not None:
             table = table.filter(compute.equal(table.column(name), value))
     return table
