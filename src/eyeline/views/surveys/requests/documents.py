@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eyeline.surveys.tally import MEASURES
-from eyeline.views.page.requests.request import Request, whole
-from eyeline.views.surveys.requests.request import AskedSurvey, asked, plain
+from eyeline.views.page.requests.request import Reply, Request, whole
+from eyeline.views.surveys.requests.request import AskedPage, asked, plain, refusing
 from eyeline.views.surveys.row_groups import RowGroups, opened
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ COUNT = 256
 _ABOUT = ("document", "file", "place", "characters", "tokens", "windows")
 
 
-def answer(surveys: Sequence[AskedSurvey], request: Request) -> dict[str, Any]:
+@refusing
+def answer(page: AskedPage, request: Request) -> Reply:
     """The documents whose numbers are `first` or more, at most `count`, as columns: what they are, and each measure."""
-    at = asked(surveys, request)
+    at = asked(page, request)
     first = whole(request, "first", 0, 2**53 - 1)
     count = whole(request, "count", 1, COUNT)
     place = at.layer * at.survey.model.heads + at.head
@@ -39,7 +40,7 @@ def answer(surveys: Sequence[AskedSurvey], request: Request) -> dict[str, Any]:
                 found[name] += plain([row[place] for row in _floats(chosen.field(name), len(rows))])
         if len(found["document"]) == count:
             break
-    return found
+    return found, []
 
 
 def _floats(lists: pa.FixedSizeListArray, count: int) -> list[list[float]]:

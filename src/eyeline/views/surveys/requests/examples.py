@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from eyeline.views.page.requests.request import Request, whole
-from eyeline.views.surveys.requests.request import AskedSurvey, asked, one_of, plain
+from eyeline.views.page.requests.request import Reply, Request, whole
+from eyeline.views.surveys.requests.request import AskedPage, asked, one_of, plain, refusing
 from eyeline.views.surveys.row_groups import opened
 
 SORTS = ("largest", "sample")
 #: The most examples in a reply, and the most characters of their tokens.
 COUNT, CHARACTERS = 256, 1 << 20
 _COLUMNS = (
-    *("rank", "weight", "document", "file", "place", "window", "query", "key"),
+    *("sort", "rank", "weight", "document", "file", "place", "window", "query", "key"),
     *("tokens", "positions", "weights", "special"),
 )
 
 
-def answer(surveys: Sequence[AskedSurvey], request: Request) -> dict[str, Any]:
-    """Examples of one sort from the `first` on: their `total`, and at most `count` of them, by rank.
+@refusing
+def answer(page: AskedPage, request: Request) -> Reply:
+    """Examples by rank, from the `first` on (default: 0), at most `count` of a `sort` (default: of both).
 
-    There are fewer where their contexts are very long.
+    The reply also has `first`, and in `totals` how many there are of each sort. There are fewer where contexts are very
+    long.
     """
-    at = asked(surveys, request)
-    where = {"layer": at.layer, "head": at.head, "sort": one_of(request, "sort", SORTS)}
-    first = whole(request, "first", 0, 2**31 - 1)
-    count = whole(request, "count", 1, COUNT)
+    at = asked(page, request)
+    sort = one_of(request, "sort", SORTS) if "sort" in request else None
+    first = whole(request, "first", 0, 2**31 - 1) if "first" in request else 0
+    count = whole(request, "count", 1, COUNT) if "count" in request else COUNT
     file = opened(at.survey.folder / "examples.parquet")
+    totals = dict.fromkeys(SORTS, 0)
     found: list[dict[str, Any]] = []
-    total = 0
-    for number in file.groups(where):
-        size = file.count(number, where)
-        start, stop = max(first - total, 0), min(first + count - total, size)
-        if start < stop:
-            found += file.rows(number, where, _COLUMNS).slice(start, stop - start).to_pylist()
-        total += size
-    return {"first": first, "total": total, "examples": _fitting(found)}
+    for name in SORTS:
+        where = {"layer": at.layer, "head": at.head, "sort": name}
+        for number in file.groups(where):
+            size = file.count(number, where)
+            start, stop = max(first - totals[name], 0), min(first + count - totals[name], size)
+            if sort in (name, None) and start < stop:
+                found += file.rows(number, where, _COLUMNS).slice(start, stop - start).to_pylist()
+            totals[name] += size
+    return {"first": first, "totals": totals, "examples": _fitting(found)}, []
 
 
 def _fitting(examples: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol
 
-from eyeline.views.page.requests.request import Request, RequestError, whole
+from eyeline.surveys import SurveyError
+from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
 
 
 class SurveyModel(Protocol):
@@ -21,34 +23,51 @@ class SurveyModel(Protocol):
 
 
 class AskedSurvey(Protocol):
-    """A survey that is asked: its folder, survey.json and model."""
+    """A survey that is asked: its folder and its model."""
 
     @property
     def folder(self) -> Path: ...
     @property
-    def info(self) -> Mapping[str, Any]: ...
-    @property
     def model(self) -> SurveyModel: ...
 
 
-#: How a kind of request is answered: with an object.
-Answering = Callable[[Sequence[AskedSurvey], Request], dict[str, Any]]
+class AskedPage(Protocol):
+    """The page that is asked: its surveys, one or two."""
+
+    @property
+    def surveys(self) -> Sequence[AskedSurvey]: ...
+
+
+Answering = Callable[[AskedPage, Request], Reply]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The head that a request names."""
+    """What a request is about: a survey and a head of its model."""
 
     survey: AskedSurvey
     layer: int
     head: int
 
 
-def asked(surveys: Sequence[AskedSurvey], request: Request) -> Asked:
-    """The survey, layer and head that a request names, checked."""
-    survey = surveys[whole(request, "survey", 0, len(surveys) - 1)]
+def asked(page: AskedPage, request: Request) -> Asked:
+    """The survey (its number is `other`), layer and head that a request names, checked."""
+    survey = page.surveys[whole(request, "other", 0, len(page.surveys) - 1)]
     layer = whole(request, "layer", 0, survey.model.layers - 1)
     return Asked(survey, layer, whole(request, "head", 0, survey.model.heads - 1))
+
+
+def refusing(answer: Answering) -> Answering:
+    """The same, where a survey's files that can't be read refuse the request: it names `other`, and says why."""
+
+    @wraps(answer)
+    def answered(page: AskedPage, request: Request) -> Reply:
+        try:
+            return answer(page, request)
+        except SurveyError as error:
+            raise RequestError("other", str(error)) from None
+
+    return answered
 
 
 def one_of(request: Request, name: str, values: Sequence[str]) -> str:
