@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eyeline.surveys import SurveyError
+from eyeline.surveys.errors import needed
+from eyeline.surveys.folder import SurveyFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,27 +25,22 @@ class RowGroups:
     """An open Parquet file. It stays the file that it was when another takes its name; see `opened`.
 
     Args:
-        path: the file.
-
-    Attributes:
-        reads: how many row groups were decoded, with all or some of their columns.
+        folder: the survey's folder.
+        name: the file's name in it.
 
     Raises:
         SurveyError: if it isn't there, or isn't Parquet.
     """
 
-    def __init__(self, path: Path) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+    def __init__(self, folder: SurveyFolder, name: str) -> None:
+        pa, parquet = needed("pyarrow", "a survey's tables"), needed("pyarrow.parquet", "a survey's tables")
+        self._path = folder.path(name)
         try:
-            self._file = pq.ParquetFile(path)
+            self._file: Any = parquet.ParquetFile(folder.open(name))
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(path, error) from None
-        self._path = path
+            raise unreadable(self._path, error) from None
         self._kept: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
         self._lock = threading.Lock()  # a file is read at one place at a time, and the server has several threads
-        self.reads = 0
 
     def groups(self, where: Where) -> list[int]:
         """The row groups that may have rows with these values, by the statistics in the file's footer."""
@@ -123,7 +118,6 @@ class RowGroups:
                 if missing := [name for name in columns if name not in table.column_names]:
                     raise SurveyError(f"{self._path} must have a column {missing[0]}, got none; measure it again")
                 self._kept[key] = table
-                self.reads += 1
             self._kept.move_to_end(key)
             while len(self._kept) > _GROUPS:
                 self._kept.popitem(last=False)
@@ -134,27 +128,26 @@ _open: OrderedDict[tuple[Any, ...], RowGroups] = OrderedDict()
 _opening = threading.Lock()
 
 
-def opened(path: Path) -> RowGroups:
-    """The file at a path as it is now: one that was replaced since is opened anew.
+def opened(folder: SurveyFolder, name: str) -> RowGroups:
+    """A file of a survey as it is now: one that was replaced since is opened anew.
 
     Raises:
         SurveyError: if it isn't there, or isn't Parquet.
     """
     try:
-        found = os.stat(path)
+        key = (folder.at(name), *folder.stamp(name))
     except OSError as error:
-        raise unreadable(path, error) from None
-    key = (str(path), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        raise unreadable(folder.path(name), error) from None
     with _opening:
         if key not in _open:
-            _open[key] = RowGroups(path)
+            _open[key] = RowGroups(folder, name)
         _open.move_to_end(key)
         while len(_open) > _FILES:
             _open.popitem(last=False)
         return _open[key]
 
 
-def unreadable(path: Path, error: Exception) -> SurveyError:
+def unreadable(path: str, error: Exception) -> SurveyError:
     """The error of a file that can't be read, in one line."""
     if isinstance(error, FileNotFoundError):
         return SurveyError(f"{path} must be there, and isn't: the survey was moved, or isn't finished")

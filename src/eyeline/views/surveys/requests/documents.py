@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.tally import MEASURES
 from eyeline.views.page.requests.request import Reply, Request, whole
 from eyeline.views.surveys.requests.request import AskedPage, asked, plain, refusing
@@ -27,11 +27,12 @@ def answer(page: AskedPage, request: Request) -> Reply:
     count = whole(request, "count", 1, COUNT)
     place = at.layer * at.survey.model.heads + at.head
     found: dict[str, list[Any]] = {name: [] for name in (*_ABOUT, *MEASURES)}
-    parts = sorted((at.survey.folder / "parts").glob("[0-9]*.parquet"))
-    for path in parts[_part_of(parts, first) :]:
-        records = opened(path).records("documents")
+    folder = SurveyFolder(at.survey.folder)
+    parts = folder.parts()
+    for number in parts[_part_of(folder, parts, first) :]:
+        records = opened(folder, folder.part(number)).records("documents")
         room = count - len(found["document"])
-        rows = [row for row, number in enumerate(records.field("document").to_pylist()) if number >= first][:room]
+        rows = [row for row, one in enumerate(records.field("document").to_pylist()) if one >= first][:room]
         if rows:
             chosen = records.slice(rows[0], len(rows))  # in the order of their numbers
             for name in _ABOUT:
@@ -48,14 +49,14 @@ def _floats(lists: pa.FixedSizeListArray, count: int) -> list[list[float]]:
     return lists.flatten().to_numpy(zero_copy_only=False).reshape(count, -1).astype(float).tolist()  # type: ignore[no-any-return]
 
 
-def _part_of(parts: Sequence[Path], document: int) -> int:
+def _part_of(folder: SurveyFolder, parts: Sequence[int], document: int) -> int:
     """The place of the last part that begins at a document or before: parts are in the order of their documents."""
     low, high = 0, len(parts)
     while high - low > 1:
         middle = (low + high) // 2
         probe = middle
         least = None
-        while probe < high and (least := _first_document(opened(parts[probe]))) is None:
+        while probe < high and (least := _first_document(opened(folder, folder.part(parts[probe])))) is None:
             probe += 1  # a part of which everything was skipped
         if least is None or least > document:
             high = middle

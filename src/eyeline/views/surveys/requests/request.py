@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import Any, Protocol
 
 from eyeline.surveys import SurveyError
@@ -23,12 +22,19 @@ class SurveyModel(Protocol):
 
 
 class AskedSurvey(Protocol):
-    """A survey that is asked: its folder and its model."""
+    """A survey that is asked: `eyeline.surveys.loading.Survey`, or one as it is so far, whose tables are in memory."""
 
     @property
-    def folder(self) -> Path: ...
+    def folder(self) -> str: ...
+    @property
+    def complete(self) -> bool: ...
     @property
     def model(self) -> SurveyModel: ...
+    def tokens(self, layer: int | None, head: int | None, *, arrow: bool) -> Any:
+        """As `Survey.tokens`."""
+
+    def examples(self, layer: int | None, head: int | None, sort: str | None, *, arrow: bool) -> Any:
+        """As `Survey.examples`."""
 
 
 class AskedPage(Protocol):
@@ -48,6 +54,11 @@ class Asked:
     survey: AskedSurvey
     layer: int
     head: int
+
+    @property
+    def where(self) -> dict[str, int]:
+        """The values of the columns of its rows."""
+        return {"layer": self.layer, "head": self.head}
 
 
 def asked(page: AskedPage, request: Request) -> Asked:
