@@ -1,0 +1,75 @@
+"""What is left of a survey: the blocks whose parts aren't there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from eyeline.surveys.begun import other_survey
+from eyeline.surveys.blocks import Block
+from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.parts import read_part
+from eyeline.words import worded
+
+
+class Remaining:
+    """The blocks of a corpus that are still to be measured. Iterate over it once.
+
+    Args:
+        blocks: all blocks, in order.
+        folder: the survey's folder.
+        strict: measure again what has documents that failed.
+
+    Attributes:
+        blocks: how many blocks there were so far.
+        documents, characters: how many documents were in those of them that are measured already, and how many
+            characters.
+        skipped: how many of these documents could not be measured.
+    """
+
+    def __init__(self, blocks: Iterable[Block], folder: SurveyFolder, strict: bool) -> None:
+        self._blocks, self._folder, self._strict = blocks, folder, strict
+        self._there = set(folder.parts())
+        self.blocks = self.documents = self.characters = self.skipped = 0
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self._blocks:
+            self.blocks += 1
+            if not (block.number in self._there and self._fits(block)):
+                yield block
+        if beyond := [number for number in self._there if number >= self.blocks]:
+            raise SurveyError(
+                other_survey(
+                    self._folder, worded("it has {count} blocks, not {now}", count=max(beyond) + 1, now=self.blocks)
+                )
+            )
+
+    def _fits(self, block: Block) -> bool:
+        """Whether the block's part is there and whole.
+
+        Raises:
+            SurveyError: if it is of another survey.
+        """
+        name = self._folder.part(block.number)
+        try:
+            part = read_part(self._folder.read(name), self._folder.path(name))
+        except SurveyError:  # damaged: measured anew
+            return False
+        if part.fingerprint != block.fingerprint:
+            raise SurveyError(
+                other_survey(
+                    self._folder,
+                    worded(
+                        "documents {first} to {last} had other texts",
+                        first=block.documents[0].number,
+                        last=block.documents[-1].number,
+                    ),
+                )
+            )
+        failed = sum(skipped.reason == "failed" for skipped in part.skipped)
+        if failed and self._strict:
+            return False
+        self.documents += len(block.documents)
+        self.characters += sum(len(document.text) for document in block.documents)
+        self.skipped += len(part.skipped)
+        return True
