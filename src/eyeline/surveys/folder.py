@@ -1,0 +1,112 @@
+"""The folder of a survey, on this machine or in an object store: whole files written and read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eyeline.caches import write_whole
+from eyeline.surveys.errors import SurveyError, needed
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+    from pyarrow.lib import NativeFile
+
+#: The names of its files.
+ABOUT, HEADS, TOKENS, EXAMPLES, PARTS = "survey.json", "heads.parquet", "tokens.parquet", "examples.parquet", "parts"
+
+
+class SurveyFolder:
+    """A survey's folder.
+
+    Args:
+        where: a path, or the URI of a folder that pyarrow's filesystems reach, as s3://bucket/survey.
+
+    Attributes:
+        name: the path or URI, as it was given.
+
+    Raises:
+        SurveyError: if pyarrow isn't installed, or no filesystem fits the URI.
+    """
+
+    def __init__(self, where: str | os.PathLike[str]) -> None:
+        fs = needed("pyarrow.fs", "a survey")
+        self.name = os.fspath(where)
+        self.local = "://" not in self.name
+        if self.local:
+            self._system: FileSystem = fs.LocalFileSystem()
+            self._base = os.path.abspath(os.path.expanduser(self.name))
+            return
+        try:
+            self._system, self._base = fs.FileSystem.from_uri(self.name)
+        except (OSError, ValueError) as error:  # pyarrow's own errors are these
+            reason = " ".join(str(error).split())
+            raise SurveyError(
+                f"folder must be a path, or a URI that pyarrow can open, got {self.name!r} ({reason})"
+            ) from None
+
+    def path(self, name: str = "") -> str:
+        """The path of one of its files, as messages name it."""
+        return f"{self.name.rstrip('/')}/{name}" if name else self.name
+
+    def part(self, number: int) -> str:
+        """The name of a block's part."""
+        return f"{PARTS}/{number:06d}.parquet"
+
+    def has(self, name: str = "") -> bool:
+        """Whether the folder, or a file of it, is there."""
+        fs = needed("pyarrow.fs", "a survey")
+        return bool(self._system.get_file_info(self._at(name)).type != fs.FileType.NotFound)
+
+    def parts(self) -> list[int]:
+        """The numbers of the blocks whose parts are there, in order."""
+        fs = needed("pyarrow.fs", "a survey")
+        found = self._system.get_file_info(fs.FileSelector(self._at(PARTS), allow_not_found=True))
+        names = [Path(file.base_name) for file in found]
+        return sorted(int(name.stem) for name in names if name.suffix == ".parquet" and name.stem.isdecimal())
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            OSError: if it can't be read.
+        """
+        with self.open(name) as file:
+            data: bytes = file.readall()
+        return data
+
+    def open(self, name: str) -> NativeFile:
+        """Open a file, to read pieces of it.
+
+        Raises:
+            OSError: if it can't be opened.
+        """
+        return self._system.open_input_file(self._at(name))
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, whole or not at all, and the folders that it lies in.
+
+        Raises:
+            OSError: if it can't be written.
+        """
+        if self.local:
+            write_whole(Path(self._at(name)), data)
+            return
+        at = self._at(name)
+        self._system.create_dir(at.rpartition("/")[0], recursive=True)
+        with self._system.open_output_stream(at) as file:  # an object is there once it is whole
+            file.write(data)
+
+    def write_about(self, info: dict[str, Any]) -> None:
+        """Write survey.json."""
+        self.write(ABOUT, (json.dumps(info, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it is there."""
+        if self.has(name):
+            self._system.delete_file(self._at(name))
+
+    def _at(self, name: str) -> str:
+        return f"{self._base.rstrip('/')}/{name}" if name else self._base
