@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.one_line import one_line
 from eyeline.surveys.settings import Settings
 from eyeline.words import worded
 
@@ -92,6 +95,40 @@ def chosen_settings(
     largest, sample = examples if isinstance(examples, tuple) else (examples, examples)
     given = {} if block is None else {"block": int(block)}
     return Settings(int(longest), int(shared), largest=int(largest), sample=int(sample), classes=classes, **given)
+
+
+def labelling(classes: Any) -> tuple[Callable[..., Any] | None, str | None]:
+    """The user's function that labels tokens, and its name for the settings, "module:function".
+
+    Args:
+        classes: the function, or its name; None for none.
+
+    Raises:
+        SurveyError: if it is neither, or can't be imported.
+    """
+    if classes is None:
+        return None, None
+    if callable(classes):
+        return classes, f"{classes.__module__}:{getattr(classes, '__qualname__', type(classes).__qualname__)}"
+    module, colon, name = classes.partition(":") if isinstance(classes, str) else ("", "", "")
+    if not (module and colon and name):
+        raise SurveyError(worded("classes must be a function or its name, 'module:function', got {value!r}",
+                                 value=classes))  # fmt: skip
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # whatever the user's module raises
+        raise SurveyError(
+            worded(
+                "classes must be a function that can be imported, got {value!r}: {reason}",
+                value=classes,
+                reason=one_line(error),
+            )
+        ) from error
+    if not callable(found):
+        raise SurveyError(worded("classes must be a function, got {value!r}, which is none", value=classes))
+    return found, classes
 
 
 def _whole(name: str, value: Any, least: int) -> None:

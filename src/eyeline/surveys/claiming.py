@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from eyeline.caches import TEMPORARY
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, PARTS, TOKENS, SurveyFolder
+from eyeline.surveys.one_line import one_line
 from eyeline.words import worded
 
 _LOCK = ".lock"
@@ -51,6 +52,7 @@ def claimed(folder: SurveyFolder) -> Iterator[None]:
         SurveyError: if another process has it.
         OSError: if the folder can't be made.
     """
+    new = not folder.has()
     folder.make(PARTS)
     if not folder.local:
         yield
@@ -65,6 +67,9 @@ def claimed(folder: SurveyFolder) -> Iterator[None]:
     finally:
         with suppress(OSError):
             os.unlink(path)  # while it is held: whoever opened it meanwhile looks whether it is still there
+            os.rmdir(folder.at(PARTS))  # only if it is empty: nothing was begun
+            if new:
+                os.rmdir(folder.at())
         os.close(handle)
 
 
@@ -72,6 +77,26 @@ def clear(folder: SurveyFolder) -> None:
     """Delete a survey's tables and parts, but not its survey.json."""
     for name in (HEADS, TOKENS, EXAMPLES, *map(folder.part, folder.parts())):
         folder.delete(name)
+
+
+@contextmanager
+def written(folder: SurveyFolder) -> Iterator[None]:
+    """What a folder's file system can't do, as one line.
+
+    Raises:
+        SurveyError: for an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise SurveyError(
+            worded(
+                "out must be a folder that can be written, got {place!r}: {reason}; once it can, the same survey goes "
+                "on where it was",
+                place=folder.name,
+                reason=error.strerror or one_line(error),
+            )
+        ) from error
 
 
 def _lock(path: str, place: str) -> int:

@@ -34,8 +34,8 @@ class SurveyFolder:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         fs = needed("pyarrow.fs", "a survey")
         self.name = os.fspath(where)
-        self.local = "://" not in self.name
-        if self.local:
+        if "://" not in self.name:
+            self.local = True
             self._system: FileSystem = fs.LocalFileSystem()
             self._base = os.path.abspath(os.path.expanduser(self.name))
             return
@@ -46,6 +46,7 @@ class SurveyFolder:
             raise SurveyError(
                 f"folder must be a path, or a URI that pyarrow can open, got {self.name!r} ({reason})"
             ) from None
+        self.local = isinstance(self._system, fs.LocalFileSystem)  # file://
 
     def path(self, name: str = "") -> str:
         """The path of one of its files, as messages name it."""
@@ -55,16 +56,37 @@ class SurveyFolder:
         """The name of a block's part."""
         return f"{PARTS}/{number:06d}.parquet"
 
+    def at(self, name: str = "") -> str:
+        """The path of one of its files in the file system that it is on."""
+        return f"{self._base.rstrip('/')}/{name}" if name else self._base
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files and folders in it, or in a folder in it, sorted; none if it isn't there."""
+        fs = needed("pyarrow.fs", "a survey")
+        found = self._system.get_file_info(fs.FileSelector(self.at(folder), allow_not_found=True))
+        return sorted(file.base_name for file in found)
+
+    def is_file(self) -> bool:
+        """Whether a file has its name."""
+        fs = needed("pyarrow.fs", "a survey")
+        return bool(self._system.get_file_info(self.at()).type == fs.FileType.File)
+
+    def make(self, name: str) -> None:
+        """Make a folder in it, and all above.
+
+        Raises:
+            OSError: if it can't be made.
+        """
+        self._system.create_dir(self.at(name), recursive=True)
+
     def has(self, name: str = "") -> bool:
         """Whether the folder, or a file of it, is there."""
         fs = needed("pyarrow.fs", "a survey")
-        return bool(self._system.get_file_info(self._at(name)).type != fs.FileType.NotFound)
+        return bool(self._system.get_file_info(self.at(name)).type != fs.FileType.NotFound)
 
     def parts(self) -> list[int]:
         """The numbers of the blocks whose parts are there, in order."""
-        fs = needed("pyarrow.fs", "a survey")
-        found = self._system.get_file_info(fs.FileSelector(self._at(PARTS), allow_not_found=True))
-        names = [Path(file.base_name) for file in found]
+        names = [Path(name) for name in self.names(PARTS)]
         return sorted(int(name.stem) for name in names if name.suffix == ".parquet" and name.stem.isdecimal())
 
     def read(self, name: str) -> bytes:
@@ -83,7 +105,7 @@ class SurveyFolder:
         Raises:
             OSError: if it can't be opened.
         """
-        return self._system.open_input_file(self._at(name))
+        return self._system.open_input_file(self.at(name))
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, whole or not at all, and the folders that it lies in.
@@ -92,9 +114,9 @@ class SurveyFolder:
             OSError: if it can't be written.
         """
         if self.local:
-            write_whole(Path(self._at(name)), data)
+            write_whole(Path(self.at(name)), data)
             return
-        at = self._at(name)
+        at = self.at(name)
         self._system.create_dir(at.rpartition("/")[0], recursive=True)
         with self._system.open_output_stream(at) as file:  # an object is there once it is whole
             file.write(data)
@@ -106,7 +128,4 @@ class SurveyFolder:
     def delete(self, name: str) -> None:
         """Delete a file, if it is there."""
         if self.has(name):
-            self._system.delete_file(self._at(name))
-
-    def _at(self, name: str) -> str:
-        return f"{self._base.rstrip('/')}/{name}" if name else self._base
+            self._system.delete_file(self.at(name))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from eyeline.surveys.begun import other_survey
 from eyeline.surveys.blocks import Block
+from eyeline.surveys.claiming import written
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.parts import read_part
@@ -21,23 +22,26 @@ class Remaining:
         strict: measure again what has documents that failed.
 
     Attributes:
-        blocks: how many blocks there were so far.
-        documents, characters: how many documents were in those of them that are measured already, and how many
-            characters.
+        blocks: how many blocks there were so far; `ended` says whether these are all.
+        kept: how many of them are measured already.
+        documents, characters: how many documents were in those, and how many characters.
         skipped: how many of these documents could not be measured.
     """
 
     def __init__(self, blocks: Iterable[Block], folder: SurveyFolder, strict: bool) -> None:
         self._blocks, self._folder, self._strict = blocks, folder, strict
-        self._there = set(folder.parts())
-        self.blocks = self.documents = self.characters = self.skipped = 0
+        self.ended = False
+        self.blocks = self.kept = self.documents = self.characters = self.skipped = 0
 
     def __iter__(self) -> Iterator[Block]:
+        with written(self._folder):
+            there = set(self._folder.parts())
         for block in self._blocks:
             self.blocks += 1
-            if not (block.number in self._there and self._fits(block)):
+            if not (block.number in there and self._fits(block)):
                 yield block
-        if beyond := [number for number in self._there if number >= self.blocks]:
+        self.ended = True
+        if beyond := [number for number in there if number >= self.blocks]:
             raise SurveyError(
                 other_survey(
                     self._folder, worded("it has {count} blocks, not {now}", count=max(beyond) + 1, now=self.blocks)
@@ -51,8 +55,10 @@ class Remaining:
             SurveyError: if it is of another survey.
         """
         name = self._folder.part(block.number)
+        with written(self._folder):
+            data = self._folder.read(name)
         try:
-            part = read_part(self._folder.read(name), self._folder.path(name))
+            part = read_part(data, self._folder.path(name))
         except SurveyError:  # damaged: measured anew
             return False
         if part.fingerprint != block.fingerprint:
@@ -69,6 +75,7 @@ class Remaining:
         failed = sum(skipped.reason == "failed" for skipped in part.skipped)
         if failed and self._strict:
             return False
+        self.kept += 1
         self.documents += len(block.documents)
         self.characters += sum(len(document.text) for document in block.documents)
         self.skipped += len(part.skipped)

@@ -1,39 +1,28 @@
-"""Running a survey: what is left to measure of a corpus, who measures it, and what comes of it."""
+"""Running a survey: the call."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
-from eyeline.surveys.about import with_merged
-from eyeline.surveys.arguments import check_engine, chosen_settings, labelling
-from eyeline.surveys.begun import begin, differing
-from eyeline.surveys.blocks import Block, blocks
-from eyeline.surveys.claiming import check_folder, claimed, clear
-from eyeline.surveys.corpus.corpus import Corpus, Given, corpus
+from eyeline.surveys.arguments import check_engine, check_sizes, chosen_settings, labelling
+from eyeline.surveys.claiming import check_folder, claimed, written
+from eyeline.surveys.corpus import corpus
 from eyeline.surveys.engines import local
-from eyeline.surveys.engines.block_work import Measured, Work
-from eyeline.surveys.errors import SurveyError
-from eyeline.surveys.folder import HEADS, SurveyFolder
-from eyeline.surveys.merging import merge
-from eyeline.surveys.one_line import one_line
-from eyeline.surveys.parts import Part, read_part
+from eyeline.surveys.engines.block_work import Work
+from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.progress import Progress
+from eyeline.surveys.readers import survey_model
 from eyeline.surveys.survey import Survey, load_survey
-from eyeline.surveys.table_files import write_tables
-from eyeline.surveys.totals import SkippedCount
+from eyeline.surveys.survey_run import SurveyRun, Telling
 from eyeline.words import worded
-
-#: Seconds between two writings of survey.json while blocks are measured.
-_WRITTEN = 10.0
-Telling = Callable[[Progress], None]
 
 
 def survey(
-    texts_or_paths: Given,
+    texts_or_paths: Any,
     *,
     out: str | os.PathLike[str],
     column: str | None = None,
@@ -93,14 +82,27 @@ def survey(
     (2, 72)
     """
     check_engine(on, address, workers)
-    label = labelling(classes)
-    tell = progress or (lambda record: None)
-    folder = SurveyFolder(out)
-    with _writing(folder):
-        check_folder(folder)
-    given = corpus(texts_or_paths, column=column)
-    given.scan(strict=strict, progress=progress)
-    tell(Progress(note=worded("loading the model")))
-    with _writing(folder), claimed(folder):
-        check_folder(folder)
-        return _Survey(folder, given, model, tokenizer, label, strict, tell).run(...)
+    check_sizes(window, overlap, block, examples)
+    label, label_name = labelling(classes)
+    tell: Telling = progress or (lambda record: None)
+    folder, given = SurveyFolder(out), corpus(texts_or_paths, column)
+    with ExitStack() as claim:
+        with written(folder):
+            check_folder(folder)
+            claim.enter_context(claimed(folder))
+        tell(Progress(note=worded("loading the model")))
+        reader = survey_model(model, tokenizer, progress=lambda note: tell(Progress(note=note)))
+        settings = chosen_settings(reader.positions, window, overlap, block, examples, label_name)
+        given.scan(strict=strict, progress=progress)
+        run = SurveyRun(folder, given, reader, Work(model, tokenizer, settings, label, strict), tell)
+        run.begin(again)
+        if on == "ray":
+            from eyeline.surveys.engines import rays
+
+            run.say(worded("starting Ray"))
+            run.measure(partial(rays.run, address=address, workers=workers, say=run.say))
+        else:
+            run.say("")
+            run.measure(local.run)
+        run.finish()
+    return load_survey(out)

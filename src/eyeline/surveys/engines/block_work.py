@@ -74,6 +74,8 @@ def measure_block(model: SurveyModel, block: Block, work: Work) -> Measured:
     with one_torch_thread(work.model):
         try:
             tally = measure(model, block.documents, work.settings, work.classes)
+        except SurveyError:  # the settings', or the labelling function's
+            raise
         except Exception as error:
             tally = _without_failing(model, block.documents, work, error)
     return as_measured(block, tally)
@@ -112,6 +114,8 @@ def _without_failing(model: SurveyModel, documents: Sequence[Document], work: Wo
                 measure(model, [document], work.settings, work.classes)
                 kept.append(document)
                 continue
+        except SurveyError:
+            raise
         except Exception as own:
             error = own
         if work.strict:
