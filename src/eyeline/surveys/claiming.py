@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from eyeline.caches import TEMPORARY
+from eyeline.surveys.about import read_about
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, PARTS, TOKENS, SurveyFolder
 from eyeline.surveys.one_line import one_line
+from eyeline.surveys.table_files import FORMAT
 from eyeline.words import worded
 
 _LOCK = ".lock"
+_ANY_FORMAT = FORMAT.partition("/")[0] + "/"
 
 
 def check_folder(folder: SurveyFolder) -> None:
@@ -74,9 +78,19 @@ def claimed(folder: SurveyFolder) -> Iterator[None]:
 
 
 def clear(folder: SurveyFolder) -> None:
-    """Delete a survey's tables and parts, but not its survey.json."""
-    for name in (HEADS, TOKENS, EXAMPLES, *map(folder.part, folder.parts())):
-        folder.delete(name)
+    """Delete a survey, if one is there. Its survey.json goes last: cut off, this can be done again.
+
+    Raises:
+        SurveyError: if the survey.json that is there isn't a survey's.
+        OSError: if something can't be deleted.
+    """
+    if folder.has(ABOUT):
+        with suppress(SurveyError, ValueError, AttributeError):
+            if str(json.loads(folder.read(ABOUT)).get("format")).startswith(_ANY_FORMAT):
+                for name in (HEADS, TOKENS, EXAMPLES, *map(folder.part, folder.parts()), ABOUT):
+                    folder.delete(name)
+                return
+        read_about(folder)  # which says what it is
 
 
 @contextmanager

@@ -64,8 +64,7 @@ class SurveyRun:
             "settings": self._work.settings.as_json(),
         }
         with written(self._folder):
-            if self._folder.has(ABOUT) and again:
-                self._folder.delete(ABOUT)  # first: what is left is no survey, should this end half-way
+            if again:
                 clear(self._folder)
             if self._folder.has(ABOUT):
                 self._record = read_about(self._folder)
@@ -96,6 +95,7 @@ class SurveyRun:
                 with written(self._folder):
                     self._folder.write(self._folder.part(result.block), result.part)
                 self._count(result)
+        self.say("")
 
     def say(self, note: str) -> None:
         """Tell how far it is, and what is waited for; an empty note while measuring."""
