@@ -14,7 +14,7 @@ from eyeline.calls import attention, observe
 from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Pooled, Received, TopK, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
-    from eyeline.surveys.loading import Survey, load_survey
-    from eyeline.surveys.running import survey
+    from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -42,6 +41,7 @@ __all__ = [
     "MaskFunction",
     "MeanDistance",
     "Observation",
+    "OffsetMass",
     "Padding",
     "Pooled",
     "PrefixLM",
@@ -81,7 +81,7 @@ register_on_import()
 
 
 _LATER = {
-    "Survey": "surveys.loading",
+    "Survey": "surveys",
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
@@ -89,11 +89,11 @@ _LATER = {
     "explain": "answers",
     "heads": "answers",
     "lesson": "views.page",
-    "load_survey": "surveys.loading",
+    "load_survey": "surveys",
     "load_trace": "traces",
     "record": "traces",
     "rollout": "answers",
-    "survey": "surveys.running",
+    "survey": "surveys",
     "toy": "answers",
     "view": "views.page",
     "watch": "huggingface",
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> Any:
 
     if _LATER.get(name) == "answers":
         import_module("eyeline.views.attach")  # so that answers print themselves
-    if _LATER.get(name, "").startswith("surveys."):
+    if _LATER.get(name) == "surveys":
         import_module("eyeline.views.attach_survey")  # and surveys
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room

@@ -171,7 +171,7 @@ def _check_shown(ctx: typer.Context) -> None:
 
 def _there(folder: str) -> Survey:
     """The survey in a folder; of one that isn't whole, what there is."""
-    from eyeline.surveys.loading import load_survey
+    from eyeline.surveys import load_survey
     from eyeline.views import attach_survey  # noqa: F401  # so that it prints itself
 
     found = load_survey(folder)
@@ -181,7 +181,7 @@ def _there(folder: str) -> Survey:
 def _made(corpus: list[str], out: str, given: Mapping[str, Any]) -> Survey:
     """The survey of a corpus, made or gone on with."""
     from eyeline.surveys.corpus import corpus_of_files
-    from eyeline.surveys.running import survey as made
+    from eyeline.surveys import survey as made
     from eyeline.views import attach_survey  # noqa: F401  # so that it prints itself
 
     if given["classes"]:
