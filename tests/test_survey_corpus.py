@@ -307,6 +307,14 @@ def test_uris_are_opened_by_pyarrow():
     assert "can't be opened" in refused("nowhere://x/a.txt")
 
 
+def test_a_survey_in_the_corpus_is_no_part_of_it(tree):
+    expected = names(tree)
+    for name in ("survey.json", "parts/000000.parquet", "heads.parquet"):
+        write(f"tree/a/out/{name}", "x")
+    for given in (tree, "tree/**", Path(tree).absolute().as_uri()):
+        assert [name[name.index("tree/") :] for name in names(given)] == expected
+
+
 def test_names_with_wildcards_in_them_and_names_that_are_no_unicode():
     write("a[1].txt", "one")
     assert names("a[1].txt") == ["a[1].txt"]

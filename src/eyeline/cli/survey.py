@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from eyeline.cli.options import AsJson, Html, ModelName
+from eyeline.cli.options import AsJson, ModelName
 from eyeline.cli.progress import progress
-from eyeline.cli.results import chosen_language, draw, print_json
+from eyeline.cli.results import check_results, chosen_language, draw, print_csv, print_json
 from eyeline.cli.survey_progress import SurveyShown
 from eyeline.words import worded
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
 
 #: The options that say how to show a survey; all others say how to make one.
-_SHOWING = ("corpus", "out", "html", "headvis", "as_json")
+_SHOWING = ("corpus", "out", "html", "as_json", "as_csv")
 
 
 class EngineName(StrEnum):
@@ -46,9 +46,9 @@ def _examples() -> dict[str, str]:
     return {
         worded("A folder of texts"): "eyeline survey texts/ --out survey",
         worded("A column of a table"): "eyeline survey reviews.csv --column review --out survey",
-        worded("Many files, on all processors by Ray"): 'eyeline survey "corpus/*.parquet" --out survey --on ray',
+        worded("Many files, by Ray"): 'eyeline survey "corpus/*.parquet" --out survey --on ray',
         worded("To go on after Ctrl-C"): worded("the same command again"),
-        worded("What was found, again, and as a report"): "eyeline survey survey --html report.html",
+        worded("What was found, as a report"): "eyeline survey survey --html report.html",
         worded("In the browser"): "eyeline view survey",
     }
 
@@ -58,9 +58,9 @@ def survey(
     corpus: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="CORPUS...",
-            help="Files, folders and patterns: .txt .md .jsonl .csv .tsv .parquet, also .gz .zst .bz2 .xz; URIs such as "
-            "s3://. Or the folder of a survey, which is shown.",
+            metavar="CORPUS",
+            help="Files, folders and patterns: .txt .md .jsonl .csv .tsv .parquet, also .gz .zst .bz2 .xz; URIs such "
+            "as s3://. Or the folder of a survey, which is shown.",
             show_default=False,
         ),
     ] = None,
@@ -109,10 +109,14 @@ def survey(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Start over; deletes the survey in --out.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that can't be read.")] = False,
-    html: Html = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a report: a page of one file, under 5 MB.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
 ) -> None:
-    _check_files(html)
+    check_results(as_json, as_csv, html=html)
     folder = _of_survey(corpus, out)
     if folder is None:
         given = {name: value for name, value in ctx.params.items() if name not in _SHOWING}
@@ -124,15 +128,10 @@ def survey(
         _save_html(found, html)
     if as_json:
         print_json(found)
+    elif as_csv:
+        print_csv(found)
     else:
         draw(found)
-
-
-def _check_files(html: Path | None) -> None:
-    from eyeline.answers import QuestionError
-
-    if html is not None and html.suffix.lower() not in (".html", ".htm"):
-        raise QuestionError(f"--html must be a file name that ends in .html, got {str(html)!r}")
 
 
 def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
@@ -180,8 +179,8 @@ def _there(folder: str) -> Survey:
 
 def _made(corpus: list[str], out: str, given: Mapping[str, Any]) -> Survey:
     """The survey of a corpus, made or gone on with."""
-    from eyeline.surveys.corpus import corpus_of_files
     from eyeline.surveys import survey as made
+    from eyeline.surveys.corpus import corpus_of_files
     from eyeline.views import attach_survey  # noqa: F401  # so that it prints itself
 
     if given["classes"]:

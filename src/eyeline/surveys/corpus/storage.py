@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from eyeline.surveys.errors import SurveyError, needed
+from eyeline.surveys.folder import ABOUT, PARTS
 from eyeline.words import worded
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -22,7 +23,7 @@ class Storage(Protocol):
         """ "file", "folder", "other" (a device, a pipe), or "" if there is nothing."""
 
     def walk(self, folder: str, hidden: bool) -> Iterator[str]:
-        """The files of a folder and of those in it, in order: within a folder by name."""
+        """The files of a folder and of those in it, in order: within a folder by name. Surveys are left out."""
 
     def opened(self, path: str, seek: bool) -> BinaryIO:
         """A file, to be read; `seek` if not from its beginning to its end alone. Raises OSError."""
@@ -51,7 +52,10 @@ class LocalStorage:
         if (about.st_dev, about.st_ino) in seen:  # linked twice, or a link to a folder that this one is in
             return
         seen.add((about.st_dev, about.st_ino))
-        for name in sorted(os.listdir(folder)):
+        names = sorted(os.listdir(folder))
+        if ABOUT in names and PARTS in names:
+            return
+        for name in names:
             path = name if folder == "." else os.path.join(folder, name)
             if hidden or not name.startswith("."):
                 if os.path.isdir(path):
@@ -90,8 +94,12 @@ class RemoteStorage:
 
         root = self._inside(folder)
         found = self.system.get_file_info(fs.FileSelector(root, recursive=True))
-        within = (about.path.removeprefix(root).strip("/") for about in found if about.is_file)
+        within = [about.path.removeprefix(root).strip("/") for about in found if about.is_file]
+        there = [path.removesuffix(ABOUT) for path in within if path.rpartition("/")[2] == ABOUT]
+        surveys = tuple(one for one in there if any(path.startswith(f"{one}{PARTS}/") for path in within))
         for path in sorted(within, key=lambda path: path.split("/")):
+            if path.startswith(surveys):
+                continue
             if hidden or not any(name.startswith(".") for name in path.split("/")):
                 yield f"{folder.rstrip('/')}/{path}"
 
