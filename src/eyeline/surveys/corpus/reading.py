@@ -16,24 +16,27 @@ from eyeline.surveys.corpus.parquet import read_parquet
 from eyeline.surveys.corpus.plain import read_text
 from eyeline.surveys.corpus.separated import read_table
 
+#: What tells whether a file is still the same: its size and time of change.
+Stamp = tuple[int, int]
 
-@dataclass
+
+@dataclass(slots=True)
 class Digest:
     """What is known of a file once it was read.
 
     Attributes:
         size: its bytes.
         sha256: their hash; empty if it couldn't be read.
-        stamp: what tells whether it is still the same.
+        stamp: its stamp when it was opened; None if it couldn't be.
     """
 
     size: int = 0
     sha256: str = ""
-    stamp: tuple[int, int] | None = None
+    stamp: Stamp | None = None
 
 
 def items_of(
-    found: FoundFile, column: str | None, digest: Digest | None = None, known: Digest | None = None
+    found: FoundFile, column: str | None, digest: Digest | None = None, known: Stamp | None = None
 ) -> Iterator[Item]:
     """The items of a file, in order.
 
@@ -41,14 +44,14 @@ def items_of(
         found: the file.
         column: the column of the text, where it has columns; None finds it.
         digest: is filled in, for which every byte is read.
-        known: what was read before; a file that changed since is told and not read.
+        known: its stamp when it was read before; a file that changed since is told and not read.
 
     Raises:
         SurveyError: if the column isn't there or isn't text, or pyarrow is needed and isn't installed.
     """
     try:
         stamp = found.storage.stamp(found.opens)
-        if known is not None and known.stamp is not None and stamp != known.stamp:
+        if known is not None and stamp != known:
             yield Item(0, "", "missing file", "it was changed since the survey read it first")
             return
         if digest is not None:
