@@ -147,10 +147,10 @@ def reason_in_words(reason: str) -> str:
     return {
         "empty": worded("empty"),
         "not text": worded("not text"),
-        "encoding": worded("in another encoding"),
-        "damaged line": worded("a damaged line"),
-        "damaged file": worded("a damaged file"),
-        "missing file": worded("a file that is gone"),
-        "unreadable file": worded("a file that may not be read"),
-        "failed": worded("the model failed"),
+        "encoding": worded("another encoding"),
+        "damaged line": worded("damaged line"),
+        "damaged file": worded("damaged file"),
+        "missing file": worded("missing file"),
+        "unreadable file": worded("unreadable file"),
+        "failed": worded("failed in the model"),
     }[reason]
