@@ -14,7 +14,7 @@ from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged, merge
 from eyeline.surveys.parts import Part, read_part
-from eyeline.surveys.tables import DISTRIBUTIONS, documents_schema
+from eyeline.surveys.tables import DISTRIBUTIONS, documents_schema, examples_schema, heads_schema, tokens_schema
 from eyeline.surveys.tally import MEASURES
 from eyeline.version import VERSION
 from eyeline.words import worded
@@ -183,6 +183,8 @@ class Survey(Answer):
         try:
             with self._folder.open(name) as source:
                 file = parquet.ParquetFile(source, page_checksum_verification=True)
+                if missing := [column for column in _SCHEMAS[name]().names if column not in file.schema_arrow.names]:
+                    raise KeyError(worded("it has no column {name}", name=missing[0]))
                 return _chosen(file.read_row_groups(_groups(file, values)), values)
         except FileNotFoundError:
             raise SurveyError(
@@ -211,6 +213,9 @@ class Survey(Answer):
                         value=index,
                     )
                 )
+
+
+_SCHEMAS = {HEADS: heads_schema, TOKENS: tokens_schema, EXAMPLES: examples_schema}
 
 
 def _is_index(value: object) -> bool:
