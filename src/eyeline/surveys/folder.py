@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -112,6 +113,18 @@ class SurveyFolder:
             OSError: if it can't be opened.
         """
         return self._system.open_input_file(self.at(name))
+
+    def stamp(self, name: str) -> tuple[int | None, int | None]:
+        """A file's size and time of its last change in nanoseconds: other ones once it is replaced.
+
+        Raises:
+            FileNotFoundError: if it isn't there.
+        """
+        fs = needed("pyarrow.fs", "a survey")
+        found = self._system.get_file_info(self.at(name))
+        if found.type == fs.FileType.NotFound:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path(name))
+        return found.size, found.mtime_ns
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, whole or not at all, and the folders that it lies in.
