@@ -107,5 +107,7 @@ def __getattr__(name: str) -> Any:
 
     if _LATER.get(name) == "answers":
         import_module("eyeline.views.attach")  # so that answers print themselves
+    if _LATER.get(name) == "surveys":
+        import_module("eyeline.views.attach_survey")
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room
