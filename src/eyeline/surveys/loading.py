@@ -153,7 +153,8 @@ class Survey(Answer):
 
     def document(self) -> dict[str, Any]:
         """The survey as plain data, as docs/json.md describes it: what survey.json says, and each head's measures."""
-        about = {name: self.info[name] for name in ("model", "corpus", "settings", "counts", "skipped", "state")}
+        names = ("model", "corpus", "settings", "labels", "counts", "skipped", "state")
+        about = {name: self.info[name] for name in names}
         heads = [{name: plain(value) for name, value in row.items()} for row in self.rows()]
         return {"schema": self.schema, "version": VERSION, "folder": self.folder, **about, "heads": heads}
 
