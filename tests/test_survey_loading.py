@@ -242,7 +242,7 @@ def test_a_missing_package_is_told_with_the_way_to_install_it(monkeypatch):
         ):
             needed("nowhere", words.worded("a survey"))
     finally:
-        words.choose("en")
+        words.choose(None)
 
 
 def test_loading_the_room_loads_no_optional_package():
