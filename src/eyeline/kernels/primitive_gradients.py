@@ -52,8 +52,8 @@ class PrimitiveGradients:
         return self.d_row_log_weights is not None or self._others()
 
     def _others(self) -> bool:
-        given = (self.d_row_distances, self.d_row_bins, self.d_row_offsets)
-        given += (self.d_selected, self.d_column_sums, self.d_rectangle)
+        of_rows = (self.d_row_distances, self.d_row_bins, self.d_row_offsets, self.d_selected)
+        given = (*of_rows, self.d_column_sums, self.d_rectangle)
         return any(x is not None for x in given)
 
     def known_delta(self, weight_sums: Array | float) -> Array | None:

@@ -101,7 +101,9 @@ def _checked(edges: Any) -> tuple[int, ...]:
         raise ValueError(f"edges must be whole numbers, 2 or more, got {edges!r}")
     found = tuple(check_whole("edges", edge, _FARTHEST) for edge in edges)
     if len(found) < 2:
-        raise ValueError(f"edges must be 2 or more whole numbers, got {len(found)}; a range has a first edge and an end")
+        raise ValueError(
+            f"edges must be 2 or more whole numbers, got {len(found)}; a range has a first edge and an end"
+        )
     for low, high in pairwise(found):
         if high <= low:
             raise ValueError(f"edges must be in ascending order, each once, got {high} after {low}")

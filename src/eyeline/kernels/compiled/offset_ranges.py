@@ -1,7 +1,8 @@
 """The weight of each query on ranges of offsets j - i, and its gradient.
 
-To a vector of queries, a key's offset is one less from lane to lane. So a range of offsets begins and ends one key later
-from lane to lane: all keys between are in the range for every lane, and only those around its two ends need masks.
+To a vector of queries, a key's offset is one less from lane to lane. So a range of offsets begins and ends one key
+later from lane to lane: all keys between are in the range for every lane, and only those around its two ends need
+masks.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def offset_ranges(dtype, lanes, most_vectors):
     @compiled
     def inside(x, j, keys):
         """x in the lanes for which the key j is in the range, else 0."""
-        begun, ended = above(lane_numbers(), splat(dtype(j - keys.low))), above(lane_numbers(), splat(dtype(j - keys.high)))
-        return select(begun, splat(zero), select(ended, x, splat(zero)))
+        lane = lane_numbers()
+        later, in_time = above(lane, splat(dtype(j - keys.low))), above(lane, splat(dtype(j - keys.high)))
+        return select(later, splat(zero), select(in_time, x, splat(zero)))
 
     @compiled
     def add_sums(asked, panel, P, sums, a, e):
