@@ -7,18 +7,17 @@ once; batches are as large as a given memory allows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
 from eyeline.surveys.windows import Window
 
-#: Matrices of one layer that the statistics need beside it: the entropy's terms, the product with the distances, a sum.
-_BESIDE = 3
+#: Matrices of a batch beside those of all layers: the entropy's terms, and what the layer itself needs.
+_BESIDE = 2
 STRONGEST, EXAMPLES = 8, 16
 Run = Callable[[Sequence[Window]], "Sums"]
 
@@ -36,7 +35,9 @@ class Sums:
         groups: entropy, distance and received by the token's type and position, (3, L, H, T, positions).
         documents: entropy, distance, the weight on the previous, the same and the next token, and on each type, summed
             over each document's counted tokens, (5 + T, L, H, documents).
-        examples: the largest weights of all counted tokens of text, (L, H, EXAMPLES), with their STRONGEST keys.
+        examples: the largest weights of all counted tokens of text, (L, H, EXAMPLES).
+        keys: the positions of the strongest keys of each, (L, H, EXAMPLES, STRONGEST).
+        batches: how many batches there were.
     """
 
     tokens: int
@@ -51,19 +52,20 @@ class Sums:
     documents: Tensor
     examples: Tensor
     keys: Tensor
-    batches: int = field(default=0)
+    batches: int = 0
 
     @staticmethod
     def none(L: int, H: int, T: int, documents: int) -> Sums:
         def zeros(*sizes: int) -> Tensor:
             return torch.zeros(sizes, dtype=torch.float64)
 
-        ranges = [len(edges) - 1 for edges in (OFFSET_EDGES, ENTROPY_EDGES, LARGEST_EDGES)]
         return Sums(
             0,
             zeros(L, H),
             zeros(L, H),
-            *(zeros(L, H, count) for count in ranges),
+            zeros(L, H, len(OFFSET_EDGES) - 1),
+            zeros(L, H, len(ENTROPY_EDGES) - 1),
+            zeros(L, H, len(LARGEST_EDGES) - 1),
             zeros(L, H, T),
             zeros(L, H, T),
             zeros(3, L, H, T, len(POSITION_EDGES)),
@@ -144,53 +146,52 @@ class _Batch:
 
 
 def _add(sums: Sums, layer: int, weights: Tensor, batch: _Batch) -> None:
-    """Add one layer of a batch: weights (B, H, N, N)."""
-    H, N = weights.shape[1:3]
-    counted = batch.counted[:, None, :, None]
-    weights = weights * batch.real[:, None, :, None]
+    """Add one layer of a batch: weights (B, H, N, N), whose padded rows mean nothing."""
+    H = weights.shape[1]
+    real, counted = batch.real.float(), batch.counted.float()
     entropy = torch.special.entr(weights).sum(-1)
-    distance = (weights * batch.distances).sum(-1)
-    received = weights.sum(-2)
+    distance = torch.einsum("bhij,ij->bhi", weights, batch.distances)
+    received = torch.einsum("bhij,bi->bhj", weights, real)
     to = weights @ batch.members[:, None]
-    largest, keys = weights.topk(min(STRONGEST, N))
+    largest = weights.amax(-1)
 
     def diagonal(offset: int) -> Tensor:
         part = weights.diagonal(offset, -2, -1)
         return torch.nn.functional.pad(part, (-min(offset, 0), max(offset, 0)))
 
     rows = torch.stack([entropy, distance, diagonal(-1), diagonal(0), diagonal(1)], -1)
-    rows = torch.cat([rows, to], -1) * counted
+    rows = torch.cat([rows, to], -1) * counted[:, None, :, None]
     each = rows.sum(2).permute(2, 1, 0).double()  # (5 + T, H, B)
     sums.documents[:, layer].index_add_(-1, batch.documents, each)
     total = each.sum(-1)
     sums.entropy[layer] += total[0]
     sums.distance[layer] += total[1]
     sums.to[layer] += total[5:].T
-    over_texts = (weights * counted).sum(0)
-    sums.offsets[layer].index_add_(-1, batch.ranges.flatten(), over_texts.flatten(1).double())
+    # Offsets are the same in all texts: their matrices are added up first.
+    together = torch.einsum("bhij,bi->hij", weights, counted)
+    sums.offsets[layer].index_add_(-1, batch.ranges.flatten(), together.flatten(1).double())
     here = batch.counted.flatten()
     for group, values in enumerate((entropy, distance, received)):
         flat = values.transpose(0, 1).flatten(1) * here
         sums.groups[group, layer].view(H, -1).index_add_(-1, batch.groups, flat.double())
     sums.received[layer] = sums.groups[2, layer].sum(-1)
-    for edges, values, counts in (
-        (ENTROPY_EDGES, entropy, sums.entropies),
-        (LARGEST_EDGES, largest[..., 0], sums.largest),
-    ):
-        rows_of = values.transpose(0, 1).flatten(1)[:, here]
-        at = torch.bucketize(rows_of, torch.from_numpy(edges).float(), right=True) - 1
+    for edges, values, counts in ((ENTROPY_EDGES, entropy, sums.entropies), (LARGEST_EDGES, largest, sums.largest)):
+        found = values.transpose(0, 1).flatten(1)[:, here]
+        at = torch.bucketize(found, torch.from_numpy(edges).float(), right=True) - 1
         at = at.clamp(0, len(edges) - 2)
         counts[layer].scatter_add_(-1, at, torch.ones_like(at, dtype=torch.float64))
-    _keep_largest(sums, layer, largest, keys, batch.text)
+    _keep_largest(sums, layer, weights, largest, batch.text)
 
 
-def _keep_largest(sums: Sums, layer: int, largest: Tensor, keys: Tensor, text: Tensor) -> None:
-    """Keep each head's looks of largest weight among this batch's (B, H, N, STRONGEST) and those before."""
-    H = largest.shape[1]
-    weights = largest[..., 0].masked_fill(~text[:, None], -1).transpose(0, 1).reshape(H, -1)
-    found = keys.transpose(0, 1).reshape(H, -1, keys.shape[-1])
-    weights = torch.cat([sums.examples[layer], weights], -1)
-    found = torch.nn.functional.pad(found, (0, STRONGEST - found.shape[-1]), value=-1)
-    found = torch.cat([sums.keys[layer], found], 1)
-    sums.examples[layer], chosen = weights.topk(EXAMPLES)
-    sums.keys[layer] = found.gather(1, chosen[..., None].expand(-1, -1, STRONGEST))
+def _keep_largest(sums: Sums, layer: int, weights: Tensor, largest: Tensor, text: Tensor) -> None:
+    """Keep each head's looks of largest weight among this batch's and those before; of these alone, the strongest
+    keys."""
+    B, H, N = largest.shape
+    by_head = largest.masked_fill(~text[:, None], -1).transpose(0, 1).reshape(H, -1)
+    best, rows = by_head.topk(min(EXAMPLES, B * N))
+    heads = torch.arange(H)[:, None]
+    keys = weights[rows // N, heads, rows % N].topk(min(STRONGEST, N)).indices
+    keys = torch.nn.functional.pad(keys, (0, STRONGEST - keys.shape[-1]), value=-1)
+    best, keys = torch.cat([sums.examples[layer], best], -1), torch.cat([sums.keys[layer], keys], 1)
+    sums.examples[layer], chosen = best.topk(EXAMPLES)
+    sums.keys[layer] = keys.gather(1, chosen[..., None].expand(-1, -1, STRONGEST))

@@ -1,8 +1,8 @@
 """Passes of a model that wait at each attention call until its readouts have been used.
 
-Readouts of all layers of a long batch would take as many times the memory of one layer's. So each batch runs in a thread
-of its own, which stands still while its caller uses what was read of a layer; several batches go on in turn, layer by
-layer. Only one thread runs at a time.
+The readouts of all layers would take many times the memory of one layer's. So each batch runs in a thread of its own,
+which stands still while its caller uses what was read of a layer; several batches go on in turn, layer by layer. Only
+one thread runs at a time.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ class TransformersSurveyModel:
             called twelve times, is twelve layers.
         causal: whether tokens look only at themselves and earlier ones.
         positions: the most tokens that it reads at once; None if it has no limit, or it isn't known.
+        together: the most tokens that `measure` gives it at once, to be sorted by length.
         default_window: the length of a window if none is given: the model's positions, at most `LONGEST`.
 
     Raises:
@@ -56,6 +57,8 @@ class TransformersSurveyModel:
     Warns:
         UserWarning: as `eyeline.watch`, if some of its attention modules run without calling Eyeline.
     """
+
+    together = 1 << 14
 
     def __init__(self, text_model: TransformersModel) -> None:
         self._text_model, self._model = text_model, text_model.model
@@ -91,20 +94,21 @@ class TransformersSurveyModel:
 
         lengths = np.array([len(window.ids) for window in windows])
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        # Powers of two on either side of 0, as far as the longest window reaches.
+        # Powers of two before 0 and, if tokens look there, after it, as far as the longest window reaches.
         reach = int(lengths.max() - 1).bit_length()
-        first_range = SAME - reach
-        edges = OFFSET_EDGES[first_range : SAME + reach + 2]
+        first_range, last_range = SAME - reach, SAME + (0 if self.causal else reach)
+        edges = OFFSET_EDGES[first_range : last_range + 2]
         batches, asked = batches_of(lengths), []
         for batch in batches:
             rows = [slice(starts[number], starts[number + 1]) for number in batch]
             groups = _padded([types[place] for place in rows], -1)
             read: list[Readout] = [Entropy(), MeanDistance(), Received(), TopK(STRONGEST)]
             read += [GroupMass(groups, count), OffsetMass(edges)]
-            asked.append((self._inputs([windows[number].ids for number in batch]), read))
+            asked.append(([windows[number].ids for number in batch], read))
         try:
-            for calls in layers_of(self._body, asked):
-                yield _looks(calls, batches, starts, self.heads, count, first_range)
+            given = [(self._inputs(ids), read) for ids, read in asked]
+            for calls in layers_of(self._body, given):
+                yield _looks(calls, batches, starts, first_range)
         except HuggingFaceError as error:
             raise SurveyError(str(error)) from None
 
@@ -146,40 +150,31 @@ def batches_of(lengths: NDArray[np.int64]) -> list[list[int]]:
 
 
 def _looks(
-    calls: Sequence[WatchedCall],
-    batches: Sequence[Sequence[int]],
-    starts: NDArray[np.int64],
-    H: int,
-    T: int,
-    first_range: int,
+    calls: Sequence[WatchedCall], batches: Sequence[Sequence[int]], starts: NDArray[np.int64], first_range: int
 ) -> Looks:
     """One layer's looks, of the windows end to end and without padding."""
-    N, R = int(starts[-1]), 2 * (SAME - first_range) + 1
-
-    def empty(*more: int) -> Numbers:
-        return np.empty((H, N, *more), np.float32)
-
-    entropy, distance, received = empty(), empty(), empty()
-    to, offsets, weights = empty(T), empty(R), empty(STRONGEST)
-    keys = np.empty((H, N, STRONGEST), np.int64)
-    for call, batch in zip(calls, batches, strict=True):
+    N = int(starts[-1])
+    found = []
+    for call in calls:
         seen = call.seen
         top = seen[TopK]
-        found = [seen[Entropy], seen[MeanDistance], seen[Received], seen[GroupMass], seen[OffsetMass]]
+        sums = seen[Entropy], seen[MeanDistance], seen[Received], seen[GroupMass], seen[OffsetMass]
+        found.append((*sums, top.weights, top.keys))
+    whole: list[NDArray[Any]] = [
+        np.empty((part.shape[1], N, *part.shape[3:]), np.int64 if part.dtype.kind == "i" else np.float32)
+        for part in found[0]
+    ]
+    for parts, batch in zip(found, batches, strict=True):
         for row, number in enumerate(batch):
             first, last = int(starts[number]), int(starts[number + 1])
-            n = last - first
-            for whole, part in zip(
-                (entropy, distance, received, to, offsets, keys, weights), (*found, top.keys, top.weights), strict=True
-            ):
-                whole[:, first:last] = part[row, :, :n]
+            for array, part in zip(whole, parts, strict=True):
+                array[:, first:last] = part[row, :, : last - first]
+    entropy, distance, received, to, offsets, weights, keys = whole
 
     def strongest(heads: Places, tokens: Places) -> tuple[Places, Numbers]:
         return keys[heads, tokens], weights[heads, tokens]
 
-    return Looks(
-        entropy, distance, received, weights[..., 0], keys[..., 0], to, offsets, first_range, strongest
-    )
+    return Looks(entropy, distance, received, weights[..., 0], keys[..., 0], to, offsets, first_range, strongest)
 
 
 def _padded(rows: Sequence[NDArray[np.int64]], value: int) -> NDArray[np.int64]:
@@ -204,12 +199,13 @@ def _check_weights(text_model: TransformersModel) -> None:
             )
         )
     if model.main_input_name != "input_ids":
-        raise SurveyError(
-            worded("model must read text for a survey, got {name}, which doesn't", name=text_model.name)
-        )
+        raise SurveyError(worded("model must read text for a survey, got {name}, which doesn't", name=text_model.name))
     if any(weights.is_meta for weights in model.parameters()):
         raise SurveyError(
-            worded("model must hold its weights, got {name} without them; load it with from_pretrained", name=text_model.name)
+            worded(
+                "model must hold its weights, got {name} without them; load it with from_pretrained",
+                name=text_model.name,
+            )
         )
 
 
@@ -234,7 +230,10 @@ def _probed(text_model: TransformersModel) -> tuple[int, int, bool, Any]:
     heads = sorted({len(call.heads) for call in calls})
     if len(heads) != 1:
         raise SurveyError(
-            worded("model must have as many heads in each layer for a survey, got {heads}", heads=" and ".join(map(str, heads)))
+            worded(
+                "model must have as many heads in each layer for a survey, got {heads}",
+                heads=" and ".join(map(str, heads)),
+            )
         )
     body = model.base_model
     if body is not model:
