@@ -103,7 +103,7 @@ class TransformersSurveyModel:
             rows = [slice(starts[number], starts[number + 1]) for number in batch]
             groups = _padded([types[place] for place in rows], -1)
             read: list[Readout] = [Entropy(), MeanDistance(), Received(), TopK(STRONGEST)]
-            read += [GroupMass(groups, count), OffsetMass(edges)]
+            read += [GroupMass(groups, count), OffsetMass(edges.tolist())]
             asked.append(([windows[number].ids for number in batch], read))
         try:
             given = [(self._inputs(ids), read) for ids, read in asked]
@@ -276,5 +276,5 @@ def _digest(model: Any) -> str:
             continue
         digest.update(f"{name} {values.dtype} {tuple(values.shape)}\n".encode())
         flat = values.detach().cpu().contiguous().reshape(-1)
-        digest.update(memoryview(flat.view(torch.uint8).numpy()))
+        digest.update(flat.view(torch.uint8).numpy().data)
     return digest.hexdigest()
