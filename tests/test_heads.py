@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import os
 import re
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -138,6 +140,19 @@ def test_induction_is_tested_once_for_a_model_and_its_weights(minilm, monkeypatc
     assert len(tested) <= 1  # another test may have been first
     for one in found[1:]:
         np.testing.assert_array_equal(one.table["induction"], found[0].table["induction"])
+
+
+def test_a_model_that_each_question_opens_is_tested_for_induction_once(tiny_folder, tmp_path, monkeypatch):
+    folder = shutil.copytree(tiny_folder, tmp_path / "model")
+    tested, real = [], induction._scores
+    monkeypatch.setattr(induction, "_scores", lambda *given: tested.append(given[0].name) or real(*given))
+    found = [el.heads(text, model=folder).table["induction"] for text in ("the cat", "and the cat", "the cat")]
+    assert len(tested) == 1
+    np.testing.assert_array_equal(found[0], found[2])
+    file = folder / "model.safetensors"
+    os.utime(file, ns=(0, file.stat().st_mtime_ns + 10**9))
+    el.heads("the cat", model=folder)
+    assert len(tested) == 2  # the files may hold other weights
 
 
 def test_what_there_is_none_of_is_no_number(minilm):

@@ -115,9 +115,16 @@ class Decoder:
         scale: float | None,
         read: Sequence[Readout] = (),
         caches: Sequence[KeyValueCache] | None = None,
+        positions: NDArray[np.int64] | None = None,
     ) -> Iterator[Layer]:
-        """Run the layers on embedded tokens x, (B, N, width), after the tokens in the caches; yields each layer."""
-        turn = self.rotary.turn(caches[0].length if caches else 0, x.shape[1])
+        """Run the layers on embedded tokens x, (B, N, width), after the tokens in the caches; yields each layer.
+
+        Their positions, (N,), are those after the caches' tokens if not given.
+        """
+        if positions is None:
+            turn = self.rotary.turn(caches[0].length if caches else 0, x.shape[1])
+        else:
+            turn = self.rotary.turn_at(positions)
         for number, block in enumerate(self.blocks):
             layer = block(x, turn, mask, scale, read, caches[number] if caches else None)
             x = layer.state

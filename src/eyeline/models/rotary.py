@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eyeline.models.checkpoints import Array
 from eyeline.models.config import ConfigSettings, short
@@ -32,7 +33,11 @@ class Rotary:
 
     def turn(self, first: int, count: int) -> Turn:
         """The cosines and sines of `count` positions from `first` on, (count, D/2) each."""
-        angles = np.arange(first, first + count, dtype=np.float32)[:, None] * self.speeds
+        return self.turn_at(np.arange(first, first + count))
+
+    def turn_at(self, positions: NDArray[np.int64]) -> Turn:
+        """The cosines and sines of some positions, (N,): (N, D/2) each."""
+        angles = positions.astype(np.float32)[:, None] * self.speeds
         exact = angles.astype(np.float64)  # float32 sines of large angles differ between libraries
         return np.cos(exact).astype(np.float32), np.sin(exact).astype(np.float32)
 

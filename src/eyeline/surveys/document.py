@@ -39,4 +39,13 @@ class Skipped:
 
 
 #: Why documents are skipped. A whole file that can't be read counts once, with place 0.
-REASONS = ("empty", "not text", "encoding", "damaged line", "damaged file", "missing file", "failed")
+REASONS = (
+    "empty",
+    "not text",
+    "encoding",
+    "damaged line",
+    "damaged file",
+    "missing file",
+    "unreadable file",
+    "failed",
+)

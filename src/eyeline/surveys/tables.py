@@ -32,6 +32,7 @@ def heads_schema() -> pa.Schema:
             pa.field("kinds", pa.list_(pa.string())),
             *measures,
             *spread,
+            pa.field("entropy_token_sd", pa.float64()),
             *distributions,
             *by_type,
         ]
@@ -62,26 +63,31 @@ def examples_schema() -> pa.Schema:
     """One row per example, by layer, head, sort and rank; see `Example`. `rank` is from 0, the strongest first."""
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            pa.field("layer", pa.int32()),
-            pa.field("head", pa.int32()),
-            pa.field("sort", pa.string()),
-            pa.field("rank", pa.int32()),
-            pa.field("order", pa.uint64()),
-            pa.field("weight", pa.float32()),
-            pa.field("document", pa.int64()),
-            pa.field("file", pa.string()),
-            pa.field("place", pa.int64()),
-            pa.field("window", pa.int32()),
-            pa.field("query", pa.int32()),
-            pa.field("key", pa.int32()),
-            pa.field("tokens", pa.list_(pa.string())),
-            pa.field("positions", pa.list_(pa.int32())),
-            pa.field("weights", pa.list_(pa.float32())),
-            pa.field("special", pa.list_(pa.bool_())),
-        ]
-    )
+    fields = example_fields()
+    return pa.schema([*fields[:3], pa.field("rank", pa.int32()), *fields[3:]])
+
+
+def example_fields() -> list[pa.Field]:
+    """The columns of an `Example`."""
+    import pyarrow as pa
+
+    return [
+        pa.field("layer", pa.int32()),
+        pa.field("head", pa.int32()),
+        pa.field("sort", pa.string()),
+        pa.field("order", pa.uint64()),
+        pa.field("weight", pa.float32()),
+        pa.field("document", pa.int64()),
+        pa.field("file", pa.string()),
+        pa.field("place", pa.int64()),
+        pa.field("window", pa.int32()),
+        pa.field("query", pa.int32()),
+        pa.field("key", pa.int32()),
+        pa.field("tokens", pa.list_(pa.string())),
+        pa.field("positions", pa.list_(pa.int32())),
+        pa.field("weights", pa.list_(pa.float32())),
+        pa.field("special", pa.list_(pa.bool_())),
+    ]
 
 
 def documents_schema(heads: int) -> pa.Schema:

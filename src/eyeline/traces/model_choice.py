@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from eyeline.models import Model
@@ -41,7 +44,10 @@ def text_model(
     if isinstance(model, (str, os.PathLike)):
         opened = open_model(model, progress)
         if isinstance(opened, Model):
-            return _own(opened, tokenizer, kind, target)
+            own = _own(opened, tokenizer, kind, target)
+            # Opened anew by each question, it is still the same model: what depends on no text is computed once.
+            own.identity = _files(opened.source)
+            return own
         return TransformersModel(opened[0], opened[1] if tokenizer is None else tokenizer, kind, target, str(model))
     if hasattr(model, "named_modules"):  # torch's
         return TransformersModel(model, tokenizer, kind, target)
@@ -59,6 +65,26 @@ def _own(model: Model, tokenizer: Any, kind: str | None, target: str | None) -> 
         return OwnEncoderDecoder(model, kind, target)
     _only_transformers(tokenizer=tokenizer, kind=kind, target=target)
     return OwnModel(model)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's files as they were when it was opened: the name, size and time of change of each."""
+
+    folder: Path
+    files: tuple[tuple[str, int, int], ...]
+
+
+def _files(folder: Path) -> ModelFiles:
+    found = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".safetensors"))
+    stats = [(path.name, path.stat()) for path in found]
+    return _kept(ModelFiles(folder, tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)))
+
+
+@lru_cache(maxsize=8)
+def _kept(files: ModelFiles) -> ModelFiles:
+    """The first of equal records, kept alive for the caches that hold it weakly."""
+    return files
 
 
 def _only_transformers(**given: object) -> None:

@@ -46,7 +46,8 @@ class OwnEncoderDecoder:
             raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
         if target is not None and kind != "decoder":
             raise TraceError(f'target must be left out without kind="decoder", whose text it is; got {target!r:.40}')
-        self.model = self.identity = model
+        self.model = model
+        self.identity: object = model
         self.kind: str = kind or "encoder"
         self._network, self._config, self._target = model.network, model.config, target
         self._encoder = OwnModel(model)

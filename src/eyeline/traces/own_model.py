@@ -36,7 +36,8 @@ class OwnModel:
     state = 0
 
     def __init__(self, model: Model) -> None:
-        self.model = self.identity = model
+        self.model = model
+        self.identity: object = model
         config = model.config
         self.name, self.family = model.name, config.model_type
         self.layers, self.heads = config.layers, config.heads

@@ -70,7 +70,8 @@ class TextModel(Protocol):
         vocabulary_size: the number of token ids.
         family: the model type in config.json, such as "bert".
         kind: for an encoder-decoder, the recorded part.
-        identity: the model object, the cache key of results that don't depend on a text.
+        identity: the model object, or the files that it was opened from: what results that don't depend on a text are
+            cached with.
         state: a number that changes whenever the model's weights do.
     """
 

@@ -36,7 +36,8 @@ def induction_of(model: TextModel, text: ReadText) -> InductionTest | None:
     """Measure how much each head of a model looks at the token after the earlier copy of the current one.
 
     Args:
-        model: the model. The result is cached as long as the model lives and its weights stay the same.
+        model: the model. The result is cached as long as the model lives and its weights stay the same; of one that is
+            opened by its name, as long as its files do.
         text: any text; its special tokens are put around the random tokens.
 
     Returns:

@@ -1,0 +1,93 @@
+"""survey.json: what it says of a survey, and reading it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from eyeline.answers.behaviour.head_measures import MEASURES, SINK_TOKENS
+from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.folder import ABOUT, SurveyFolder
+from eyeline.surveys.merging import Merged
+from eyeline.surveys.table_files import FORMAT, scales
+
+
+@dataclass(frozen=True)
+class SurveyedModel:
+    """The model of a survey: its name, its sizes, and whether its attention is causal."""
+
+    name: str
+    layers: int
+    heads: int
+    causal: bool
+
+
+#: The keys of survey.json that a reader needs, and the kind of each.
+_KEYS: dict[str, type] = {
+    "model": dict,
+    "corpus": dict,
+    "settings": dict,
+    "scales": dict,
+    "counts": dict,
+    "skipped": dict,
+    "state": str,
+}
+
+
+def with_merged(info: dict[str, Any], merged: Merged) -> dict[str, Any]:
+    """survey.json of a complete survey: `info`, and what the merged tables say of scales, kinds and counts. What was
+    skipped while measuring is added to what `info` has."""
+    before = info.get("skipped") or {"counts": {}, "first": []}
+    counts = dict(before["counts"])
+    for reason, number in merged.skipped.counts.items():
+        counts[reason] = counts.get(reason, 0) + number
+    more = merged.skipped.as_json()["first"]
+    return {
+        **info,
+        "scales": scales(merged.types),
+        "labels": {
+            "kinds": [asdict(label) for label in merged.labels],
+            "measures": [asdict(measure) for measure in MEASURES],
+            "sink_tokens": SINK_TOKENS,
+        },
+        "counts": {**info.get("counts", {}), **merged.counts},
+        "skipped": {"counts": counts, "first": [*before["first"], *more][:100]},
+        "state": "complete",
+    }
+
+
+def read_about(folder: SurveyFolder) -> dict[str, Any]:
+    """Read survey.json, checked as far as a reader needs it.
+
+    Raises:
+        SurveyError: if there is none, it is of a newer version, or is damaged.
+    """
+    path = folder.path(ABOUT)
+    try:
+        if not folder.has():
+            raise SurveyError(f"folder must be a survey's folder, got {folder.name!r}, which doesn't exist; {_MAKE}")
+        if not folder.has(ABOUT):
+            raise SurveyError(f"folder must be a survey's folder, got {folder.name!r}, without {ABOUT}; {_MAKE}")
+        info: dict[str, Any] = json.loads(folder.read(ABOUT))
+    except (ValueError, RecursionError, OSError) as error:
+        if isinstance(error, SurveyError):
+            raise
+        reason = " ".join(str(error).split())[:120]
+        raise SurveyError(f"{path} is damaged ({reason}); {_AGAIN}") from None
+    version = info.get("format") if isinstance(info, dict) else None
+    if version != FORMAT:
+        kind, _, number = str(version).partition("/")
+        if kind == FORMAT.partition("/")[0] and number.isdecimal():
+            raise SurveyError(
+                f"{path} must be of the format {FORMAT}, got {version!r}, of a newer Eyeline; pip install -U eyeline"
+            )
+        raise SurveyError(f"{path} must be of the format {FORMAT}, got {version!r}; it is no survey of Eyeline's")
+    for key, kind_of in _KEYS.items():
+        if not isinstance(info.get(key), kind_of):
+            raise SurveyError(f"{path} must have {key!r}, got {type(info.get(key)).__name__}; {_AGAIN}")
+    return info
+
+
+_MAKE = "eyeline survey … --out FOLDER makes one"
+_AGAIN = "run the same survey again"

@@ -1,0 +1,203 @@
+"""Eyeline's own models as a survey needs them: windows packed into one sequence, without padding."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.answers.behaviour.induction import induction_of
+from eyeline.models import Layer, Tokens
+from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.checkpoints import shards_of, weights_file
+from eyeline.models.decoder import Decoder
+from eyeline.models.encoder import Encoder
+from eyeline.models.packing import PackedTexts
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, Readout, Received, TopK
+from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
+from eyeline.surveys.scales import OFFSET_EDGES, SAME
+from eyeline.surveys.windows import Window
+from eyeline.traces.own_model import OwnModel
+
+#: The most numbers of keys that `strongest` gathers at a time.
+_GATHERED = 1 << 22
+
+
+class OwnSurveyModel:
+    """One of Eyeline's encoders or decoders, as a `SurveyModel`."""
+
+    def __init__(self, model: OwnModel) -> None:
+        self._model = model
+        config = model.model.config
+        self.layers, self.heads, self.causal = config.layers, config.heads, config.causal
+        self.positions: int | None = config.positions
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What survey.json says of the model."""
+        model = self._model.model
+        known = CATALOGUE.get(model.name)
+        return {
+            "name": model.name,
+            "family": model.config.model_type,
+            "layers": self.layers,
+            "heads": self.heads,
+            "causal": self.causal,
+            "positions": self.positions,
+            "vocabulary_size": model.config.vocabulary_size,
+            "sha256": weights_hash(model.source),
+            "source": str(model.source) if known is None else known.requirement,
+        }
+
+    def tokens(self, text: str) -> Tokens:
+        """The whole text's tokens."""
+        return self._model.model.tokens(text)
+
+    def induction(self) -> tuple[int, NDArray[np.float64]] | None:
+        """The result of the test of induction."""
+        found = induction_of(self._model, self._model.read("a"))
+        return None if found is None else (found.length, found.scores)
+
+    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+        """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
+        packed = PackedTexts([window.ids for window in windows])
+        starts = np.repeat(packed.starts, packed.lengths)
+        lasts = starts + np.repeat(packed.lengths, packed.lengths)
+        reach = int(packed.lengths.max()) - 1
+        ranges = _ranges(reach, self.causal)
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), Received("sum"), TopK(1))
+        for layer, span in self._layers(packed, read):
+            yield _looks(layer, starts, lasts, span, self.causal, ranges)
+
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
+        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
+        network = self._model.model.network
+        if isinstance(network, Encoder):
+            for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
+                assert layer is not None
+                yield layer, None
+            return
+        assert isinstance(network, Decoder)
+        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
+        for block, layer in zip(network.blocks, running, strict=True):
+            yield layer, block.window
+
+
+def weights_hash(folder: Path) -> str:
+    """The sha256 of a model's weights file; of a sharded checkpoint, of its files' names and hashes."""
+    path = weights_file(folder)
+    if path.suffix != ".json":
+        return _hash(path)
+    lines = (f"{file.name} {_hash(file)}\n" for file in sorted(shards_of(path)))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _hash(path: Path) -> str:
+    with open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _ranges(reach: int, causal: bool) -> tuple[int, int]:
+    """The ranges of `OFFSET_EDGES`, [first, last), that windows reach whose offsets are at most `reach`."""
+    first, last = np.searchsorted(OFFSET_EDGES, [-reach, reach], side="right") - 1
+    return int(first), SAME + 1 if causal else int(last) + 1
+
+
+def _looks(
+    layer: Layer,
+    starts: Places,
+    lasts: Places,
+    span: int | None,
+    causal: bool,
+    ranges: tuple[int, int],
+) -> Looks:
+    seen = layer.seen
+    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
+    scale = 1 / q.shape[-1] ** 0.5
+
+    def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
+        begins, ends = starts[queries], (queries + 1 if causal else lasts[queries])
+        if span is not None:
+            begins = np.maximum(begins, queries + 1 - span)
+        keys, weights = _strongest(q, k, lse, scale, heads, queries, (begins, ends))
+        return np.where(keys < 0, -1, keys - starts[queries][:, None]), weights
+
+    return Looks(
+        seen.entropy[0],
+        seen.mean_distance[0],
+        seen.received[0],
+        seen.top_k.weights[0, :, :, 0],
+        seen.top_k.keys[0, :, :, 0] - starts,
+        seen.group_mass[0],
+        _offsets(layer, starts, lasts, span, causal, ranges),
+        ranges[0],
+        strongest,
+    )
+
+
+def _strongest(
+    q: Numbers,
+    k: Numbers,
+    lse: Numbers,
+    scale: float,
+    heads: Places,
+    queries: Places,
+    seen: tuple[Places, Places],
+) -> tuple[Places, Numbers]:
+    """The keys of the 8 largest weights of some queries, and these weights, (P, 8) each.
+
+    Args:
+        q, k: (H, N, D) and (G, N, D).
+        lse: (H, N).
+        scale: the factor of q·k.
+        heads, queries: (P,).
+        seen: the first key that each may look at, and the one after the last, (P,).
+    """
+    first, last = seen
+    keys = np.full((len(queries), STRONGEST), -1, np.int64)
+    weights = np.zeros((len(queries), STRONGEST), np.float32)
+    if not len(queries):
+        return keys, weights
+    key_heads = heads // (len(q) // len(k))
+    width = max(int((last - first).max()), STRONGEST)
+    together = max(1, _GATHERED // (width * q.shape[2]))
+    for begin in range(0, len(queries), together):
+        some = slice(begin, begin + together)
+        places = first[some, None] + np.arange(width)
+        real = places < last[some, None]
+        places = np.minimum(places, last[some, None] - 1)
+        rows = q[heads[some], queries[some]]
+        scores = np.einsum("pd,pld->pl", rows, k[key_heads[some, None], places], optimize=False)
+        found = np.where(real, np.exp(scores * np.float32(scale) - lse[heads[some], queries[some], None]), -1)
+        order = np.argsort(-found, axis=1, kind="stable")[:, :STRONGEST]
+        chosen = np.take_along_axis(found, order, axis=1)
+        keys[some] = np.where(chosen < 0, -1, np.take_along_axis(places, order, axis=1))
+        weights[some] = np.maximum(chosen, 0)
+    return keys, weights
+
+
+def _offsets(
+    layer: Layer, starts: Places, lasts: Places, span: int | None, causal: bool, ranges: tuple[int, int]
+) -> Numbers:
+    """The weight of each token on each range of offsets, window by window, from its matrix of weights."""
+    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
+    H, N, D = q.shape
+    k = np.repeat(k, H // len(k), axis=0)
+    edges = OFFSET_EDGES[ranges[0] : ranges[1] + 1]
+    result = np.zeros((H, N, len(edges) - 1), np.float32)
+    for first in np.unique(starts):
+        rows = slice(int(first), int(lasts[first]))
+        i = np.arange(rows.stop - rows.start)
+        scores = np.einsum("hid,hjd->hij", q[:, rows], k[:, rows], dtype=np.float64) / D**0.5
+        away = i - i[:, None]
+        hidden = (away > 0) & causal if span is None else (away > 0) | (away <= -span)
+        weights = np.where(hidden, 0, np.exp(scores - lse[:, rows, None]))
+        sums = np.concatenate([np.zeros((H, len(i), 1)), np.cumsum(weights, axis=2)], axis=2)
+        at = np.clip(i[:, None] + edges, 0, len(i))
+        result[:, rows] = np.diff(np.take_along_axis(sums, np.broadcast_to(at, (H, *at.shape)), axis=2), axis=2)
+    return result
