@@ -14,6 +14,7 @@ const DEFAULTS = Object.freeze({
   kind: null, // of the map: the kind of heads that doesn't fade; null for all
   sides: "both", // of two surveys: "both", side by side; or their "difference"
   sort: "largest", // of a head's examples: "largest", "sample"
+  example: 0, // the rank of the one that is shown
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
@@ -29,6 +30,7 @@ const READ = {
   kind: oneOf(...KINDS),
   sides: oneOf("both", "difference"),
   sort: oneOf("largest", "sample"),
+  example: index,
   language: oneOf("en", "vi"),
   theme: oneOf("light", "dark"),
 };

@@ -16,6 +16,7 @@ interface SurveyState {
   kind: KindName | null;
   sides: "both" | "difference";
   sort: "largest" | "sample";
+  example: number;
   language: Language | null;
   theme: Theme | null;
 }
