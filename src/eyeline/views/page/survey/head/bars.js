@@ -5,14 +5,8 @@ import { onScale } from "../../drawing/labels.js";
 import { scaleEnd } from "../../weights/quantity.js";
 
 /**
- * The bars of one distribution: a share for each range; `label` is written below a bar where it isn't empty, `name`
- * says its range; `other` is the same range of another survey.
- * @typedef {{ share: number, label: string, name: string, other?: number }} Bar
- */
-
-/**
  * A chart: its title, what its lengths are, and its bars.
- * @type {(title: string, says: string, bars: Bar[], about: string) => HTMLElement}
+ * @type {(title: string, says: string, bars: RangeBar[], about: string) => HTMLElement}
  */
 export const barChart = (title, says, bars, about) => {
   const end = scaleEnd(bars.flatMap(({ share, other }) => [share, other ?? 0])) || 1;

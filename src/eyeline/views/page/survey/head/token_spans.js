@@ -8,7 +8,7 @@ import { queryOf } from "./excerpt.js";
 /**
  * A line of an example's parts, and the element of each drawn token by its place. `end` is the end of the weights'
  * scale.
- * @type {(page: SurveyPage, example: Example, parts: import("./excerpt.js").Part[], end: number) => {
+ * @type {(page: SurveyPage, example: LookExample, parts: LookPart[], end: number) => {
  *   line: HTMLElement, spans: Map<number, HTMLElement>,
  * }}
  */
