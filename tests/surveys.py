@@ -178,6 +178,6 @@ def made_example(random, layer, head, sort, order, number, n) -> Example:
 
 def _histogram(values, edges):
     """How many of the last axis lie in each range."""
-    flat = values.reshape(-1, values.shape[-1])
-    counts = [np.histogram(row, edges)[0] for row in flat]
-    return np.array(counts, np.int64).reshape(*values.shape[:-1], len(edges) - 1)
+    rows = (values[at] for at in np.ndindex(values.shape[:-1]))
+    counts = [np.histogram(row, edges)[0] for row in rows]
+    return np.array(counts, np.int64).reshape(*values.shape[:-1], -1)

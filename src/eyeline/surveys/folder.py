@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.caches import write_whole
 from eyeline.surveys.errors import SurveyError, needed
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -35,7 +36,7 @@ class SurveyFolder:
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
-        fs = needed("pyarrow.fs", "a survey")
+        fs = needed("pyarrow.fs", worded("a survey"))
         self.name = os.fspath(where)
         if "://" not in self.name:
             self._system: FileSystem = fs.LocalFileSystem()
@@ -46,7 +47,11 @@ class SurveyFolder:
             except (OSError, ValueError) as error:  # pyarrow's own errors are these
                 reason = " ".join(str(error).split())
                 raise SurveyError(
-                    f"folder must be a path, or a URI that pyarrow can open, got {self.name!r} ({reason})"
+                    worded(
+                        "folder must be a path, or a URI that pyarrow can open, got {name} ({reason})",
+                        name=repr(self.name),
+                        reason=reason,
+                    )
                 ) from None
         self.local = isinstance(self._system, fs.LocalFileSystem)
 
@@ -64,17 +69,17 @@ class SurveyFolder:
 
     def has(self, name: str = "") -> bool:
         """Whether the folder, or a file of it, is there."""
-        fs = needed("pyarrow.fs", "a survey")
+        fs = needed("pyarrow.fs", worded("a survey"))
         return bool(self._system.get_file_info(self.at(name)).type != fs.FileType.NotFound)
 
     def is_file(self) -> bool:
         """Whether a file is where the folder should be."""
-        fs = needed("pyarrow.fs", "a survey")
+        fs = needed("pyarrow.fs", worded("a survey"))
         return bool(self._system.get_file_info(self.at()).type == fs.FileType.File)
 
     def names(self, folder: str = "") -> list[str]:
         """The names of what is in the folder, or in a folder of it, sorted; none if it isn't there."""
-        fs = needed("pyarrow.fs", "a survey")
+        fs = needed("pyarrow.fs", worded("a survey"))
         found = self._system.get_file_info(fs.FileSelector(self.at(folder), allow_not_found=True))
         return sorted(file.base_name for file in found)
 

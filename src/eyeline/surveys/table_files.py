@@ -12,6 +12,7 @@ from eyeline.surveys.errors import needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +59,7 @@ def _by_head(table: pa.Table) -> list[pa.Table]:
 
 
 def _file(groups: list[pa.Table], about: dict[str, Any]) -> bytes:
-    parquet = needed("pyarrow.parquet", "a survey's tables")
+    parquet = needed("pyarrow.parquet", worded("a survey"))
     schema = groups[0].schema.with_metadata({"eyeline": json.dumps(about)})
     file = io.BytesIO()
     with parquet.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer:
