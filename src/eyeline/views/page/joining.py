@@ -28,7 +28,7 @@ _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # Comments on lines of their own, and indentation.
-_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
+_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")

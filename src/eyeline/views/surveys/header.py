@@ -1,10 +1,10 @@
 """The header of a survey's page: what the map needs of one or two surveys, as plain data.
 
-`{schema, version, title, can, state, surveys}`. Each of `surveys` has the corpus' `name`, `model`, `corpus`, `settings`,
-`counts`, `skipped`, `labels` (the kinds, their measures and thresholds), `scales` and `induction` as survey.json has
-them, in short; and a table of the heads, flat, by layer and head: `kinds`, lists of their short names; `measures` and
-`spread` (the standard deviation over documents) by name; `to` and `received` by type of token; and the distributions
-`offsets`, `entropies` and `largest`, a list each. A number that there is none for is null.
+`{schema, version, title, can, state, surveys}`. Each of `surveys` has the corpus' `name`, `model`, `corpus`,
+`settings`, `counts`, `skipped`, `labels` (the kinds, their measures and thresholds), `scales` and `induction` as
+survey.json has them, in short; and a table of the heads, flat, by layer and head: `kinds`, lists of their short names;
+`measures` and `spread` (the standard deviation over documents) by name; `to` and `received` by type of token; and the
+distributions `offsets`, `entropies` and `largest`, a list each. A number that there is none for is null.
 """
 
 from __future__ import annotations
@@ -43,11 +43,9 @@ def header_of(
         kept: of a file, how many heads of each survey have their examples in it.
     """
     entries = [entry_of(survey) for survey in surveys]
-    if len(entries) == 2 and entries[0]["name"] == entries[1]["name"]:
-        if entries[0]["model"]["name"] == entries[1]["model"]["name"]:
-            # Else nothing would tell them apart.
-            for entry, survey in zip(entries, surveys, strict=True):
-                entry["name"] = _shortened(f"{entry['name']} ({os.path.basename(survey.folder.rstrip('/'))})")
+    if len(entries) == 2 and len({(entry["name"], entry["model"]["name"]) for entry in entries}) == 1:
+        for entry, survey in zip(entries, surveys, strict=True):  # else nothing would tell them apart
+            entry["name"] = _shortened(f"{entry['name']} ({os.path.basename(survey.folder.rstrip('/'))})")
     for entry, counts in zip(entries, kept or [], strict=False):
         entry["examples"] = dict(counts)
     title = " – ".join(f"{entry['name']} · {entry['model']['name']}" for entry in entries)
@@ -100,7 +98,7 @@ def entry_of(survey: Survey) -> dict[str, Any]:
 
 
 def corpus_name(info: Mapping[str, Any]) -> str:
-    """A corpus in a few words: its file, or the folder of its files and how many they are.
+    """A corpus in a few words: its file, or the folder of its first file and how many files there are.
 
     >>> corpus_name({"corpus": {"files": [{"path": "news/a.txt"}, {"path": "news/b.txt"}]}})
     'news (2)'
@@ -111,9 +109,8 @@ def corpus_name(info: Mapping[str, Any]) -> str:
         return "texts"
     if len(paths) == 1:
         return _shortened(os.path.basename(paths[0].rstrip("/")) or paths[0])
-    folders = {os.path.dirname(path) for path in paths}
-    first = os.path.basename(folders.pop() if len(folders) == 1 else os.path.commonprefix([*folders]).rstrip("/"))
-    return _shortened(f"{first or os.path.basename(paths[0])} ({len(paths)})")
+    folder = os.path.basename(os.path.dirname(paths[0]))
+    return _shortened(f"{folder or os.path.basename(paths[0])} ({len(paths)})")
 
 
 def numbers(values: Sequence[float | None], digits: int = 5) -> list[float | None]:

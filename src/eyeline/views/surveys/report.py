@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from eyeline import words
 from eyeline.version import VERSION
@@ -21,7 +21,6 @@ from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
-    from eyeline.views.surveys.page import SurveyPage
 
 #: How many examples of each sort a head may have in a file: the most for which all heads find room, else the least.
 COUNTS = (256, 32, 16, 8, 4)
@@ -31,7 +30,16 @@ _TRIED = 12
 _OF_HEAD = ("tokens", "examples")
 
 
-def report(page: SurveyPage, room: int) -> bytes:
+class ReportedPage(Protocol):
+    """The page of a report: a `SurveyPage`."""
+
+    surveys: list[Survey]
+    state: dict[str, Any]
+
+    def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]: ...
+
+
+def report(page: ReportedPage, room: int) -> bytes:
     """The bytes of the file; docs/page-format.md describes its blocks.
 
     Args:
@@ -106,7 +114,7 @@ def _places(header: Mapping[str, Any]) -> list[tuple[int, int, int]]:
     return [(number, layer, head) for _, layer, head, number in sorted(found)]
 
 
-def _blocks(page: SurveyPage, header: Mapping[str, Any], room: int) -> tuple[list[str], list[int]]:
+def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[list[str], list[int]]:
     """The blocks of heads within so many bytes, and how many heads of each survey have theirs."""
     places = _places(header)
     kept = [0] * len(page.surveys)
@@ -130,7 +138,7 @@ def _blocks(page: SurveyPage, header: Mapping[str, Any], room: int) -> tuple[lis
     return blocks, kept
 
 
-def _of_head(page: SurveyPage, place: Sequence[int], count: int) -> list[str]:
+def _of_head(page: ReportedPage, place: Sequence[int], count: int) -> list[str]:
     """The blocks of one head: the replies to its requests, with so many examples of each sort."""
     number, layer, head = place
     made = []
