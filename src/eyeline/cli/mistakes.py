@@ -26,13 +26,14 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
     from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
+    from eyeline.surveys import SurveyError
     from eyeline.traces import TraceError
     from eyeline.views.figure import ExtraError
     from eyeline.views.labels import printable
 
     if isinstance(error, QuestionError):
         line = error.command_line
-    elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
+    elif isinstance(error, (ModelError, TraceError, SurveyError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
