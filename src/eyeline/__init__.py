@@ -14,7 +14,7 @@ from eyeline.calls import attention, observe
 from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Pooled, Received, TopK, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
@@ -41,6 +41,7 @@ __all__ = [
     "MaskFunction",
     "MeanDistance",
     "Observation",
+    "OffsetMass",
     "Padding",
     "Pooled",
     "PrefixLM",

@@ -11,8 +11,7 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.parts import FORMAT
 from eyeline.surveys.settings import Settings
 
-#: Of survey.json's "model", what decides the figures, beside its name where there is no hash of its weights; a model's
-#: `source`, where its files lie, doesn't.
+#: Of survey.json's "model", what decides the figures; where its files lie, and so its name, doesn't.
 _MODEL = ("family", "layers", "heads", "causal", "positions", "vocabulary_size", "sha256")
 
 
@@ -29,8 +28,8 @@ def fingerprint(documents: Sequence[Document], settings: Settings, model: dict[s
     >>> one == fingerprint([Document(0, "a.txt", 0, "time flies!")], Settings(512, 64), {"name": "minilm"})
     False
     """
-    kept = _MODEL if model.get("sha256") else ("name", *_MODEL)
-    about = [FORMAT, settings.as_json(), {name: model.get(name) for name in kept}]
+    names = _MODEL if model.get("sha256") else (*_MODEL, "name")
+    about = [FORMAT, settings.as_json(), {name: model.get(name) for name in names}]
     whole = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for document in documents:
         text = document.text.encode("utf-8", "surrogatepass")

@@ -18,7 +18,7 @@ from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 from eyeline.models.packing import PackedTexts
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Readout, Received, TopK
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
 from eyeline.surveys.windows import Window
@@ -69,10 +69,11 @@ class OwnSurveyModel:
         starts = np.repeat(packed.starts, packed.lengths)
         lasts = starts + np.repeat(packed.lengths, packed.lengths)
         reach = int(packed.lengths.max()) - 1
-        ranges = _ranges(reach, self.causal)
-        read = (Entropy(), MeanDistance(), GroupMass(types, count), Received("sum"), TopK(1))
+        first, last = _ranges(reach, self.causal)
+        offsets = OffsetMass(OFFSET_EDGES[first : last + 1])
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(1))
         for layer, span in self._layers(packed, read):
-            yield _looks(layer, starts, lasts, span, self.causal, ranges)
+            yield _looks(layer, starts, lasts, span, self.causal, first)
 
     def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
         """Each layer, and how many keys up to itself a token may look at, if that is limited."""
@@ -114,7 +115,7 @@ def _looks(
     lasts: Places,
     span: int | None,
     causal: bool,
-    ranges: tuple[int, int],
+    first_range: int,
 ) -> Looks:
     seen = layer.seen
     q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
@@ -134,8 +135,8 @@ def _looks(
         seen.top_k.weights[0, :, :, 0],
         seen.top_k.keys[0, :, :, 0] - starts,
         seen.group_mass[0],
-        _offsets(layer, starts, lasts, span, causal, ranges),
-        ranges[0],
+        seen.offset_mass[0],
+        first_range,
         strongest,
     )
 
@@ -179,25 +180,3 @@ def _strongest(
         keys[some] = np.where(chosen < 0, -1, np.take_along_axis(places, order, axis=1))
         weights[some] = np.maximum(chosen, 0)
     return keys, weights
-
-
-def _offsets(
-    layer: Layer, starts: Places, lasts: Places, span: int | None, causal: bool, ranges: tuple[int, int]
-) -> Numbers:
-    """The weight of each token on each range of offsets, window by window, from its matrix of weights."""
-    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
-    H, N, D = q.shape
-    k = np.repeat(k, H // len(k), axis=0)
-    edges = OFFSET_EDGES[ranges[0] : ranges[1] + 1]
-    result = np.zeros((H, N, len(edges) - 1), np.float32)
-    for first in np.unique(starts):
-        rows = slice(int(first), int(lasts[first]))
-        i = np.arange(rows.stop - rows.start)
-        scores = np.einsum("hid,hjd->hij", q[:, rows], k[:, rows], dtype=np.float64) / D**0.5
-        away = i - i[:, None]
-        hidden = (away > 0) & causal if span is None else (away > 0) | (away <= -span)
-        weights = np.where(hidden, 0, np.exp(scores - lse[:, rows, None]))
-        sums = np.concatenate([np.zeros((H, len(i), 1)), np.cumsum(weights, axis=2)], axis=2)
-        at = np.clip(i[:, None] + edges, 0, len(i))
-        result[:, rows] = np.diff(np.take_along_axis(sums, np.broadcast_to(at, (H, *at.shape)), axis=2), axis=2)
-    return result
