@@ -117,7 +117,7 @@ def test_each_format_alone_and_compressed(name, data, expected, compression):
                 "documents": len(expected),
             }
         ],
-        "column": None,
+        "column": None if name in ("a.txt", "a.md") else "text",
         "documents": len(expected),
         "characters": sum(map(len, expected)),
     }
@@ -185,6 +185,27 @@ def test_the_column_is_found_where_only_one_has_text():
         [("a.csv", 0, "good"), ("a.csv", 1, "bad"), ("b.jsonl", 1, "bad"), ("c.parquet", 0, "good")],
         [("b.jsonl", 0, "empty")],
     )
+
+
+def test_the_column_that_was_found_is_told_if_it_is_one():
+    write("a.csv", "stars,review\n5,good\n")
+    write("b.jsonl", '{"review": "bad"}\n')
+    pq.write_table(pa.table({"text": ["fair"]}), "c.parquet")
+    write("d.txt", "one")
+    for given, column, told in [
+        (["a.csv", "b.jsonl", "d.txt"], None, "review"),
+        (["a.csv", "c.parquet"], None, None),
+        (["c.parquet"], None, "text"),
+        (["a.csv"], "stars", "stars"),
+        (["d.txt"], None, None),
+    ]:
+        one = corpus(given, column)
+        one.scan()
+        assert one.as_json()["column"] == told
+    data = Path("c.parquet").read_bytes()
+    one = corpus("c.parquet")
+    one.scan()
+    assert (one.files[0].size, one.files[0].sha256) == (len(data), hashlib.sha256(data).hexdigest())
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])

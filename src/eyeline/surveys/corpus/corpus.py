@@ -41,6 +41,7 @@ class Corpus:
 
     def __init__(self, sources: Sequence[FoundFile | GivenTexts], column: str | None = None) -> None:
         self._sources = sources
+        self._columns: set[str] = set()
         self._stamps: list[Stamp | None] = [None] * len(sources)
         self.column = column
         self.files: tuple[CorpusFile, ...] = ()
@@ -100,6 +101,7 @@ class Corpus:
             if digest is not None:
                 files.append(CorpusFile(source.path, digest.size, digest.sha256, number - before))
                 self._stamps[at] = digest.stamp
+                self._columns |= {digest.column} if digest.column is not None else set()
         if first:
             self.files, self.document_count, self.characters = tuple(files), number, characters
             self._listed = listed(files)
@@ -107,10 +109,11 @@ class Corpus:
                 raise SurveyError(_without_documents(reason))
 
     def as_json(self) -> dict[str, Any]:
-        """The corpus as survey.json has it."""
+        """The corpus as survey.json has it; its column is what was found if that is the same in all files."""
+        found = next(iter(self._columns)) if len(self._columns) == 1 else None
         return {
             "files": self._listed,
-            "column": self.column,
+            "column": self.column or found,
             "documents": self.document_count,
             "characters": self.characters,
         }
