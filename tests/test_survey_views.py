@@ -115,6 +115,13 @@ def test_what_was_skipped_is_told(survey):
     assert "Skipped: 3 (empty: 3); survey.json lists the first of them." in shown(survey)
 
 
+def test_workers_that_were_lost_are_told(survey, monkeypatch):
+    assert "Workers lost" not in shown(survey)
+    monkeypatch.setitem(survey.info["counts"], "workers_lost", 2)
+    assert "Workers lost on the way: 2; others measured their blocks." in shown(survey)
+    assert "Workers lost on the way: 2; others measured their blocks." in survey._repr_html_()
+
+
 def test_hostile_names_move_no_cursor_and_make_no_markup(tmp_path):
     made_survey(tmp_path, layers=1, heads=2, documents=2, examples=1, model="<b>\x1b[31mred\u202e")
     path = tmp_path / ABOUT

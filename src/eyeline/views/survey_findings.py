@@ -155,6 +155,12 @@ def skipped(survey: Survey) -> str:
     )
 
 
+def lost(survey: Survey) -> str:
+    """How many workers were lost on the way; empty if none was."""
+    count = survey.info["counts"].get("workers_lost") or 0
+    return worded("Workers lost on the way: {count}; others measured their blocks.", count=count) if count else ""
+
+
 def found(survey: Survey, rows: Sequence[Row]) -> str:
     """The sentence that counts the heads of each kind, most first."""
     kinds = [(name, count) for _, name, count, _, kind in counted_kinds(survey, rows) if count and kind]
