@@ -20,6 +20,7 @@ from eyeline.surveys.folder import ABOUT
 from eyeline.surveys.loading import load_survey
 from eyeline.surveys.tables import documents_schema, examples_schema, heads_schema, tokens_schema
 from eyeline.views.advice import on_command_line
+from eyeline.views.survey_findings import extremes
 from tests.surveys import made_survey
 
 DOCS = (Path(__file__).parent.parent / "docs" / "surveys.md").read_text("utf-8")
@@ -96,6 +97,11 @@ def test_the_ends_are_named_with_their_deviations(survey):
             for row in own.itertuples()
         )
         assert re.search(rf"^  {title} +{re.escape(expected)} ", text, re.MULTILINE)
+
+
+def test_a_deviation_has_the_digits_of_its_mean():
+    rows = [{"layer": 0, "head": 1, "entropy": 5.0, "entropy_sd": 0.125, "distance": 185.4, "distance_sd": 3.75}]
+    assert extremes(rows)[1:] == [("sharpest", "L0H1 5.00 ± 0.12 nats"), ("farthest", "L0H1 185 ± 4 tokens")]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
