@@ -258,6 +258,12 @@ def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.G
         return el.Received(choose(("sum", "mean", "max")))
     if kind is el.MeanDistance:
         return el.MeanDistance(choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end")))
+    if kind is el.OffsetMass:
+        align = choose(("start", "end", 3, None) if problem.queries == problem.keys else ("start", "end", -2))
+        edges = choose(
+            ((-1, 0, 1, 2), (-(2**60), -60, -7, 0, 1, 9, 2**60), np.arange(-40, 300, 17), (7, 40), (400, 401))
+        )
+        return el.OffsetMass(edges, align)
     if kind is el.GroupMass:
         shape = [choose((n, 1)) for n in problem.lead]
         shape = [*shape[choose((0, len(shape))) :], problem.keys]
@@ -272,7 +278,16 @@ def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.G
     return el.Entropy()
 
 
-READOUTS = (el.TopK, el.Entropy, el.Received, el.MeanDistance, el.GroupMass, el.Pooled, el.Weights)
+READOUTS = (
+    el.TopK,
+    el.Entropy,
+    el.Received,
+    el.MeanDistance,
+    el.OffsetMass,
+    el.GroupMass,
+    el.Pooled,
+    el.Weights,
+)
 
 
 @st.composite

@@ -95,6 +95,7 @@ READOUTS = {
     "received mean": el.Received("mean"),
     "received max": el.Received("max"),
     "mean distance": el.MeanDistance("end"),
+    "offset mass": el.OffsetMass([-3, -1, 0, 1, 4], "end"),
     "group mass": el.GroupMass(GROUPS),
     "group mass each": el.GroupMass(np.stack([GROUPS, GROUPS[::-1]]), count=3),
     "pooled": el.Pooled(2, 3),
@@ -113,7 +114,17 @@ def seen(observation: Observation) -> dict[str, torch.Tensor]:
     """All that was observed and has gradients, without the infinite lse of rows that see nothing."""
     found = {
         name: getattr(observation, name)
-        for name in ("output", "weights", "entropy", "received", "mean_distance", "group_mass", "pooled", "sink")
+        for name in (
+            "output",
+            "weights",
+            "entropy",
+            "received",
+            "mean_distance",
+            "offset_mass",
+            "group_mass",
+            "pooled",
+            "sink",
+        )
         if getattr(observation, name, None) is not None
     }
     found["lse"] = observation.lse.masked_fill(observation.lse == -torch.inf, 0.0)

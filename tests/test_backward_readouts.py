@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -63,6 +64,17 @@ def distance(dense):
     )
 
 
+def offsets(dense):
+    edges = (-400, -140, -3, 0, 1, 2, 40, 41, 400)
+    gradient = draw(B, H, N, len(edges) - 1, seed=8)
+    between = torch.arange(M) - torch.arange(N)[:, None]
+    sums = [(dense.weights * ((low <= between) & (between < high))).sum(3) for low, high in pairwise(edges)]
+    return (
+        {"d_row_offsets": gradient, "row_offsets": edges},
+        (torch.stack(sums, -1) * torch.from_numpy(gradient)).sum(),
+    )
+
+
 def onto(dense):
     gradient = draw(B, H, N, C, seed=4)
     own = torch.from_numpy(LABELS[:, None, None, :, None] == np.arange(C))
@@ -85,7 +97,7 @@ def top(dense):
     return {"d_selected": gradient, "selected_keys": keys.numpy()}, loss
 
 
-READS = (lse, entropy, received, distance, onto, weights, top)
+READS = (lse, entropy, received, distance, offsets, onto, weights, top)
 SINGLE = {read.__name__: (read,) for read in (*READS, entropy_again)}
 
 

@@ -24,6 +24,7 @@ READ = [
     el.Entropy(),
     el.Received("mean"),
     el.MeanDistance("end"),
+    el.OffsetMass([-20, -1, 0, 20], "end"),
     el.Pooled(5, 7),
     el.Weights(queries=[3, 1, 0]),
     el.GroupMass(np.arange(20) % 3 - 1),

@@ -160,7 +160,7 @@ def test_errors_say_what_was_wrong_and_what_to_do(make, message):
 
 def of_tokens():
     """Readouts that documents can be cut out of."""
-    kinds = [el.TopK(3), el.Entropy(), el.MeanDistance()]
+    kinds = [el.TopK(3), el.Entropy(), el.MeanDistance(), el.OffsetMass([-30, -2, 0, 1, 9, 40])]
     return [*kinds, el.Received()], [*kinds, el.Received("mean")], [*kinds, el.Received("max")]
 
 

@@ -146,6 +146,19 @@ def test_a_readout_of_the_users_own_has_its_columns():
     np.testing.assert_array_equal(weights["last"][:5], watched[0].seen.reach[0, 0, 0])
 
 
+def test_ranges_of_offsets_are_columns_named_by_them():
+    model, ids = bert(), text(5)
+    with el.watch(model, [el.OffsetMass([-4, -1, 0, 1]), el.Weights()], heads=[2, 1], layers=1) as watched:
+        model(ids)
+    queries = watched.frame("queries")
+    assert list(queries.columns)[7:] == ["offset_-4_to_-2", "offset_-1", "offset_0", "lse"]
+    w = watched[0].seen.weights
+    np.testing.assert_allclose(queries["offset_0"], np.diagonal(w, axis1=-2, axis2=-1).ravel(), rtol=1e-5)
+    previous = np.diagonal(w, -1, axis1=-2, axis2=-1)
+    np.testing.assert_allclose(queries.query("query > 0")["offset_-1"], previous.ravel(), rtol=1e-5)
+    np.testing.assert_allclose(queries["offset_-4_to_-2"], np.tril(w, -2).sum(axis=-1).ravel(), rtol=1e-5)
+
+
 def test_keys_are_numbered_in_the_whole_sequence():
     """Also where a cache has let go of old ones."""
     config = MistralConfig(**SIZES, num_key_value_heads=2, sliding_window=3, pad_token_id=0, eos_token_id=None)

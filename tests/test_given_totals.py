@@ -16,6 +16,7 @@ READ = [
     el.Entropy(),
     el.Received(),
     el.MeanDistance("end"),
+    el.OffsetMass([-400, 0, 400], "end"),
     el.GroupMass(np.arange(400) % 3),
     el.Pooled(2, 20),
     el.Weights(),

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from comparing import same_bits
+from comparing import same_at_any_vector_width, same_bits
 
 import eyeline as el
 from eyeline.kernels import launch, threads
@@ -71,6 +71,28 @@ def test_top_k_has_the_same_bits_with_any_number_of_threads(always_threads):
     for other in found[1:]:
         same_bits(other.keys, found[0].keys)
         same_bits(other.weights, found[0].weights)
+
+
+READ_OF_ROWS = """
+import hashlib
+import numpy as np
+import eyeline as el
+rng = np.random.default_rng(0)
+found = hashlib.sha256()
+for dtype in (np.float32, np.float64):
+    q, k = (rng.standard_normal((2, 2, n, 8)).astype(dtype) for n in (77, 300))
+    offsets = el.OffsetMass([-300, -100, -33, -8, -3, -1, 0, 1, 2, 4, 16, 31, 64, 200], "end")
+    read = [offsets, el.Entropy(), el.MeanDistance("end"), el.GroupMass(np.arange(300) % 3), el.TopK(3)]
+    seen = el.observe(q, k, k, mask=el.Window(150, 40, "end"), read=read)
+    for result in seen.results:
+        for array in result.arrays:
+            found.update(np.ascontiguousarray(array))
+print(found.hexdigest())
+"""
+
+
+def test_what_is_read_of_rows_has_the_same_bits_at_any_vector_width():
+    same_at_any_vector_width(READ_OF_ROWS)
 
 
 def test_left_padding_by_whole_blocks_of_keys_changes_no_bit():

@@ -16,7 +16,7 @@ import eyeline as el
 from eyeline import reference
 from eyeline.masks import AttentionShape
 
-ROWS = (el.TopK, el.Entropy, el.MeanDistance, el.GroupMass, el.Weights)
+ROWS = (el.TopK, el.Entropy, el.MeanDistance, el.OffsetMass, el.GroupMass, el.Weights)
 
 
 @st.composite
@@ -220,6 +220,10 @@ def seen(problem=None, **more):
         (
             lambda: seen(read=el.TopK(1)).merge(seen(read=el.TopK(2))),
             "other must have read what this has, [TopK(k=1)], got [TopK(k=2)]",
+        ),
+        (
+            lambda: seen(read=el.OffsetMass([0, 1])).merge(seen(read=el.OffsetMass([0, 2]))),
+            "other must have read what this has, [OffsetMass(edges=(0, 1), align=None)], got [OffsetMass(edges=",
         ),
         (lambda: seen().merge(seen(lse=seen().lse)), "other must be observed as this was, both with lse= or both with"),
         (

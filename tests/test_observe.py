@@ -18,7 +18,7 @@ from eyeline.kernels import launch, threads
 from eyeline.readouts import Rows
 from eyeline.scores import stacked
 
-ROWS = ("lse", "entropy", "mean_distance", "group_mass", "sink")
+ROWS = ("lse", "entropy", "mean_distance", "offset_mass", "group_mass", "sink")
 WHOLE = ("received", "pooled", "weights")
 HALVES = (np.float16, ml_dtypes.bfloat16)
 
@@ -203,7 +203,7 @@ def test_parts_of_the_keys_merge_to_the_whole(question, data):
 @given(questions(), st.data())
 def test_parts_of_the_keys_merge_by_their_own_lse(question, data):
     """Without the whole's lse: each part's weights are shares of that part."""
-    case, by_row = question.case, (el.TopK, el.Entropy, el.MeanDistance, el.GroupMass, el.Weights)
+    case, by_row = question.case, (el.TopK, el.Entropy, el.MeanDistance, el.OffsetMass, el.GroupMass, el.Weights)
     question = replace(
         question,
         scores=[one for one in question.scores if not isinstance(one, el.Sinks)],
@@ -290,6 +290,7 @@ def test_a_row_that_may_look_at_nothing():
         el.Entropy(),
         el.Received("mean"),
         el.MeanDistance(),
+        el.OffsetMass([-5, 5]),
         el.GroupMass([0] * 5),
         el.Pooled(5, 1),
         el.Weights(),
@@ -300,7 +301,7 @@ def test_a_row_that_may_look_at_nothing():
     assert np.isneginf(seen.lse[:, :, 0]).all()
     assert (seen.top_k.keys[:, :, 0] == -1).all()
     assert (seen.top_k.weights[:, :, 0] == 0).all()
-    for got in (seen.entropy, seen.mean_distance, seen.group_mass, seen.pooled, seen.weights):
+    for got in (seen.entropy, seen.mean_distance, seen.offset_mass, seen.group_mass, seen.pooled, seen.weights):
         assert (got[:, :, 0] == 0).all()
     np.testing.assert_allclose(seen.received.sum(axis=-1), 1, rtol=1e-6)  # a mean over the four that look
     sunk = el.observe(x, x, x, mask=mask, scores=el.Sinks([0.5, -2.0]), read=read)

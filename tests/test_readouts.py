@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import masks, problems, readouts, score_stacks
+from strategies import READOUTS, masks, problems, readouts, score_stacks
 
 import eyeline as el
 from eyeline import readouts as room
@@ -49,6 +50,11 @@ def word_by_word(readout, w, seen, problem):
         case el.MeanDistance(align):
             shift = M - N if align == "end" else 0
             return np.array([sum(w[i, j] * abs(i + shift - j) for j in range(M)) for i in range(N)])
+        case el.OffsetMass(edges, align):
+            shift = {"start": 0, "end": M - N, None: 0}.get(align, align)
+            ranges = [range(low, high) for low, high in pairwise(edges)]
+            sums = [sum(w[i, j] for j in range(M) if j - i - shift in r) for i in range(N) for r in ranges]
+            return np.reshape(sums, (N, len(ranges)))
         case el.Pooled(rows, columns, reduce):
             R, C = min(rows, N), min(columns, M)
             if not R * C:
@@ -73,7 +79,7 @@ def test_readouts_word_by_word(case):
     seen = reference.observe(q, k, v, mask=mask, scores=stack, read=read)
     np.testing.assert_array_equal(seen.output, done.output)
     np.testing.assert_array_equal(seen.lse, done.lse)
-    for kind in (el.TopK, el.Entropy, el.Received, el.MeanDistance, el.GroupMass, el.Pooled, el.Weights):
+    for kind in READOUTS:
         asked = any(isinstance(readout, kind) for readout in read)
         assert (kind in seen) == hasattr(seen, kind.name) == asked
     for readout in read:
@@ -119,12 +125,13 @@ def test_a_row_that_may_look_at_nothing():
         el.Entropy(),
         el.Received("mean"),
         el.MeanDistance("end"),
+        el.OffsetMass([-9, 9], "end"),
         el.GroupMass([0, 1, 0, 1, -1]),
         el.Weights(),
     ]
     mask = el.Padding(queries=[2], keys=[4])
     seen = reference.observe(q, k, v, mask=mask, read=read)
-    for name in ("output", "entropy", "mean_distance", "group_mass", "weights"):
+    for name in ("output", "entropy", "mean_distance", "offset_mass", "group_mass", "weights"):
         assert (getattr(seen, name)[:, :, 2:] == 0).all()
     assert (seen.lse[:, :, 2:] == -np.inf).all()
     assert (seen.top_k.keys[:, :, 2:] == -1).all()
@@ -213,6 +220,18 @@ def test_a_visible_value_counts_even_with_weight_zero():
         (lambda: el.TopK(True), "k must be a whole number, 1 or more, got True"),
         (lambda: el.Received("min"), 'reduce must be "sum", "mean" or "max", got \'min\''),
         (lambda: el.MeanDistance("middle"), 'align must be "start", "end", a key\'s number or None, got '),
+        (lambda: el.OffsetMass("01"), "edges must be whole numbers, 2 or more, got '01'"),
+        (lambda: el.OffsetMass(3), "edges must be whole numbers, 2 or more, got 3"),
+        (lambda: el.OffsetMass([[0, 1]]), "edges must be whole numbers, 2 or more, got [[0, 1]]"),
+        (lambda: el.OffsetMass([0, 1.5]), "edges must be whole numbers, got 1.5"),
+        (lambda: el.OffsetMass([False, 1]), "edges must be whole numbers, got False"),
+        (lambda: el.OffsetMass([0, 2**62]), f"edges must be from {-(2**61)} to {2**61}, got {2**62}"),
+        (
+            lambda: el.OffsetMass([1]),
+            "edges must be 2 or more whole numbers, got 1; a range has a first edge and an end",
+        ),
+        (lambda: el.OffsetMass([0, 2, 2]), "edges must be in ascending order, each once, got 2 after 2"),
+        (lambda: el.OffsetMass([0, 1], "middle"), 'align must be "start", "end", a key\'s number or None, got '),
         (lambda: el.Pooled(0, 4), "rows must be a whole number, 1 or more, got 0"),
         (lambda: el.Pooled(4, 1.5), "columns must be a whole number, 1 or more, got 1.5"),
         (lambda: el.Pooled(4, 4, "sum"), 'reduce must be "mean" or "max", got \'sum\''),
@@ -229,6 +248,10 @@ def test_a_visible_value_counts_even_with_weight_zero():
         (lambda: room.chosen(el.Weights(queries=7), SQUARE), "queries must be positions from -3 to 2, got 7"),
         (
             lambda: room.chosen(el.MeanDistance(), AttentionShape((1,), 1, 2, 3)),
+            "align must be given where queries and keys differ",
+        ),
+        (
+            lambda: room.chosen(el.OffsetMass([0, 1]), AttentionShape((1,), 1, 2, 3)),
             "align must be given where queries and keys differ",
         ),
     ],
@@ -261,6 +284,7 @@ def test_a_class_is_told_what_to_write(read):
         (el.GroupMass([[0, 1], [-1, 4]]), "GroupMass(5 groups of 2 × 2 keys)"),
         (el.Pooled(3, 4), "Pooled(rows=3, columns=4, reduce='mean')"),
         (el.MeanDistance("end"), "MeanDistance(align='end')"),
+        (el.OffsetMass(np.array([-2, 1])), "OffsetMass(edges=(-2, 1), align=None)"),
     ],
 )
 def test_readouts_print_as_what_they_ask(readout, text):

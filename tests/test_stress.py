@@ -23,6 +23,7 @@ READ = [
     el.Entropy(),
     el.Received("mean"),
     el.MeanDistance(),
+    el.OffsetMass([-500, -9, 0, 1, 9, 500]),
     el.Pooled(64, 64),
     el.Weights(slice(0, 4)),
 ]

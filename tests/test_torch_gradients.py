@@ -77,6 +77,7 @@ def test_larger_sizes_have_the_gradients_of_the_portable_path(compared):
         el.Entropy(),
         el.Received("mean"),
         el.MeanDistance("start"),
+        el.OffsetMass([-60, -2, -1, 0, 1, 30, 130], "start"),
         el.GroupMass(groups),
         el.Weights([3, 66], [1, 5]),
     ]

@@ -16,7 +16,15 @@ import eyeline as el
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.observers import _OBSERVERS
 
-ALL = [el.TopK(2), el.Entropy(), el.Received(), el.MeanDistance(), el.Pooled(3, 3), el.Weights(queries=-1)]
+ALL = [
+    el.TopK(2),
+    el.Entropy(),
+    el.Received(),
+    el.MeanDistance(),
+    el.OffsetMass([-1, 0, 1]),
+    el.Pooled(3, 3),
+    el.Weights(queries=-1),
+]
 
 
 def traces(model: torch.nn.Module) -> list[object]:

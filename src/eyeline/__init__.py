@@ -14,7 +14,7 @@ from eyeline.calls import attention, observe
 from eyeline.huggingface.import_hook import register_on_import
 from eyeline.kernels.threads import get_threads, set_threads
 from eyeline.masks import Causal, Dense, Documents, Intervals, Mask, MaskFunction, Padding, PrefixLM, Shard, Window
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Pooled, Received, TopK, Weights
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Pooled, Received, TopK, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Softcap
 from eyeline.version import VERSION
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
+    from eyeline.surveys import load_survey, survey
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -40,6 +41,7 @@ __all__ = [
     "MaskFunction",
     "MeanDistance",
     "Observation",
+    "OffsetMass",
     "Padding",
     "Pooled",
     "PrefixLM",
@@ -61,11 +63,13 @@ __all__ = [
     "get_threads",
     "heads",
     "lesson",
+    "load_survey",
     "load_trace",
     "observe",
     "record",
     "rollout",
     "set_threads",
+    "survey",
     "toy",
     "view",
     "watch",
@@ -83,15 +87,17 @@ _LATER = {
     "explain": "answers",
     "heads": "answers",
     "lesson": "views.page",
+    "load_survey": "surveys",
     "load_trace": "traces",
     "record": "traces",
     "rollout": "answers",
+    "survey": "surveys",
     "toy": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.
-_ROOMS = ("huggingface", "models", "reference", "torch", "traces")
+_ROOMS = ("huggingface", "models", "reference", "surveys", "torch", "traces")
 
 
 def __getattr__(name: str) -> Any:

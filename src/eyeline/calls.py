@@ -93,8 +93,8 @@ def observe(
 
     Args:
         q, k, v, mask, scale, scores, dropout, seed: as for `attention`. Readouts are of the weights before dropout.
-        read: the readouts, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`, `GroupMass`,
-            `Pooled`, `Weights`.
+        read: the readouts, each kind at most once: `TopK`, `Entropy`, `Received`, `MeanDistance`, `OffsetMass`,
+            `GroupMass`, `Pooled`, `Weights`.
         shard: where these queries and keys lie in a larger attention, if they are only a part of it; observations of
             several shards merge (`Observation.merge`).
         lse: (..., H, N), the log-sum-exp (natural log) that normalises each row's weights. Where keys are split over

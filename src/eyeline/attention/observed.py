@@ -115,12 +115,13 @@ def _primitives(
     if not wanted.of_a_pass:
         return None
     maxima, sums = totals or (None, None)
-    stands = wanted.row_distances
+    stands, edges, first = wanted.row_distances, wanted.row_offsets, call.shard.first_query
     return Primitives(
         row_log_weights=wanted.row_log_weights,
-        row_distances=None if stands is None else stands + call.shard.first_query,
+        row_distances=None if stands is None else stands + first,
         row_bins=wanted.row_bins,
         bins=wanted.bins,
+        row_offsets=None if edges is None else tuple(edge + first for edge in edges),
         select=wanted.select,
         column_sums=wanted.column_sums,
         column_maxima=wanted.column_maxima,
@@ -130,7 +131,7 @@ def _primitives(
         maxima=maxima,
         sums=sums,
         queries=call.shape.queries,
-        first_query=call.shard.first_query,
+        first_query=first,
         row_total=row_total,
         counted=counted,
     )
@@ -214,6 +215,7 @@ class _Weighed:
             row_log_weights=self._of_counted(self._log_weights(read)) if wanted.row_log_weights else None,
             row_distances=read.row_distances,
             row_bins=read.row_bins,
+            row_offsets=read.row_offsets,
             selected_keys=read.selected_keys,
             selected_weights=read.selected_weights,
             column_sums=read.column_sums,

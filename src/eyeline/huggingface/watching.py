@@ -38,8 +38,8 @@ def watch(
 
     Args:
         model: a model of transformers 5, or a module that holds one.
-        read: the readouts, as for `eyeline.observe`. `MeanDistance` isn't computed for cross-attention, whose queries
-            have no position among the keys.
+        read: the readouts, as for `eyeline.observe`. `MeanDistance` and `OffsetMass` aren't computed for
+            cross-attention, whose queries have no position among the keys.
         layers: the layers to keep: numbers from 0, as `WatchedCall.layer`, or paths of modules, with * and ?; all if
             None.
         heads: the heads to read, from 0; all if None.

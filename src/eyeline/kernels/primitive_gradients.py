@@ -24,6 +24,7 @@ class PrimitiveGradients:
             for d_lse, the values of these sums, `row_log_weights` (B, H, N), save a pass over the matrix.
         d_row_distances: (B, H, N), in Σ_j w_ij · |i + row_distances - j|.
         d_row_bins: (B, H, N, C), in the weight on each bin; `row_bins` is int (B or 1, M), a key's bin or -1.
+        d_row_offsets: (B, H, N, R), in the weight on each range [edge, next edge) of j - i, of the edges `row_offsets`.
         d_selected: (B, H, N, K), in the weights of the keys `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M), in Σ_i w_ij.
         d_rectangle: (B, H, R, C), in the weights of the queries `rows` on the keys `columns`, in any order; repeated
@@ -37,6 +38,8 @@ class PrimitiveGradients:
     row_distances: int = 0
     d_row_bins: Array | None = None
     row_bins: Array | None = None
+    d_row_offsets: Array | None = None
+    row_offsets: tuple[int, ...] | None = None
     d_selected: Array | None = None
     selected_keys: Array | None = None
     d_column_sums: Array | None = None
@@ -49,7 +52,8 @@ class PrimitiveGradients:
         return self.d_row_log_weights is not None or self._others()
 
     def _others(self) -> bool:
-        given = (self.d_row_distances, self.d_row_bins, self.d_selected, self.d_column_sums, self.d_rectangle)
+        of_rows = (self.d_row_distances, self.d_row_bins, self.d_row_offsets, self.d_selected)
+        given = (*of_rows, self.d_column_sums, self.d_rectangle)
         return any(x is not None for x in given)
 
     def known_delta(self, weight_sums: Array | float) -> Array | None:
@@ -81,6 +85,10 @@ class PrimitiveGradients:
             tell("labels", self.row_bins, np.int32)
             record["labels_batch"] = keys * 4 if self.row_bins.shape[0] > 1 else 0
             record["bins"] = self.d_row_bins.shape[3]
+        if self.d_row_offsets is not None and self.row_offsets is not None:
+            tell("d_row_offsets", self.d_row_offsets)
+            tell("offset_edges", np.array(self.row_offsets), np.int64)
+            record["offset_ranges"] = self.d_row_offsets.shape[3]
         if self.d_selected is not None:
             tell("d_selected", self.d_selected)
             tell("selected_keys", self.selected_keys, np.int64)

@@ -26,6 +26,7 @@ class Primitives(NamedTuple):
         row_log_weights: whether to compute Σ_j w_ij · (score_ij - maximum_i).
         row_distances: the key position of the pass's first query, to compute Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, to compute the weight on each of `bins` bins.
+        row_offsets: ascending edges, to compute the weight on each range [edge, next edge) of j - i.
         select: k, to find the keys of the k largest weights, and these weights.
         column_sums: whether to compute Σ_i w_ij; `column_maxima`: the largest w_ij of each key.
         grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
@@ -40,6 +41,7 @@ class Primitives(NamedTuple):
     row_distances: int | None = None
     row_bins: Array | None = None
     bins: int = 0
+    row_offsets: tuple[int, ...] | None = None
     select: int = 0
     column_sums: bool = False
     column_maxima: bool = False
@@ -60,6 +62,7 @@ class PrimitiveResults:
     Attributes:
         row_log_weights, row_distances: (B, H, N).
         row_bins: (B, H, N, bins).
+        row_offsets: (B, H, N, ranges).
         selected_keys, selected_weights: (B, H, N, select), in descending order of weight; key -1 where there are fewer.
         column_sums, column_maxima: (B, H, M).
         grid_sums, grid_maxima: (B, H, rows, columns).
@@ -81,6 +84,8 @@ class PrimitiveResults:
         self.selected_keys = np.full((B, H, N, asked.select), -1, np.int64) if asked.select else None
         self.selected_weights = made(asked.select, (B, H, N, asked.select))
         self.row_bins = made(asked.row_bins is not None, (B, H, N, asked.bins))
+        self._edges = None if asked.row_offsets is None else np.array(asked.row_offsets, np.int64)
+        self.row_offsets = made(self._edges is not None, (B, H, N, count_of_ranges(asked.row_offsets)))
         self._column_sums = made(asked.column_sums, (B, H, M), np.int64)
         self._columns_spoiled = made(asked.column_sums, (B, H, M), np.bool_)
         self.column_maxima = made(asked.column_maxima, (B, H, M))
@@ -118,6 +123,7 @@ class PrimitiveResults:
         if asked.row_bins is not None:
             record["labels_batch"] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
             record["labels"] = asked.row_bins.ctypes.data
+        record["offset_ranges"] = count_of_ranges(asked.row_offsets)
         if asked.maxima is not None and asked.sums is not None:
             record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
         if asked.counted is not None:
@@ -128,6 +134,8 @@ class PrimitiveResults:
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
             ("row_bins", self.row_bins),
+            ("offset_edges", self._edges),
+            ("row_offsets", self.row_offsets),
             ("column_sums", self._column_sums),
             ("column_spoiled", self._columns_spoiled),
             ("column_maxima", self.column_maxima),
@@ -148,6 +156,7 @@ class PrimitiveRoom(NamedTuple):
     keys: int
     select: int
     bins: int
+    ranges: int
     grid_columns: int
     grid_sums: bool
     grid_maxima: bool
@@ -162,6 +171,7 @@ class PrimitiveRoom(NamedTuple):
             keys,
             asked.select,
             asked.bins,
+            count_of_ranges(asked.row_offsets),
             columns,
             asked.grid_sums,
             asked.grid_maxima,
@@ -188,11 +198,17 @@ class PrimitiveRoom(NamedTuple):
             "row_log_weights": line,
             "row_distances": line,
             "row_bins": self.bins * line,
+            "row_offsets": self.ranges * line,
             "grid_sums": self.grid_columns * line if self.grid_sums else 0,
             "grid_maxima": self.grid_columns * line if self.grid_maxima else 0,
             "column_sums": self.keys * 8 if self.column_sums else 0,
             "column_maxima": self.keys * size if self.column_maxima else 0,
         }
+
+
+def count_of_ranges(edges: tuple[int, ...] | None) -> int:
+    """The number of ranges between edges."""
+    return len(edges) - 1 if edges else 0
 
 
 def _bins(tokens: int, count: int) -> NDArray[np.int32]:

@@ -21,6 +21,7 @@ from eyeline.readouts.entropy import Entropy
 from eyeline.readouts.group_mass import GroupMass
 from eyeline.readouts.mean_distance import MeanDistance
 from eyeline.readouts.merging import merged
+from eyeline.readouts.offset_mass import OffsetMass
 from eyeline.readouts.pooled import Pooled
 from eyeline.readouts.readout import KeyShares, PartialResult, Readout, ResultArray, Rows
 from eyeline.readouts.received import Received
@@ -32,6 +33,7 @@ __all__ = [
     "GroupMass",
     "KeyShares",
     "MeanDistance",
+    "OffsetMass",
     "PartialResult",
     "Pooled",
     "Readout",

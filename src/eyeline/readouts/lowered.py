@@ -23,6 +23,7 @@ class LoweredReadout(NamedTuple):
         row_log_weights: Σ_j w_ij · ln w_ij.
         row_distances: the key position of query 0, for Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, for the weight on each of `bins` bins.
+        row_offsets: ascending edges, for the weight on each range [edge, next edge) of j - i.
         select: k, for the k largest weights of each row, with their keys.
         column_sums, column_maxima: Σ_i w_ij and the largest w_ij of each key.
         grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
@@ -34,6 +35,7 @@ class LoweredReadout(NamedTuple):
     row_distances: int | None = None
     row_bins: NDArray[np.int32] | None = None
     bins: int = 0
+    row_offsets: tuple[int, ...] | None = None
     select: int = 0
     column_sums: bool = False
     column_maxima: bool = False
@@ -47,6 +49,7 @@ class LoweredReadout(NamedTuple):
     def of_a_pass(self) -> bool:
         """Whether any primitive is read during a pass; `rectangle` and `looking` are computed separately."""
         sums = self.row_log_weights or self.row_distances is not None or self.row_bins is not None
+        sums = sums or self.row_offsets is not None
         return sums or self.select > 0 or self.column_sums or self.column_maxima or self.grid is not None
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
@@ -75,6 +78,7 @@ class FoundPrimitives(NamedTuple):
     Attributes:
         row_log_weights, row_distances: (B, H, N).
         row_bins: (B, H, N, bins).
+        row_offsets: (B, H, N, ranges).
         selected_keys, selected_weights: (B, H, N, select or more), in descending order of weight; key -1 where a query
             has fewer keys.
         column_sums, column_maxima: (B, H, M).
@@ -86,6 +90,7 @@ class FoundPrimitives(NamedTuple):
     row_log_weights: Any = None
     row_distances: Any = None
     row_bins: Any = None
+    row_offsets: Any = None
     selected_keys: Any = None
     selected_weights: Any = None
     column_sums: Any = None
@@ -104,6 +109,7 @@ class LoweredGradient:
         d_row_log_weights: (B, H, N); `row_log_weights` are the forward pass's values.
         d_row_distances: (B, H, N); `row_distances` as in `LoweredReadout`.
         d_row_bins: (B, H, N, bins); `row_bins` (B or 1, M).
+        d_row_offsets: (B, H, N, ranges); `row_offsets` as in `LoweredReadout`.
         d_selected: (B, H, N, K), for the weights of `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M).
         d_rectangle: (B, H, R, C), for the weights of the queries `rows` on the keys `columns`, in any order.
@@ -115,6 +121,8 @@ class LoweredGradient:
     row_distances: int | None = None
     d_row_bins: Array | None = None
     row_bins: NDArray[Any] | None = None
+    d_row_offsets: Array | None = None
+    row_offsets: tuple[int, ...] | None = None
     d_selected: Array | None = None
     selected_keys: NDArray[np.int64] | None = None
     d_column_sums: Array | None = None

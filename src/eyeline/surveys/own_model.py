@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
-from eyeline.models import Layer, Tokens
+from eyeline.models import Tokens
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 from eyeline.models.packing import PackedTexts
-from eyeline.readouts import Entropy, GroupMass, MeanDistance, Readout, Received, TopK
+from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
+from eyeline.readouts.observation import Observation
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.own_model import OwnModel
 
 
@@ -60,29 +61,27 @@ class OwnSurveyModel:
         found = induction_of(self._model, self._model.read("a"))
         return None if found is None else (found.length, found.scores)
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
         starts = np.repeat(packed.starts, packed.lengths)
-        lasts = starts + np.repeat(packed.lengths, packed.lengths)
-        reach = int(packed.lengths.max()) - 1
-        ranges = _ranges(reach, self.causal)
-        read = (Entropy(), MeanDistance(), GroupMass(types, count), Received("sum"), TopK(STRONGEST))
-        for layer, span in self._layers(packed, read):
-            yield _looks(layer, starts, lasts, span, self.causal, ranges)
+        first, last = _ranges(int(packed.lengths.max()) - 1, self.causal)
+        offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
+        for seen in self._observations(packed, read):
+            yield _looks(seen, starts, first)
 
-    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
-        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
+    def _observations(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Observation]:
         network = self._model.model.network
         if isinstance(network, Encoder):
-            for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
-                assert layer is not None
-                yield layer, None
+            for seen in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
+                assert seen is not None
+                yield seen
             return
         assert isinstance(network, Decoder)
         running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
-        for block, layer in zip(network.blocks, running, strict=True):
-            yield layer, block.window
+        for layer in running:
+            yield layer.seen
 
 
 def weights_hash(folder: Path) -> str:
@@ -105,15 +104,8 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(
-    layer: Layer,
-    starts: Places,
-    lasts: Places,
-    span: int | None,
-    causal: bool,
-    ranges: tuple[int, int],
-) -> Looks:
-    seen = layer.seen
+def _looks(seen: Observation, starts: Places, first_range: int) -> Looks:
+    """A layer's looks, from its observation; `starts` has the first place of each token's window, (N,)."""
     keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
@@ -127,29 +119,7 @@ def _looks(
         weights[:, :, 0],
         keys[:, :, 0] - starts,
         seen.group_mass[0],
-        _offsets(layer, starts, lasts, span, causal, ranges),
-        ranges[0],
+        seen.offset_mass[0],
+        first_range,
         strongest,
     )
-
-
-def _offsets(
-    layer: Layer, starts: Places, lasts: Places, span: int | None, causal: bool, ranges: tuple[int, int]
-) -> Numbers:
-    """The weight of each token on each range of offsets, window by window, from its matrix of weights."""
-    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
-    H, N, D = q.shape
-    k = np.repeat(k, H // len(k), axis=0)
-    edges = OFFSET_EDGES[ranges[0] : ranges[1] + 1]
-    result = np.zeros((H, N, len(edges) - 1), np.float32)
-    for first in np.unique(starts):
-        rows = slice(int(first), int(lasts[first]))
-        i = np.arange(rows.stop - rows.start)
-        scores = np.einsum("hid,hjd->hij", q[:, rows], k[:, rows], dtype=np.float64) / D**0.5
-        away = i - i[:, None]
-        hidden = (away > 0) & causal if span is None else (away > 0) | (away <= -span)
-        weights = np.where(hidden, 0, np.exp(scores - lse[:, rows, None]))
-        sums = np.concatenate([np.zeros((H, len(i), 1)), np.cumsum(weights, axis=2)], axis=2)
-        at = np.clip(i[:, None] + edges, 0, len(i))
-        result[:, rows] = np.diff(np.take_along_axis(sums, np.broadcast_to(at, (H, *at.shape)), axis=2), axis=2)
-    return result

@@ -105,6 +105,7 @@ class Width(NamedTuple):
     store_ints: object
     store_int: object
     splat_int: object
+    lane_numbers: object
     load_flags: object
 
 
@@ -113,7 +114,7 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
     """The loads and stores of vectors of `lanes` numbers of `dtype`, and of as many int32 and bytes beside them."""
     element = types.float32 if dtype == np.float32 else types.float64
     floats, ints = Vec(element, lanes), Vec(types.int32, lanes)
-    size = np.dtype(dtype).itemsize
+    size, llvm = np.dtype(dtype).itemsize, ELEMENTS[element]
 
     def loading(result, target, align):
         @intrinsic
@@ -147,6 +148,15 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
         return splat
 
     @intrinsic
+    def lane_numbers(typingctx):
+        """0, 1, 2, ... in the lanes."""
+
+        def codegen(context, builder, signature, args):
+            return ir.Constant(ir.VectorType(llvm, lanes), [float(lane) for lane in range(lanes)])
+
+        return floats(), codegen
+
+    @intrinsic
     def load_flags(typingctx, address):
         def codegen(context, builder, signature, args):
             kind = ir.VectorType(I8, lanes)
@@ -155,7 +165,6 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
 
         return Vec(types.boolean, lanes)(types.intp), codegen
 
-    llvm = ELEMENTS[element]
     return Width(
         load=loading(floats, ir.VectorType(llvm, lanes), size),
         store=storing(floats, ir.VectorType(llvm, lanes), size),
@@ -166,6 +175,7 @@ def width(dtype: type[np.floating], lanes: int) -> Width:
         store_ints=storing(ints, ir.VectorType(I32, lanes), 4),
         store_int=storing(types.int32, I32, 4),
         splat_int=filling(ints),
+        lane_numbers=lane_numbers,
         load_flags=load_flags,
     )
 

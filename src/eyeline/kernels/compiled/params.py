@@ -83,6 +83,9 @@ PRIMITIVES = record(
     "labels_batch",  # the labels' batch stride
     "bins",
     "row_bins",  # (B, H, N, bins)
+    "offset_edges",  # int64 (offset_ranges + 1,): range r holds the offsets j - i in [edge r, edge r + 1)
+    "offset_ranges",
+    "row_offsets",  # (B, H, N, offset_ranges)
     "units",  # the number of fixed-point units that make 1
     "column_sums",  # int64 (B, H, M), fixed point
     "column_spoiled",  # bytes (B, H, M): 1 where a sum is NaN
@@ -106,6 +109,9 @@ PRIMITIVE_GRADIENTS = record(
     "labels",
     "labels_batch",
     "bins",
+    "d_row_offsets",  # (B, H, N, offset_ranges)
+    "offset_edges",
+    "offset_ranges",
     "d_selected",  # (B, H, N, select)
     "selected_keys",
     "select",
@@ -171,6 +177,7 @@ WORKSPACE: dict[Program, np.dtype[Any]] = {
         "row_log_weights",
         "row_distances",
         "row_bins",
+        "row_offsets",
         "grid_sums",
         "grid_maxima",
         "column_sums",  # a task's sums per key

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from eyeline.kernels.compiled.memory import load_i32, width, word
+from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import equal, fma, magnitude, select
@@ -20,6 +21,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
+    add_offsets = offset_ranges(dtype, lanes, most_vectors).add_gradients
     zero, one = dtype(0), dtype(1)
     infinity = dtype(float("inf"))
     ln_2 = dtype(math.log(2))
@@ -117,6 +119,8 @@ def primitive_gradients(dtype, lanes, most_vectors):
             add_column_sums(p, work, panel, a, e)
         if given.d_row_bins != 0:
             add_bins(p, work, panel, a, e)
+        if given.d_row_offsets != 0:
+            add_offsets(given, panel, work.row_gradients, work.dP, a, e)
         if given.d_rectangle.address != 0:
             add_rectangle(p, work, panel, a, e)
         if given.d_selected != 0:

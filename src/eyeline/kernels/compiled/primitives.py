@@ -9,6 +9,7 @@ import numpy as np
 from eyeline.kernels.compiled.column_primitives import column_primitives
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i8, load_i32, width
+from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled, visit_at
@@ -37,6 +38,7 @@ def primitives(dtype, lanes, most_vectors):
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
     begin_topk, take_best, write_topk = topk(dtype, lanes, most_vectors)
+    add_offsets = offset_ranges(dtype, lanes, most_vectors).add_sums
     begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
 
     @compiled
@@ -57,6 +59,8 @@ def primitives(dtype, lanes, most_vectors):
         blank(work.row_distances, 1)
         if asked.row_bins != 0:
             blank(work.row_bins, asked.bins)
+        if asked.row_offsets != 0:
+            blank(work.row_offsets, asked.offset_ranges)
         if asked.grid_sums != 0:
             blank(work.grid_sums, asked.grid_columns)
         if asked.grid_maxima != 0:
@@ -131,6 +135,12 @@ def primitives(dtype, lanes, most_vectors):
                 store(at, maximum(load(P + (j - a) * line + w * vector), load(at)))
 
     @compiled
+    def write_row(sums, lane, target, row, count):
+        """Write the `count` sums of one query."""
+        for c in range(count):
+            store_scalar(target + (row * count + c) * size, load_scalar(sums + c * line + lane * size))
+
+    @compiled
     def write_rows(p, work, panel):
         """Write the primitives of single rows."""
         asked, row = p.primitives, panel.row
@@ -140,9 +150,9 @@ def primitives(dtype, lanes, most_vectors):
             if asked.row_distances != 0:
                 store_scalar(asked.row_distances + (row + i) * size, load_scalar(work.row_distances + i * size))
             if asked.row_bins != 0:
-                for c in range(asked.bins):
-                    x = load_scalar(work.row_bins + c * line + i * size)
-                    store_scalar(asked.row_bins + ((row + i) * asked.bins + c) * size, x)
+                write_row(work.row_bins, i, asked.row_bins, row + i, asked.bins)
+            if asked.row_offsets != 0:
+                write_row(work.row_offsets, i, asked.row_offsets, row + i, asked.offset_ranges)
 
     @compiled
     def read_panel(p, work, panel):
@@ -163,6 +173,8 @@ def primitives(dtype, lanes, most_vectors):
             if asked.row_bins != 0:
                 labels = asked.labels + panel.batch * asked.labels_batch
                 add_to_places(P, work.row_bins, labels, vectors, a, e)
+            if asked.row_offsets != 0:
+                add_offsets(asked, panel, P, work.row_offsets, a, e)
             if asked.grid_sums != 0:
                 add_to_places(P, work.grid_sums, asked.grid_column_places, vectors, a, e)
             if asked.grid_maxima != 0:
