@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eyeline.models import Tokens
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import Looks
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
@@ -48,7 +48,7 @@ class SurveyModel(Protocol):
             ModelError: if the text can't be tokenized.
         """
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, each by itself.
 
         Args:
