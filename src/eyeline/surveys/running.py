@@ -16,7 +16,7 @@ from eyeline.surveys.engines.block_work import Work
 from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.progress import Progress
 from eyeline.surveys.readers import survey_model
-from eyeline.surveys.survey import Survey, load_survey
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.survey_run import SurveyRun, Telling
 from eyeline.words import worded
 
@@ -100,7 +100,7 @@ def survey(
             from eyeline.surveys.engines import rays
 
             run.say(worded("starting Ray"))
-            run.measure(partial(rays.run, address=address, workers=workers, say=run.say))
+            run.measure(partial(rays.run, address=address, workers=workers, say=run.say, lost=run.lose))
         else:
             run.say("")
             run.measure(local.run)
