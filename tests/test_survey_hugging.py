@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import threading
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.measuring import measure
 from eyeline.surveys.readers import survey_model
 from eyeline.surveys.scales import NEXT, PREVIOUS, SAME
+from eyeline.surveys.running import survey
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.tally import MEASURES
 from eyeline.surveys.token_types import TokenTypes
@@ -335,3 +337,18 @@ def test_a_model_without_weights_is_one_line(tokenizer):
         model = hf.BertModel(hf.BertConfig(**SIZES))
     with pytest.raises(SurveyError, match="model must hold its weights"):
         survey_model(model, tokenizer)
+
+
+def test_a_survey_of_a_pickled_copy_has_the_same_bytes_and_of_other_weights_is_refused(tmp_path, tokenizer):
+    model = of_family("gemma2", tokenizer)
+    asked = {"tokenizer": tokenizer, "block": 400}
+    first = survey(TEXTS * 3, model=model, out=tmp_path / "first", **asked)
+    assert first.info["counts"]["blocks"] > 2
+    assert first.info["settings"]["window"] == 2048  # though the model has 8,192 positions
+    survey(TEXTS * 3, model=pickle.loads(pickle.dumps(model)), out=tmp_path / "second", **asked)
+    for name in ("heads.parquet", "tokens.parquet", "examples.parquet"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    with torch.no_grad():
+        next(model.parameters())[7, 7] += 1
+    with pytest.raises(SurveyError, match="out holds a survey that differs"):
+        survey(TEXTS * 3, model=model, out=tmp_path / "first", **asked)
