@@ -47,7 +47,7 @@ def measure(
             except UnreadError as error:
                 skipped.append(Skipped(document.file, document.place, error.reason, error.detail))
 
-    for batch in batches(windows(), types.names):
+    for batch in batches(windows(), types.names, model.together):
         sums.begin(batch)
         examples.begin(batch)
         for layer, looks in enumerate(model.looks(batch.windows, batch.types, batch.count)):
