@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.behaviour.head_measures import SINK_TOKENS
 from eyeline.surveys.batches import Batch
 from eyeline.surveys.looks import Looks
 from eyeline.surveys.scales import (

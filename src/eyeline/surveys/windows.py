@@ -117,7 +117,10 @@ class _Text:
     def cut(self, first: int, last: int | None = None) -> _Text:
         chosen = slice(first, last)
         return _Text(
-            self.ids[chosen], self.types[chosen], None if self.labels is None else self.labels[chosen], self.texts[chosen]
+            self.ids[chosen],
+            self.types[chosen],
+            None if self.labels is None else self.labels[chosen],
+            self.texts[chosen],
         )
 
 
