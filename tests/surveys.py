@@ -9,11 +9,11 @@ import numpy as np
 from eyeline.surveys.about import with_merged
 from eyeline.surveys.document import Skipped
 from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.merging import merge
 from eyeline.surveys.parts import read_part, write_part
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES
 from eyeline.surveys.settings import Settings
-from eyeline.surveys.survey import Survey, load_survey
 from eyeline.surveys.table_files import FORMAT, scales, write_tables
 from eyeline.surveys.tally import MEASURES, BlockTally, DocumentTally, Example, GroupTally
 
@@ -178,6 +178,6 @@ def made_example(random, layer, head, sort, order, number, n) -> Example:
 
 def _histogram(values, edges):
     """How many of the last axis lie in each range."""
-    flat = values.reshape(-1, values.shape[-1])
-    counts = [np.histogram(row, edges)[0] for row in flat]
-    return np.array(counts, np.int64).reshape(*values.shape[:-1], len(edges) - 1)
+    rows = (values[at] for at in np.ndindex(values.shape[:-1]))
+    counts = [np.histogram(row, edges)[0] for row in rows]
+    return np.array(counts, np.int64).reshape(*values.shape[:-1], -1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
+    from eyeline.surveys import load_survey, survey
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -62,11 +63,13 @@ __all__ = [
     "get_threads",
     "heads",
     "lesson",
+    "load_survey",
     "load_trace",
     "observe",
     "record",
     "rollout",
     "set_threads",
+    "survey",
     "toy",
     "view",
     "watch",
@@ -84,15 +87,17 @@ _LATER = {
     "explain": "answers",
     "heads": "answers",
     "lesson": "views.page",
+    "load_survey": "surveys",
     "load_trace": "traces",
     "record": "traces",
     "rollout": "answers",
+    "survey": "surveys",
     "toy": "answers",
     "view": "views.page",
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.
-_ROOMS = ("huggingface", "models", "reference", "torch", "traces")
+_ROOMS = ("huggingface", "models", "reference", "surveys", "torch", "traces")
 
 
 def __getattr__(name: str) -> Any:

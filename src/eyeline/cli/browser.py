@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from eyeline.cli.progress import progress
 
 if TYPE_CHECKING:
-    from eyeline.serving import Session
+    from eyeline.serving import Session, SurveySession
 
 
-def serve_page(made: Callable[[], Session], port: int, no_browser: bool) -> None:
+def serve_page(made: Callable[[], Session | SurveySession], port: int, no_browser: bool) -> None:
     """Serve the page of a session until Ctrl-C.
 
     Args:

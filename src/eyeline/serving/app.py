@@ -10,11 +10,12 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from eyeline.serving.guard import Guard
 from eyeline.serving.refusal import RefusalError, as_json
 from eyeline.serving.requests import read_json, run_request
+from eyeline.serving.survey_session import SurveySession
 from eyeline.views.page import joining
 from eyeline.views.page.framing import framed
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
+    from eyeline.serving.jobs import Jobs
     from eyeline.serving.session import Session
 
 _BINARY = "application/octet-stream"
@@ -42,13 +44,61 @@ _HTML = """<!DOCTYPE html>
 """
 
 
-def app_of(session: Session, port: int) -> ASGIApp:
+def app_of(session: Session | SurveySession, port: int) -> ASGIApp:
     """Make the application, behind its guard.
 
     Args:
-        session: the session to serve.
+        session: the session to serve; of a survey, the page of the documents that are opened in it is at /text/.
         port: the server's port.
     """
+    if isinstance(session, SurveySession):
+        routes = [
+            *survey_routes(session),
+            *([Mount("/text", routes=text_routes(session.texts))] if session.texts else []),
+        ]
+    else:
+        routes = text_routes(session)
+    app = Starlette(
+        routes=routes,
+        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _internal_error},  # type: ignore[dict-item]
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, port)
+
+
+def text_routes(session: Session) -> list[Route]:
+    """The routes of a page of texts."""
+
+    async def run(request: Request) -> Response:
+        asked = run_request(await read_json(request), session.models, len(session.files))
+        return as_json({"job": session.start(asked).number}, 202)
+
+    return [
+        *_page_routes(session, joining.joined("hosts/server.js"), joining.style()),
+        Route("/api/texts", run, methods=["POST"]),
+        *_job_routes(session.jobs),
+    ]
+
+
+def survey_routes(session: SurveySession) -> list[Route]:
+    """The routes of a survey's page."""
+
+    async def open_document(request: Request) -> Response:
+        return as_json({"job": session.open(await read_json(request)).number}, 202)
+
+    module = joining.joined("hosts/survey_server.js", entry=joining.SURVEY)
+    return [
+        *_page_routes(session, module, joining.style(joining.SURVEY)),
+        *(
+            [Route("/api/documents", open_document, methods=["POST"]), *_job_routes(session.texts.jobs)]
+            if session.texts
+            else []
+        ),
+    ]
+
+
+def _page_routes(session: Session | SurveySession, module: str, style: str) -> list[Route]:
+    """The routes of any page: itself, its header and the answers to its requests."""
 
     async def header(request: Request) -> Response:
         return as_json(await run_in_threadpool(session.header))
@@ -57,31 +107,23 @@ def app_of(session: Session, port: int) -> ASGIApp:
         reply, arrays = await run_in_threadpool(session.answer, await read_json(request))
         return Response(framed(reply, arrays), media_type=_BINARY)
 
-    async def run(request: Request) -> Response:
-        asked = run_request(await read_json(request), session.models, len(session.files))
-        return as_json({"job": session.start(asked).number}, 202)
+    return [
+        Route("/", _always(_HTML, "text/html")),
+        Route("/page.js", _always(module, "text/javascript")),
+        Route("/page.css", _always(style, "text/css")),
+        Route("/api/header", header),
+        Route("/api/answer", answer, methods=["POST"]),
+    ]
 
+
+def _job_routes(jobs: Jobs) -> list[Route]:
     async def job(request: Request) -> Response:
-        found = session.jobs.job(request.path_params["number"])
+        found = jobs.job(request.path_params["number"])
         if request.method == "DELETE":
             found.cancel()
         return as_json(found.report())
 
-    routes = [
-        Route("/", _always(_HTML, "text/html")),
-        Route("/page.js", _always(joining.joined("hosts/server.js"), "text/javascript")),
-        Route("/page.css", _always(joining.style(), "text/css")),
-        Route("/api/header", header),
-        Route("/api/answer", answer, methods=["POST"]),
-        Route("/api/texts", run, methods=["POST"]),
-        Route("/api/jobs/{number}", job, methods=["GET", "DELETE"]),
-    ]
-    app = Starlette(
-        routes=routes,
-        exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _internal_error},  # type: ignore[dict-item]
-    )
-    app.router.redirect_slashes = False
-    return Guard(app, port)
+    return [Route("/api/jobs/{number}", job, methods=["GET", "DELETE"])]
 
 
 def _always(text: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

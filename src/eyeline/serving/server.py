@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
     from eyeline.serving.session import Session
+    from eyeline.serving.survey_session import SurveySession
 
 
 def listen(port: int = 0) -> socket.socket:
@@ -47,7 +48,7 @@ def address(listening: socket.socket) -> str:
     return f"http://127.0.0.1:{listening.getsockname()[1]}/"
 
 
-def server_of(session: Session, listening: socket.socket) -> Server:
+def server_of(session: Session | SurveySession, listening: socket.socket) -> Server:
     """Make the server."""
     from uvicorn import Config, Server
 
@@ -71,7 +72,7 @@ def server_of(session: Session, listening: socket.socket) -> Server:
     return Server(config)
 
 
-def serve(session: Session, listening: socket.socket) -> None:
+def serve(session: Session | SurveySession, listening: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM, then stop the running job."""
     server = server_of(session, listening)
     # uvicorn stops at both signals, and then raises them again for the previous handlers.

@@ -15,6 +15,7 @@ from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import RunRequest
 from eyeline.serving.source import InputFile
+from eyeline.surveys import SurveyError
 from eyeline.traces import Cancelled, Keep, LayerTrace, TextModel, Trace, TraceError, load_trace, record_text
 from eyeline.traces.keep import short
 from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
@@ -87,13 +88,23 @@ class Session:
         """Stop the running job."""
         self.jobs.close()
 
+    def add(self, traces: Sequence[Trace]) -> int:
+        """Add traces to the page, and make room for them; returns the index of the last."""
+        place = [self.page.add(trace) for trace in traces][-1]
+        self._make_room(place)
+        return place
+
+    def model(self, name: str, job: Job) -> TextModel:
+        """One of the models, loaded once; the job says what is fetched."""
+        if name not in self._ready:
+            self._ready[name] = asked_model(name, progress=job.say)
+        return self._ready[name]
+
     def _run(self, request: RunRequest, job: Job) -> dict[str, Any]:
         traces = self._traces(request, job)
         if job.cancelled():
             raise Cancelled
-        place = [self.page.add(trace) for trace in traces][-1]
-        self._make_room(place)
-        return {"trace": place, "entry": trace_entry(traces[-1])}
+        return {"trace": self.add(traces), "entry": trace_entry(traces[-1])}
 
     def _traces(self, request: RunRequest, job: Job) -> list[Trace]:
         """The traces of a request; the page shows the last, which of an encoder-decoder is its cross-attention."""
@@ -103,7 +114,7 @@ class Session:
             return [load_trace(file.path)]
         text = request.text if file is None else file.text()
         assert text is not None
-        model = self._model(request.model, job)
+        model = self.model(request.model, job)
         job.layer_done(0, model.layers)
         read = read_text(model, text)
         keep = kept_of(len(read.tokens))
@@ -122,11 +133,6 @@ class Session:
                 layer_done=job.layer_done,
             )
         ]
-
-    def _model(self, name: str, job: Job) -> TextModel:
-        if name not in self._ready:
-            self._ready[name] = asked_model(name, progress=job.say)
-        return self._ready[name]
 
     def _to_fetch(self) -> dict[str, int]:
         """The models that would have to be downloaded first, with their sizes in megabytes."""
@@ -168,7 +174,7 @@ def _emptied(layer: LayerTrace) -> LayerTrace:
 
 def user_error(error: Exception) -> dict[str, str] | None:
     """The argument and message of an error that the user can correct; None for a bug of ours."""
-    if isinstance(error, (QuestionError, ModelError, TraceError)):
+    if isinstance(error, (QuestionError, ModelError, TraceError, SurveyError)):
         first = str(error).split(" ", 1)[0]
         argument = first if first in ("text", "model", "mask", "scale") else "text"
         return {"argument": argument, "message": str(error)}

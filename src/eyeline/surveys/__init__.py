@@ -9,5 +9,8 @@ is needed.
 from __future__ import annotations
 
 from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.survey import Survey, load_survey  # before the function of that name is bound below
 
-__all__ = ["SurveyError"]
+from eyeline.surveys.running import survey  # isort: skip
+
+__all__ = ["Survey", "SurveyError", "load_survey", "survey"]

@@ -11,6 +11,7 @@ from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, SurveyFolder
 from eyeline.surveys.merging import Merged
 from eyeline.surveys.table_files import FORMAT, scales
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -66,28 +67,59 @@ def read_about(folder: SurveyFolder) -> dict[str, Any]:
     path = folder.path(ABOUT)
     try:
         if not folder.has():
-            raise SurveyError(f"folder must be a survey's folder, got {folder.name!r}, which doesn't exist; {_MAKE}")
+            raise SurveyError(
+                worded(
+                    "folder must be a survey's folder, got {name}, which doesn't exist; eyeline survey … --out {name} "
+                    "makes one",
+                    name=repr(folder.name),
+                )
+            )
         if not folder.has(ABOUT):
-            raise SurveyError(f"folder must be a survey's folder, got {folder.name!r}, without {ABOUT}; {_MAKE}")
+            raise SurveyError(
+                worded(
+                    "folder must be a survey's folder, got {name}, which has no {file}; eyeline survey … --out FOLDER "
+                    "makes one",
+                    name=repr(folder.name),
+                    file=ABOUT,
+                )
+            )
         info: dict[str, Any] = json.loads(folder.read(ABOUT))
     except (ValueError, RecursionError, OSError) as error:
         if isinstance(error, SurveyError):
             raise
         reason = " ".join(str(error).split())[:120]
-        raise SurveyError(f"{path} is damaged ({reason}); {_AGAIN}") from None
+        raise SurveyError(
+            worded("{path} is damaged ({reason}); run the same survey again", path=path, reason=reason)
+        ) from None
     version = info.get("format") if isinstance(info, dict) else None
     if version != FORMAT:
         kind, _, number = str(version).partition("/")
         if kind == FORMAT.partition("/")[0] and number.isdecimal():
             raise SurveyError(
-                f"{path} must be of the format {FORMAT}, got {version!r}, of a newer Eyeline; pip install -U eyeline"
+                worded(
+                    "{path} must be of the format {format}, got {got}, of a newer Eyeline; pip install -U eyeline",
+                    path=path,
+                    format=FORMAT,
+                    got=version,
+                )
             )
-        raise SurveyError(f"{path} must be of the format {FORMAT}, got {version!r}; it is no survey of Eyeline's")
+        raise SurveyError(
+            worded(
+                "{path} must be of the format {format}, got {got}; it is no survey of Eyeline's",
+                path=path,
+                format=FORMAT,
+                got=repr(version),
+            )
+        )
     for key, kind_of in _KEYS.items():
         if not isinstance(info.get(key), kind_of):
-            raise SurveyError(f"{path} must have {key!r}, got {type(info.get(key)).__name__}; {_AGAIN}")
+            raise SurveyError(
+                worded(
+                    "{path} must have {key} of the type {type}, got {got}; run the same survey again",
+                    path=path,
+                    key=repr(key),
+                    type=kind_of.__name__,
+                    got=type(info.get(key)).__name__,
+                )
+            )
     return info
-
-
-_MAKE = "eyeline survey … --out FOLDER makes one"
-_AGAIN = "run the same survey again"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from eyeline.words import worded
+
 
 class SurveyError(ValueError):
     """Raised for an invalid argument of a survey, or a folder that isn't one: one line with the mistake and the way
@@ -16,7 +18,7 @@ def needed(package: str, what: str, extra: str = "survey") -> ModuleType:
 
     Args:
         package: the package's name, as it is imported.
-        what: what needs it, as the sentence begins: "a survey's tables".
+        what: what needs it, as the sentence begins, in the current language: worded("a survey").
         extra: the extra of Eyeline that brings it.
 
     Raises:
@@ -26,4 +28,11 @@ def needed(package: str, what: str, extra: str = "survey") -> ModuleType:
         return import_module(package)
     except ImportError:
         name = package.partition(".")[0]
-        raise SurveyError(f"{what} needs {name}, which isn't installed; pip install 'eyeline[{extra}]'") from None
+        raise SurveyError(
+            worded(
+                "{what} needs {name}, which isn't installed; pip install 'eyeline[{extra}]'",
+                what=what,
+                name=name,
+                extra=extra,
+            )
+        ) from None

@@ -11,8 +11,8 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.parts import FORMAT
 from eyeline.surveys.settings import Settings
 
-#: Of survey.json's "model", what decides the figures; a model's `source`, where its files lie, doesn't.
-_MODEL = ("name", "family", "layers", "heads", "causal", "positions", "vocabulary_size", "sha256")
+#: Of survey.json's "model", what decides the figures; where its files lie, and so its name, doesn't.
+_MODEL = ("family", "layers", "heads", "causal", "positions", "vocabulary_size", "sha256")
 
 
 def fingerprint(documents: Sequence[Document], settings: Settings, model: dict[str, Any]) -> str:
@@ -28,7 +28,8 @@ def fingerprint(documents: Sequence[Document], settings: Settings, model: dict[s
     >>> one == fingerprint([Document(0, "a.txt", 0, "time flies!")], Settings(512, 64), {"name": "minilm"})
     False
     """
-    about = [FORMAT, settings.as_json(), {name: model.get(name) for name in _MODEL}]
+    names = _MODEL if model.get("sha256") else (*_MODEL, "name")
+    about = [FORMAT, settings.as_json(), {name: model.get(name) for name in names}]
     whole = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for document in documents:
         text = document.text.encode("utf-8", "surrogatepass")

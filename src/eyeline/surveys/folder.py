@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eyeline.caches import write_whole
 from eyeline.surveys.errors import SurveyError, needed
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -26,26 +29,35 @@ class SurveyFolder:
 
     Attributes:
         name: the path or URI, as it was given.
+        local: whether it is a folder of this machine.
 
     Raises:
         SurveyError: if pyarrow isn't installed, or no filesystem fits the URI.
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
-        fs = needed("pyarrow.fs", "a survey")
+        fs = needed("pyarrow.fs", worded("a survey"))
         self.name = os.fspath(where)
-        self.local = "://" not in self.name
-        if self.local:
+        if "://" not in self.name:
             self._system: FileSystem = fs.LocalFileSystem()
             self._base = os.path.abspath(os.path.expanduser(self.name))
-            return
-        try:
-            self._system, self._base = fs.FileSystem.from_uri(self.name)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are these
-            reason = " ".join(str(error).split())
-            raise SurveyError(
-                f"folder must be a path, or a URI that pyarrow can open, got {self.name!r} ({reason})"
-            ) from None
+        else:
+            try:
+                self._system, self._base = fs.FileSystem.from_uri(self.name)
+            except (OSError, ValueError) as error:  # pyarrow's own errors are these
+                reason = " ".join(str(error).split())
+                raise SurveyError(
+                    worded(
+                        "folder must be a path, or a URI that pyarrow can open, got {name} ({reason})",
+                        name=repr(self.name),
+                        reason=reason,
+                    )
+                ) from None
+        self.local = isinstance(self._system, fs.LocalFileSystem)
+
+    def at(self, name: str = "") -> str:
+        """The path of one of its files in its filesystem; absolute on this machine."""
+        return f"{self._base.rstrip('/')}/{name}" if name else self._base
 
     def path(self, name: str = "") -> str:
         """The path of one of its files, as messages name it."""
@@ -57,15 +69,32 @@ class SurveyFolder:
 
     def has(self, name: str = "") -> bool:
         """Whether the folder, or a file of it, is there."""
-        fs = needed("pyarrow.fs", "a survey")
-        return bool(self._system.get_file_info(self._at(name)).type != fs.FileType.NotFound)
+        fs = needed("pyarrow.fs", worded("a survey"))
+        return bool(self._system.get_file_info(self.at(name)).type != fs.FileType.NotFound)
+
+    def is_file(self) -> bool:
+        """Whether a file is where the folder should be."""
+        fs = needed("pyarrow.fs", worded("a survey"))
+        return bool(self._system.get_file_info(self.at()).type == fs.FileType.File)
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of what is in the folder, or in a folder of it, sorted; none if it isn't there."""
+        fs = needed("pyarrow.fs", worded("a survey"))
+        found = self._system.get_file_info(fs.FileSelector(self.at(folder), allow_not_found=True))
+        return sorted(file.base_name for file in found)
 
     def parts(self) -> list[int]:
         """The numbers of the blocks whose parts are there, in order."""
-        fs = needed("pyarrow.fs", "a survey")
-        found = self._system.get_file_info(fs.FileSelector(self._at(PARTS), allow_not_found=True))
-        names = [Path(file.base_name) for file in found]
-        return sorted(int(name.stem) for name in names if name.suffix == ".parquet" and name.stem.isdecimal())
+        names = [name.removesuffix(".parquet") for name in self.names(PARTS) if name.endswith(".parquet")]
+        return sorted(int(name) for name in names if re.fullmatch(r"\d{6,}", name, re.ASCII))
+
+    def make(self, name: str = "") -> None:
+        """Make the folder, or a folder in it, unless it is there.
+
+        Raises:
+            OSError: if it can't be made.
+        """
+        self._system.create_dir(self.at(name), recursive=True)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file.
@@ -83,7 +112,19 @@ class SurveyFolder:
         Raises:
             OSError: if it can't be opened.
         """
-        return self._system.open_input_file(self._at(name))
+        return self._system.open_input_file(self.at(name))
+
+    def stamp(self, name: str) -> tuple[int | None, int | None]:
+        """A file's size and time of its last change in nanoseconds: other ones once it is replaced.
+
+        Raises:
+            FileNotFoundError: if it isn't there.
+        """
+        fs = needed("pyarrow.fs", "a survey")
+        found = self._system.get_file_info(self.at(name))
+        if found.type == fs.FileType.NotFound:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path(name))
+        return found.size, found.mtime_ns
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, whole or not at all, and the folders that it lies in.
@@ -92,12 +133,15 @@ class SurveyFolder:
             OSError: if it can't be written.
         """
         if self.local:
-            write_whole(Path(self._at(name)), data)
+            write_whole(Path(self.at(name)), data)
             return
-        at = self._at(name)
-        self._system.create_dir(at.rpartition("/")[0], recursive=True)
-        with self._system.open_output_stream(at) as file:  # an object is there once it is whole
-            file.write(data)
+        self.make(name.rpartition("/")[0])
+        try:
+            with self._system.open_output_stream(self.at(name)) as file:
+                file.write(data)
+        except OSError:
+            self.delete(name)  # leaving the block ends the object, whole or not
+            raise
 
     def write_about(self, info: dict[str, Any]) -> None:
         """Write survey.json."""
@@ -106,7 +150,4 @@ class SurveyFolder:
     def delete(self, name: str) -> None:
         """Delete a file, if it is there."""
         if self.has(name):
-            self._system.delete_file(self._at(name))
-
-    def _at(self, name: str) -> str:
-        return f"{self._base.rstrip('/')}/{name}" if name else self._base
+            self._system.delete_file(self.at(name))

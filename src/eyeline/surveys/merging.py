@@ -16,6 +16,7 @@ from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.head_tables import heads_table, kinds_for, tokens_table
 from eyeline.surveys.parts import Part
 from eyeline.surveys.totals import SkippedCount, Totals
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,13 +54,19 @@ def merge(parts: Iterable[Part], info: dict[str, Any]) -> Merged:
         SurveyError: if a part is of a model of another size, or they aren't in order.
     """
     model, settings = info["model"], info["settings"]
-    needed("pyarrow", "a survey's tables")
+    needed("pyarrow", worded("a survey"))
     sizes = (model["layers"], model["heads"], settings["window"], settings["largest"], settings["sample"])
     totals = Totals(*sizes)
     last = -1
     for part in parts:
         if part.number <= last:
-            raise SurveyError(f"parts must be in the order of their blocks, got {part.number} after {last}")
+            raise SurveyError(
+                worded(
+                    "parts must be in the order of their blocks, got {number} after {last}",
+                    number=part.number,
+                    last=last,
+                )
+            )
         last = part.number
         totals.add(part)
     labels = kinds_for(totals, bool(model["causal"]))

@@ -20,12 +20,15 @@ from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES
 from eyeline.surveys.tables import documents_schema, example_fields
 from eyeline.surveys.tally import MEASURES, BlockTally, DocumentTally, GroupTally
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.lib import NativeFile
 
 #: The version of a part's format, and of the figures in it: a part of another is measured anew.
 FORMAT = "eyeline.survey.part/1"
+_KEY = "eyeline"
 _SUMS = {"entropy": 1, "distance": 1, "entropy_squares": 1, "special": 1, "offsets": len(OFFSET_EDGES) - 1}
 _COUNTS = {"entropies": len(ENTROPY_EDGES) - 1, "largest": len(LARGEST_EDGES) - 1}
 
@@ -94,7 +97,7 @@ def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
     Returns:
         The file's bytes, the same in every run.
     """
-    pa, parquet = needed("pyarrow", "a survey's part"), needed("pyarrow.parquet", "a survey's part")
+    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
     L, H = tally.entropy.shape
     columns = {
         "format": pa.array([FORMAT]),
@@ -113,7 +116,8 @@ def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
         "skipped": _one_list(_records(tally.skipped, _skipped_fields())),
     }
     file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False, write_page_checksum=True)
+    table = pa.table(columns).replace_schema_metadata({_KEY: f"{FORMAT} {fingerprint}"})
+    parquet.write_table(table, file, compression="zstd", use_dictionary=False, write_page_checksum=True)
     return file.getvalue()
 
 
@@ -127,12 +131,20 @@ def read_part(data: bytes, name: str = "the part") -> Part:
     Raises:
         SurveyError: if it isn't a part, was cut short or is damaged.
     """
-    pa, parquet = needed("pyarrow", "a survey's part"), needed("pyarrow.parquet", "a survey's part")
+    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
     try:
         table = parquet.read_table(pa.BufferReader(data), page_checksum_verification=True)
         found = {column: table.column(column).combine_chunks()[0] for column in table.column_names}
         if found["format"].as_py() != FORMAT or found["measures"].as_py() != list(MEASURES):
-            raise SurveyError(f"{name} must be a part of the format {FORMAT}, got {found['format']}; {_AGAIN}")
+            raise SurveyError(
+                worded(
+                    "{name} must be a part of the format {format}, got {got}; delete it and run the same survey again, "
+                    "which measures this block anew",
+                    name=name,
+                    format=FORMAT,
+                    got=found["format"],
+                )
+            )
         L, H = found["layers"].as_py(), found["heads"].as_py()
         sums = {}
         for column, width in (*_SUMS.items(), *_COUNTS.items()):
@@ -154,22 +166,26 @@ def read_part(data: bytes, name: str = "the part") -> Part:
     except (pa.ArrowException, OSError, KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
         if isinstance(error, SurveyError):
             raise
-        raise SurveyError(f"{name} is no part of a survey, or is damaged ({_reason(error)}); {_AGAIN}") from None
+        raise SurveyError(
+            worded(
+                "{name} is no part of a survey, or is damaged ({reason}); delete it and run the same survey again, "
+                "which measures this block anew",
+                name=name,
+                reason=" ".join(str(error).split())[:120] or type(error).__name__,
+            )
+        ) from None
 
 
-def part_fingerprint(data: bytes) -> str | None:
-    """The fingerprint of a part's file; None if the file is damaged, or of another version."""
+def part_fingerprint(file: bytes | NativeFile) -> str | None:
+    """The fingerprint of a part's file, of whose bytes only the footer is read; None if it was cut short, or is of
+    another version."""
+    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
     try:
-        return read_part(data).fingerprint
-    except SurveyError:
+        found = parquet.read_metadata(pa.BufferReader(file) if isinstance(file, bytes) else file).metadata or {}
+        version, _, fingerprint = found.get(_KEY.encode(), b"").decode().partition(" ")
+    except (pa.ArrowException, OSError, ValueError):
         return None
-
-
-_AGAIN = "run the same survey again, which measures this block anew"
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
+    return fingerprint if version == FORMAT else None
 
 
 def _one_list(values: pa.Array) -> pa.Array:

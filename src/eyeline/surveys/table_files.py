@@ -6,16 +6,21 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eyeline.surveys.errors import needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The version of a survey's files.
 FORMAT = "eyeline.survey/1"
+#: The most rows of a row group.
+_ROWS = 1024
 
 
 def scales(types: tuple[str, ...]) -> dict[str, Any]:
@@ -33,38 +38,31 @@ def scales(types: tuple[str, ...]) -> dict[str, Any]:
 def write_tables(folder: SurveyFolder, merged: Merged) -> None:
     """Write heads.parquet, tokens.parquet and examples.parquet, each whole or not at all.
 
-    tokens.parquet has a row group for each layer, and examples.parquet one for each head, by layer and head, so that a
-    reader reads those alone that it shows.
+    tokens.parquet and examples.parquet have row groups of one head each, of at most 1,024 rows, so that a reader reads
+    those alone that it shows.
 
     Raises:
         OSError: if one can't be written.
     """
     about = {"format": FORMAT, "scales": scales(merged.types)}
-    by_head = merged.heads.select(["layer", "head"]).to_pylist()
-    layers = [{"layer": layer} for layer in sorted({row["layer"] for row in by_head})]
     folder.write(HEADS, _file([merged.heads], about))
-    folder.write(TOKENS, _file(_cut(merged.tokens, layers), about))
-    folder.write(EXAMPLES, _file(_cut(merged.examples, by_head), about))
+    folder.write(TOKENS, _file(_by_head(merged.tokens), about))
+    folder.write(EXAMPLES, _file(_by_head(merged.examples), about))
 
 
-def _cut(table: pa.Table, keys: list[dict[str, int]]) -> list[pa.Table]:
-    """The table's rows for each key, one after another; the table is sorted by them."""
-    numbers = {name: table.column(name).to_numpy() for name in keys[0]} if keys else {}
-    pieces, first = [], 0
-    for key in keys:
-        last = first
-        while last < table.num_rows and all(numbers[name][last] == value for name, value in key.items()):
-            last += 1
-        pieces.append(table.slice(first, last - first))
-        first = last
-    return pieces or [table]
+def _by_head(table: pa.Table) -> list[pa.Table]:
+    """The rows of each head; the table is sorted by layer and head."""
+    layer, head = (table.column(name).to_numpy() for name in ("layer", "head"))
+    starts = np.flatnonzero((np.diff(layer) != 0) | (np.diff(head) != 0)) + 1
+    ends = [*starts.tolist(), table.num_rows]
+    return [table.slice(first, last - first) for first, last in zip([0, *ends], ends, strict=False)]
 
 
 def _file(groups: list[pa.Table], about: dict[str, Any]) -> bytes:
-    parquet = needed("pyarrow.parquet", "a survey's tables")
+    parquet = needed("pyarrow.parquet", worded("a survey"))
     schema = groups[0].schema.with_metadata({"eyeline": json.dumps(about)})
     file = io.BytesIO()
     with parquet.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer:
         for group in groups:
-            writer.write_table(group.cast(schema), row_group_size=max(group.num_rows, 1))
+            writer.write_table(group.cast(schema), row_group_size=_ROWS)
     return file.getvalue()

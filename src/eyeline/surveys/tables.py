@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+#: The columns of the heads' table that hold a list of numbers.
+DISTRIBUTIONS = ("offsets", "entropies", "largest", "to", "received")
+
+
 def heads_schema() -> pa.Schema:
     """One row per head, by layer and head. Shares are of all counted tokens' weight.
 
@@ -22,8 +26,7 @@ def heads_schema() -> pa.Schema:
 
     measures = [pa.field(name, pa.float64()) for name in (*MEASURES, "induction")]
     spread = [pa.field(f"{name}_sd", pa.float64()) for name in MEASURES]
-    distributions = [pa.field(name, pa.list_(pa.float64())) for name in ("offsets", "entropies", "largest")]
-    by_type = [pa.field(name, pa.list_(pa.float64())) for name in ("to", "received")]
+    distributions = [pa.field(name, pa.list_(pa.float64())) for name in DISTRIBUTIONS]
     return pa.schema(
         [
             pa.field("layer", pa.int32()),
@@ -34,7 +37,6 @@ def heads_schema() -> pa.Schema:
             *spread,
             pa.field("entropy_token_sd", pa.float64()),
             *distributions,
-            *by_type,
         ]
     )
 

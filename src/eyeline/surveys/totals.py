@@ -20,6 +20,7 @@ from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.parts import Part
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, TYPES
 from eyeline.surveys.tally import MEASURES, Counts, GroupTally, Sums
+from eyeline.words import worded
 
 #: How many of what was skipped survey.json tells one by one.
 TOLD = 100
@@ -115,8 +116,14 @@ class Totals:
         """
         if (part.layers, part.heads) != self.shape:
             raise SurveyError(
-                f"part {part.number} must be of {self.shape[0]} × {self.shape[1]} heads, got {part.layers} × "
-                f"{part.heads}; survey again into an empty folder"
+                worded(
+                    "part {number} must be of a model of {layers} layers of {heads} heads, got {got}; survey again "
+                    "into an empty folder",
+                    number=part.number,
+                    layers=self.shape[0],
+                    heads=self.shape[1],
+                    got=f"{part.layers} × {part.heads}",
+                )
             )
         self.parts += 1
         self.documents += part.documents.num_rows

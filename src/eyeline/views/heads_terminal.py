@@ -10,10 +10,10 @@ from eyeline.views.advice import ask, asks_for_options
 from eyeline.views.drawing import note, say
 from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule, value
 from eyeline.views.ink import Ink
+from eyeline.views.kinds_picture import kinds_picture, sign_of
 from eyeline.views.labels import excerpt, head_name, layer_name
 from eyeline.views.provenance import provenance
 from eyeline.views.reading import reading_notes
-from eyeline.views.signs import SIGNS
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -103,31 +103,11 @@ def heads(
         yield note(line, ink)
 
 
-def _sign(label: str, ink: Ink) -> tuple[str, str]:
-    """The sign of a kind of head, and its style."""
-    sign = SIGNS[label]
-    return (sign.sign if ink.unicode else sign.plain), (sign.colour or "dim")
-
-
 def _picture(answer: Heads, ink: Ink) -> Iterator[Text]:
-    from rich.text import Text
-
-    layers, count = answer.model.layers, answer.model.heads
-    left = max(len(layer_name(layers - 1)), len("head")) + 1
-    room = ink.width - left - 2
-    cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
-    fits = min(count, room // cell)
-    step = 1 if cell == 3 else 5
-    ticks = "".join(str(head).rjust(cell * (step if head else 1)) for head in range(0, fits, step))
-    yield Text("  " + "head".ljust(left) + ticks, style="dim", no_wrap=True)
+    count = answer.model.heads
     rows = iter(answer.heads)
-    for layer in range(layers):
-        line = Text("  " + layer_name(layer).rjust(left - 1) + " ", no_wrap=True)
-        for entry in [next(rows) for _ in range(count)][:fits]:
-            sign, style = _sign(entry.label, ink)
-            tile = sign * 2 if SIGNS[entry.label].fills else f"{sign} "
-            line.append(" " * (cell == 3)).append(tile[:cell], style)
-        yield line
+    lines, fits = kinds_picture([[next(rows).label for _ in range(count)] for _ in range(answer.model.layers)], ink)
+    yield from lines
     if fits < count:
         yield note(
             worded(
@@ -149,7 +129,7 @@ def _legend(answer: Heads, ink: Ink) -> Iterator[Text]:
     sources = {label.label: f" · {label.source}" for label in answer.labels}
     wide = max(map(len, rules))
     for name, when in rules.items():
-        sign, style = _sign(name, ink)
+        sign, style = sign_of(name, ink)
         line = Text("  ", no_wrap=True, overflow="crop").append(sign, style)
         line.append(f" {name:<{wide}}{counts[name]:>5}", "" if counts[name] else "dim")
         room = ink.width - line.cell_len - 2
@@ -182,7 +162,7 @@ def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> t
     head = f"  {'head':7}   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
     lines = [Text(head, style="dim", no_wrap=True, overflow="crop")]
     for entry in entries:
-        sign, style = _sign(entry.label, ink)
+        sign, style = sign_of(entry.label, ink)
         line = Text(f"  {head_name(entry.layer, entry.head):7} ", no_wrap=True, overflow="crop")
         line.append(sign, style).append(f" {kinds[entry.label]:<{kind}}")
         line.append("".join(f"{ink.own(figure(entry, name)):>{cells[name]}}" for name in shown))

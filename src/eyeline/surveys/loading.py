@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from eyeline.answers.answer import Answer, plain
-from eyeline.surveys.about import SurveyedModel, read_about
-from eyeline.surveys.best_examples import as_examples
+from eyeline.surveys.about import SurveyedModel, read_about, with_merged
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged, merge
 from eyeline.surveys.parts import Part, read_part
-from eyeline.surveys.tables import documents_schema
-from eyeline.surveys.tally import MEASURES, Example
+from eyeline.surveys.tables import DISTRIBUTIONS, documents_schema
+from eyeline.surveys.tally import MEASURES
 from eyeline.version import VERSION
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +37,7 @@ class Survey(Answer):
         model: the model's name and sizes.
         types: the types of tokens, in the order of the lists in columns `to` and `received`.
         complete: whether all blocks are measured and the tables written.
+        tabled: whether there are tables: the survey is complete, or is one `so_far`.
     """
 
     schema: ClassVar[str] = "eyeline.survey/1"
@@ -45,6 +48,12 @@ class Survey(Answer):
         self.model = SurveyedModel(**{name: info["model"][name] for name in ("name", "layers", "heads", "causal")})
         self.types: tuple[str, ...] = tuple(info["scales"]["types"]) if merged is None else merged.types
         self.complete: bool = info["state"] == "complete"
+        self.tabled = self.complete or merged is not None
+
+    @property
+    def blocks_done(self) -> int:
+        """How many blocks are measured: how many parts there are."""
+        return len(self._folder.parts())
 
     def heads(self, *, arrow: bool = False) -> DataFrame | pa.Table:
         """One row for each head, by layer and head: its kinds, its measures, and its distributions.
@@ -68,8 +77,7 @@ class Survey(Answer):
             SurveyError: as `heads`, and if there is no such layer or head.
         """
         self._checked(layer, head)
-        groups = None if layer is None else [layer]
-        return _given(_chosen(self._table(TOKENS, groups), layer=layer, head=head), arrow)
+        return _given(self._table(TOKENS, layer=layer, head=head), arrow)
 
     def examples(
         self,
@@ -91,21 +99,8 @@ class Survey(Answer):
         """
         self._checked(layer, head)
         if sort not in (None, *SORTS):
-            raise SurveyError(f"sort must be {' or '.join(map(repr, SORTS))}, got {sort!r}")
-        H = self.model.heads
-        layers = range(self.model.layers) if layer is None else [layer]
-        groups = [one * H + own for one in layers for own in (range(H) if head is None else [head])]
-        return _given(_chosen(self._table(EXAMPLES, groups), layer=layer, head=head, sort=sort), arrow)
-
-    def examples_page(
-        self, layer: int, head: int, sort: str = "largest", first: int = 0, count: int = 50
-    ) -> list[Example]:
-        """Some of a head's examples, from the `first` on, at most `count`. Of the file, only this head's rows are read.
-
-        Raises:
-            SurveyError: as `examples`.
-        """
-        return as_examples(self.examples(layer, head, sort, arrow=True).slice(max(first, 0), max(count, 0)))
+            raise SurveyError(worded("sort must be 'largest' or 'sample', got {sort}", sort=repr(sort)))
+        return _given(self._table(EXAMPLES, layer=layer, head=head, sort=sort), arrow)
 
     def documents(
         self, layer: int | None = None, head: int | None = None, *, arrow: bool = False
@@ -121,10 +116,16 @@ class Survey(Answer):
         Raises:
             SurveyError: if one of `layer` and `head` is missing, there is no such head, or a part is damaged.
         """
-        pa = needed("pyarrow", "a survey's documents")
+        pa = needed("pyarrow", worded("a survey"))
         self._checked(layer, head)
         if (layer is None) != (head is None):
-            raise SurveyError("documents must have both layer and head, or neither")
+            raise SurveyError(
+                worded(
+                    "documents must have both layer and head, or neither, got layer={layer} and head={head}",
+                    layer=layer,
+                    head=head,
+                )
+            )
         schema = documents_schema(self.model.layers * self.model.heads)
         tables = []
         for part in self._parts():
@@ -138,48 +139,82 @@ class Survey(Answer):
 
     def so_far(self) -> Survey:
         """This survey of the parts that there are: a running one can be looked at. Its tables are merged in memory."""
+        if self.tabled:
+            return self
         merged = merge(self._parts(), self.info)
-        info = {**self.info, "counts": {**self.info["counts"], **merged.counts}}
-        return Survey(self._folder, info, merged)
+        return Survey(self._folder, {**with_merged(self.info, merged), "state": self.info["state"]}, merged)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each head's layer, number, kinds and measures, by layer and head: `heads` without distributions."""
+        heads = self.heads(arrow=True)
+        numbers = [name for name in heads.column_names if name not in DISTRIBUTIONS]
+        rows: list[dict[str, Any]] = heads.select(numbers).to_pylist()
+        return rows
 
     def document(self) -> dict[str, Any]:
         """The survey as plain data, as docs/json.md describes it: what survey.json says, and each head's measures."""
         about = {name: self.info[name] for name in ("model", "corpus", "settings", "counts", "skipped", "state")}
-        lists = {"offsets", "entropies", "largest", "to", "received"}
-        heads = self.heads(arrow=True)
-        rows = heads.drop_columns([name for name in heads.column_names if name in lists]).to_pylist()
-        return {"schema": self.schema, "version": VERSION, "folder": self.folder, **about, "heads": _plain(rows)}
+        heads = [{name: plain(value) for name, value in row.items()} for row in self.rows()]
+        return {"schema": self.schema, "version": VERSION, "folder": self.folder, **about, "heads": heads}
 
     def _parts(self) -> Iterator[Part]:
         for number in self._folder.parts():
             name = self._folder.part(number)
             yield read_part(self._folder.read(name), self._folder.path(name))
 
-    def _table(self, name: str, groups: list[int] | None = None) -> pa.Table:
-        """A table, or some row groups of it."""
+    def _table(self, name: str, **values: object) -> pa.Table:
+        """The rows of a table in which columns have these values, None for any. Of a file, only the row groups that may
+        hold them are read."""
         if self._merged is not None:
-            return {HEADS: self._merged.heads, TOKENS: self._merged.tokens, EXAMPLES: self._merged.examples}[name]
-        if not self.complete:
+            tables = {HEADS: self._merged.heads, TOKENS: self._merged.tokens, EXAMPLES: self._merged.examples}
+            return _chosen(tables[name], values)
+        if not self.tabled:
             raise SurveyError(
-                f"{self.folder} is a survey that isn't complete: {len(self._folder.parts())} of its blocks are "
-                "measured; so_far() has these, and the same survey goes on where it was"
+                worded(
+                    "{folder} is a survey that isn't complete: {done} of {blocks} blocks are measured; so_far() has "
+                    "these, and the same survey goes on where it was",
+                    folder=self.folder,
+                    done=self.blocks_done,
+                    blocks=self.info["counts"].get("blocks") or "?",
+                )
             )
-        pa, parquet = needed("pyarrow", "a survey's tables"), needed("pyarrow.parquet", "a survey's tables")
+        pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
         path = self._folder.path(name)
         try:
             with self._folder.open(name) as source:
                 file = parquet.ParquetFile(source, page_checksum_verification=True)
-                return file.read() if groups is None else file.read_row_groups(groups)
+                return _chosen(file.read_row_groups(_groups(file, values)), values)
         except FileNotFoundError:
-            raise SurveyError(f"{path} is missing; {_AGAIN}") from None
-        except (pa.ArrowException, OSError, IndexError) as error:
+            raise SurveyError(
+                worded("{path} is missing; run the same survey again, which merges its parts anew", path=path)
+            ) from None
+        except (pa.ArrowException, OSError, KeyError) as error:
             reason = " ".join(str(error).split())[:120]
-            raise SurveyError(f"{path} is no table of a survey, or is damaged ({reason}); {_AGAIN}") from None
+            raise SurveyError(
+                worded(
+                    "{path} is no table of a survey, or is damaged ({reason}); run the same survey again, which merges "
+                    "its parts anew",
+                    path=path,
+                    reason=reason,
+                )
+            ) from None
 
     def _checked(self, layer: int | None, head: int | None) -> None:
         for name, index, count in (("layer", layer, self.model.layers), ("head", head, self.model.heads)):
-            if index is not None and (isinstance(index, bool) or not 0 <= index < count):
-                raise SurveyError(f"{name} must be from 0 to {count - 1} in {self.model.name}, got {index!r}")
+            if index is not None and (not _is_index(index) or not 0 <= index < count):
+                raise SurveyError(
+                    worded(
+                        "{name} must be from 0 to {last} in {model}, got {value!r}",
+                        name=name,
+                        last=count - 1,
+                        model=self.model.name,
+                        value=index,
+                    )
+                )
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def load_survey(folder: str | os.PathLike[str]) -> Survey:
@@ -195,13 +230,25 @@ def load_survey(folder: str | os.PathLike[str]) -> Survey:
     return Survey(place, read_about(place))
 
 
-_AGAIN = "run the same survey again, which merges its parts anew"
+def _groups(file: Any, values: Mapping[str, object]) -> list[int]:
+    """The row groups of a Parquet file that may have rows with these values, by its own statistics."""
+    found, names = [], file.schema_arrow.names
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        # Flat columns that come before all nested ones have the same place in a row group and in the schema.
+        known = {name: group.column(names.index(name)).statistics for name in values}
+        if all(
+            value is None or known[name] is None or not known[name].has_min_max
+            or known[name].min <= value <= known[name].max
+            for name, value in values.items()
+        ):  # fmt: skip
+            found.append(number)
+    return found
 
 
-def _chosen(table: pa.Table, **columns: object) -> pa.Table:
-    """The rows in which these columns have these values; None for any."""
-    compute = needed("pyarrow.compute", "a survey's tables")
-    for name, value in columns.items():
+def _chosen(table: pa.Table, values: Mapping[str, object]) -> pa.Table:
+    compute = needed("pyarrow.compute", worded("a survey"))
+    for name, value in values.items():
         if value is not None:
             table = table.filter(compute.equal(table.column(name), value))
     return table
@@ -214,10 +261,6 @@ def _given(table: pa.Table, arrow: bool) -> DataFrame | pa.Table:
         import pandas  # noqa: F401
     except ImportError:
         raise SurveyError(
-            "a survey's frames need pandas, which isn't installed; pip install pandas, or ask with arrow=True"
+            worded("a survey's frames need pandas, which isn't installed; pip install pandas, or ask with arrow=True")
         ) from None
     return table.to_pandas()
-
-
-def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: plain(value) for name, value in row.items()} for row in rows]

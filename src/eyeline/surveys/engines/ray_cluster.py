@@ -1,0 +1,82 @@
+"""The connection to Ray: a cluster's, or one of this machine that ends with the survey."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from eyeline.surveys.errors import SurveyError, needed
+from eyeline.surveys.one_line import one_line
+from eyeline.words import worded
+
+
+@contextmanager
+def connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, int]]:
+    """Ray, and the number of workers to start on it.
+
+    A program that is connected to Ray already keeps its connection. Otherwise it is the cluster at `address`, or at
+    `RAY_ADDRESS`, or, if neither is given, a Ray on this machine with a processor for each worker, all of whose
+    processes end here.
+
+    Raises:
+        SurveyError: if Ray isn't installed, or the cluster can't be reached.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # and nothing is said of graphics cards
+    ray = needed("ray", "on='ray'", "ray")
+    if ray.is_initialized():
+        yield ray, workers or _processors(ray)
+        return
+    with _quiet():
+        try:
+            _connect(ray, address or os.environ.get("RAY_ADDRESS"), workers)
+            yield ray, workers or _processors(ray)
+        finally:
+            ray.shutdown()
+
+
+def free_processors(ray: Any) -> float:
+    """The processors of the cluster that nothing uses."""
+    return float(ray.available_resources().get("CPU", 0.0))
+
+
+def _processors(ray: Any) -> int:
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _connect(ray: Any, address: str | None, workers: int | None) -> None:
+    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "include_dashboard": False}
+    if not address or address == "local":
+        ray.init(address="local", num_cpus=workers, **quiet)
+        return
+    del quiet["include_dashboard"]  # the cluster's own affair
+    try:
+        ray.init(address=address, **quiet)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise SurveyError(
+            worded(
+                "address must be of a Ray that runs, got {address!r}: {reason}; start one with `ray start --head`",
+                address=address,
+                reason=one_line(error),
+            )
+        ) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Ray's own news from the user, and its handler of SIGTERM from the program."""
+    logger = logging.getLogger("ray")
+    level, main = logger.level, threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM) if main else None
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        if main and handler is not None:
+            signal.signal(signal.SIGTERM, handler)

@@ -1,0 +1,42 @@
+// A distribution as bars from zero, on a scale that is stated.
+
+import { element } from "../../drawing/dom.js";
+import { onScale } from "../../drawing/labels.js";
+import { scaleEnd } from "../../weights/quantity.js";
+
+/**
+ * The bars of one distribution: a share for each range; `label` is written below a bar where it isn't empty, `name`
+ * says its range; `other` is the same range of another survey.
+ * @typedef {{ share: number, label: string, name: string, other?: number }} Bar
+ */
+
+/**
+ * A chart: its title, what its lengths are, and its bars.
+ * @type {(title: string, says: string, bars: Bar[], about: string) => HTMLElement}
+ */
+export const barChart = (title, says, bars, about) => {
+  const end = scaleEnd(bars.flatMap(({ share, other }) => [share, other ?? 0])) || 1;
+  /** @type {(share: number) => string} */
+  const tall = (share) => `${(100 * share) / end}%`;
+  const columns = bars.map(({ share, label, name, other }) =>
+    element(
+      "div", { class: "bar-column", title: `${name}: ${onScale(share, end)}` },
+      element("span", { class: "bar-space" },
+        element("span", { class: "bar-rise", style: { height: tall(share) } }),
+        other === undefined ? null : element("span", { class: "bar-other", style: { "inset-block-end": tall(other) } })),
+      element("span", { class: "bar-label" }, label),
+    ));
+  const strongest = [...bars].sort((one, two) => two.share - one.share).slice(0, 3)
+    .filter(({ share }) => share > 0).map(({ share, name }) => `${name}: ${onScale(share, end)}`);
+  return element(
+    "figure", { class: "bar-chart", style: { "--bars": bars.length } },
+    element("figcaption", {}, element("b", {}, title), " ", element("span", { class: "quiet" }, says)),
+    element("div", { class: "bar-plot", role: "img", "aria-label": `${title}: ${strongest.join("; ")}` },
+      element("div", { class: "bar-scale quiet" }, ...[end, end / 2, 0].map((tick) => element("span", {}, tickSaid(tick)))),
+      element("div", { class: "bar-columns" }, ...columns)),
+    element("p", { class: "quiet bar-about" }, about),
+  );
+};
+
+/** @type {(share: number) => string} */
+const tickSaid = (share) => (share ? `${Number((100 * share).toFixed(2))}%` : "0");

@@ -1,0 +1,51 @@
+// What a head looks at by type of token, and what a token of each type receives.
+
+import { element } from "../../drawing/dom.js";
+import { figure, onScale } from "../../drawing/labels.js";
+import { scaleEnd } from "../../weights/quantity.js";
+import { endOf, typeName } from "../measures.js";
+import { wordOf } from "../measured.js";
+
+/** @param {SurveyPage} page */
+export const createTypeTable = (page) => {
+  const title = element("h2", {});
+  const table = element("table", { class: "type-table" });
+  const note = element("p", { class: "quiet" });
+  const whole = element("section", { class: "by-type" }, title, table, note);
+
+  /** @type {(part: number, special: boolean, mark?: number) => HTMLElement} */
+  const bar = (part, special, mark) =>
+    element("span", { class: "measure-room", "aria-hidden": "true" },
+      element("span", { class: special ? "measure-fill aside" : "measure-fill", style: { width: `${100 * (part || 0)}%` } }),
+      mark === undefined ? null : element("span", { class: "even-mark", style: { "inset-inline-start": `${100 * mark}%` } }));
+
+  const update = () => {
+    const { survey, state: { layer, head } } = page;
+    title.textContent = page.say("survey.head.types");
+    const rows = survey.types.map((type) => ({
+      type,
+      to: survey.value(`to.${wordOf(type)}`, layer, head),
+      received: survey.value(`received.${wordOf(type)}`, layer, head),
+    })).filter(({ to, received }) => !(Number.isNaN(to) && Number.isNaN(received)));
+    const toEnd = scaleEnd(rows.map(({ to }) => to)) || 1;
+    const receivedEnd = Math.max(endOf("received.", rows.map(({ received }) => received)), 1);
+    const named = ["survey.head.type", "survey.head.to", "survey.head.received"].map((key) => page.say(key));
+    table.replaceChildren(
+      element("thead", {}, element("tr", {},
+        element("th", { scope: "col" }, named[0]),
+        element("th", { scope: "col", colspan: 2 }, named[1], element("span", { class: "quiet" }, ` 0 – ${onScale(toEnd, toEnd)}`)),
+        element("th", { scope: "col", colspan: 2 }, named[2], element("span", { class: "quiet" }, ` 0 – ${figure(receivedEnd, receivedEnd < 10 ? 1 : 0)}`)))),
+      element("tbody", {}, ...rows.map(({ type, to, received }) => {
+        const special = type === "special" || type === "first";
+        return element("tr", { "data-type": type },
+          element("th", { scope: "row" }, typeName(page, type)),
+          element("td", { class: "bar-cell" }, bar(to / toEnd, special)),
+          element("td", { class: "number" }, Number.isNaN(to) ? "–" : onScale(to, toEnd)),
+          element("td", { class: "bar-cell" }, bar(received / receivedEnd, special, 1 / receivedEnd)),
+          element("td", { class: "number" }, figure(received, 2)));
+      })),
+    );
+    note.textContent = page.say("survey.head.types.note");
+  };
+  return { element: whole, update };
+};

@@ -1,0 +1,166 @@
+"""What a survey found, in sentences: its size, its kinds of heads, and the most extreme heads."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from eyeline.version import VERSION
+from eyeline.views.labels import head_name, percent, printable
+from eyeline.words import language, languages, page_table, worded
+
+if TYPE_CHECKING:
+    from eyeline.surveys.loading import Survey
+
+Row = Mapping[str, Any]
+MIXED = "mixed"
+_FEW = 3  # how many heads are named, of each kind and of each end
+_FILES = 2  # how many files are named
+_VIETNAMESE = str.maketrans(",.", ".,")
+
+
+def number(value: float, digits: int = 0) -> str:
+    """A number with marks between its thousands, as the current language writes it.
+
+    >>> number(2809), number(1234.5, 1)
+    ('2,809', '1,234.5')
+    """
+    text = f"{value:,.{digits}f}"
+    return text.translate(_VIETNAMESE) if language() == "vi" else text
+
+
+def kind_name(key: str) -> str:
+    """The name of a kind of head, by its key, in the current language.
+
+    >>> kind_name("previous")
+    'previous token'
+    """
+    return page_table()[f"kind.{key}"][languages().index(language())]
+
+
+def size(survey: Survey) -> str:
+    """The survey's first sentence."""
+    counts, model = survey.info["counts"], printable(survey.model.name)
+    if not survey.tabled:
+        documents = survey.info["corpus"].get("documents")
+        if documents is None:
+            return worded("{model} over a corpus", model=model)
+        return worded("{model} over a corpus of {documents} documents", model=model, documents=number(documents))
+    return worded(
+        "{model} over {documents} documents, {tokens} tokens",
+        model=model,
+        documents=number(counts["documents"]),
+        tokens=number(counts["tokens"]),
+    )
+
+
+def provenance(survey: Survey) -> str:
+    """What the survey is of, in one line."""
+    counts, settings = survey.info["counts"], survey.info["settings"]
+    files = [printable(file["path"]) for file in survey.info["corpus"].get("files") or []]
+    named = files[:_FILES]
+    if len(files) > _FILES:
+        named.append(worded("{count} files more", count=number(len(files) - _FILES)))
+    sizes = [
+        worded("{tokens} tokens of text", tokens=number(counts["text_tokens"])),
+        worded(
+            "{windows} windows of at most {window} tokens",
+            windows=number(counts["windows"]),
+            window=number(settings["window"]),
+        ),
+    ]
+    parts = [
+        worded("{layers} layers × {heads} heads", layers=survey.model.layers, heads=survey.model.heads),
+        *(sizes if survey.tabled else []),
+        *named,
+        f"eyeline {VERSION}",
+    ]
+    return " · ".join(parts)
+
+
+def unfinished(survey: Survey) -> str:
+    """How far a survey is that isn't complete."""
+    done, blocks = survey.blocks_done, survey.info["counts"].get("blocks")
+    if blocks is None:
+        return worded("Not complete: {done} blocks are measured.", done=number(done))
+    return worded("Not complete: {done} of {blocks} blocks are measured.", done=number(done), blocks=number(blocks))
+
+
+def counted_kinds(survey: Survey, rows: Sequence[Row]) -> list[tuple[str, str, int, list[Row], dict[str, Any] | None]]:
+    """For each kind, by precedence: its label, its name, how many heads are of it, the clearest of them, and its
+    definition; mixed, which has none, last."""
+    counts = Counter(row["kind"] for row in rows)
+    found = []
+    for kind in survey.info["labels"]["kinds"]:
+        own = [row for row in rows if row["kind"] == kind["label"]]
+        clearest = sorted(own, key=lambda row: -row[kind["measure"]])[:_FEW]
+        found.append((kind["label"], kind_name(kind["key"]), counts[kind["label"]], clearest, kind))
+    return [*found, (MIXED, kind_name(MIXED), counts[MIXED], [], None)]
+
+
+def figure(measure: str, value: float) -> str:
+    """A measure's value: entropies with two digits, distances with one, shares in percent."""
+    if math.isnan(value):
+        return "–"
+    if measure == "entropy":
+        return number(value, 2)
+    return number(value, 1 if value < 99.95 else 0) if measure == "distance" else percent(value)
+
+
+def names(rows: Sequence[Row], measure: str) -> list[str]:
+    """Heads, each with its value."""
+    return [f"{head_name(row['layer'], row['head'])} {figure(measure, row[measure])}" for row in rows]
+
+
+def extremes(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The ends: what is most about these heads, and the heads with their values and deviations over documents."""
+    ends = (
+        (worded("widest"), "entropy", False, worded("nats")),
+        (worded("sharpest"), "entropy", True, worded("nats")),
+        (worded("farthest"), "distance", False, worded("tokens")),
+    )
+    found = []
+    for title, measure, least, unit in ends:
+        known = [row for row in rows if not math.isnan(row[measure])]
+        known.sort(key=lambda row: row[measure] if least else -row[measure])
+        heads = [
+            f"{head_name(row['layer'], row['head'])} {figure(measure, row[measure])} ± "
+            f"{figure(measure, row[f'{measure}_sd'])}"
+            for row in known[:_FEW]
+        ]
+        if heads:
+            found.append((title, f"{', '.join(heads)} {unit}"))
+    return found
+
+
+def skipped(survey: Survey) -> str:
+    """What was skipped, by reason; empty if nothing was."""
+    counts: dict[str, int] = survey.info["skipped"]["counts"]
+    if not sum(counts.values()):
+        return ""
+    reasons = ", ".join(f"{reason} {number(count)}" for reason, count in counts.items() if count)
+    return worded(
+        "Skipped: {count} ({reasons}); survey.json lists the first of them.",
+        count=number(sum(counts.values())),
+        reasons=reasons,
+    )
+
+
+def found(survey: Survey, rows: Sequence[Row]) -> str:
+    """The sentence that counts the heads of each kind, most first."""
+    kinds = [(name, count) for _, name, count, _, kind in counted_kinds(survey, rows) if count and kind]
+    kinds.sort(key=lambda pair: -pair[1])
+    mixed = sum(row["kind"] == MIXED for row in rows)
+    pairs = [*kinds, *([(kind_name(MIXED), mixed)] if mixed else [])]
+    return worded(
+        "Of {count} heads: {kinds}.",
+        count=len(rows),
+        kinds=", ".join(f"{name} {count}" for name, count in pairs),
+    )
+
+
+def rule(kind: dict[str, Any]) -> str:
+    """The rule by which a kind is given."""
+    return worded("{measure} above {value}", measure=kind["measure"], value=f"{kind['above']:g}")

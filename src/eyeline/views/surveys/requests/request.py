@@ -1,0 +1,102 @@
+"""What a survey's requests are answered with: the surveys, checks of a request's keys, plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Protocol
+
+from eyeline.surveys import SurveyError
+from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
+
+
+class SurveyModel(Protocol):
+    """A survey's model: how many layers it has, and heads in each."""
+
+    @property
+    def layers(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+
+
+class AskedSurvey(Protocol):
+    """A survey that is asked: `eyeline.surveys.loading.Survey`, or one as it is so far, whose tables are in memory."""
+
+    @property
+    def folder(self) -> str: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def model(self) -> SurveyModel: ...
+    def tokens(self, layer: int | None, head: int | None, *, arrow: bool) -> Any:
+        """As `Survey.tokens`."""
+
+    def examples(self, layer: int | None, head: int | None, sort: str | None, *, arrow: bool) -> Any:
+        """As `Survey.examples`."""
+
+
+class AskedPage(Protocol):
+    """The page that is asked: its surveys, one or two."""
+
+    @property
+    def surveys(self) -> Sequence[AskedSurvey]: ...
+
+
+Answering = Callable[[AskedPage, Request], Reply]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request is about: a survey and a head of its model."""
+
+    survey: AskedSurvey
+    layer: int
+    head: int
+
+    @property
+    def where(self) -> dict[str, int]:
+        """The values of the columns of its rows."""
+        return {"layer": self.layer, "head": self.head}
+
+
+def asked(page: AskedPage, request: Request) -> Asked:
+    """The survey (its number is `other`), layer and head that a request names, checked."""
+    survey = page.surveys[whole(request, "other", 0, len(page.surveys) - 1)]
+    layer = whole(request, "layer", 0, survey.model.layers - 1)
+    return Asked(survey, layer, whole(request, "head", 0, survey.model.heads - 1))
+
+
+def refusing(answer: Answering) -> Answering:
+    """The same, where a survey's files that can't be read refuse the request: it names `other`, and says why."""
+
+    @wraps(answer)
+    def answered(page: AskedPage, request: Request) -> Reply:
+        try:
+            return answer(page, request)
+        except SurveyError as error:
+            raise RequestError("other", str(error)) from None
+
+    return answered
+
+
+def one_of(request: Request, name: str, values: Sequence[str]) -> str:
+    """A text of a request that must be one of several."""
+    value = request.get(name)
+    if not isinstance(value, str) or value not in values:
+        raise RequestError(name, f"{name} must be {' or '.join(values)}, got {value!r:.40}")
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Numbers for JSON: of six digits, null for NaN, also within lists.
+
+    >>> plain([0.123456789, float("nan"), 3, "a"])
+    [0.123457, None, 3, 'a']
+    """
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
