@@ -19,8 +19,9 @@ from eyeline.kernels.compiled.transpose import column_sums_tile
 
 class ColumnPrimitives(NamedTuple):
     """`begin_columns(p, work, a, e)` and `end_columns(p, work, batch, head, a, e)`: before and after a task, whose
-    queries need only the keys [a, e); `add_columns(p, work, panel, a, e)`: adds the weights P on the keys [a, e), summed over the panel's queries; `write_grid(p, work, panel)`:
-    adds the panel's sums for each column of the grid to the grid's cells."""
+    queries need only the keys [a, e); `add_columns(p, work, panel, a, e)`: adds the weights P on the keys [a, e),
+    summed over the panel's queries; `write_grid(p, work, panel)`: adds the panel's sums for each column of the grid to
+    the grid's cells."""
 
     begin_columns: object
     add_columns: object
