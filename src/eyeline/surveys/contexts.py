@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from eyeline.surveys.windows import TextWindow
@@ -24,45 +25,47 @@ class Context(NamedTuple):
     special: tuple[bool, ...]
 
 
-def context(window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
-    """The context of a look.
+class Contexts:
+    """Makes the contexts of looks; those of the same tokens share their texts."""
 
-    Args:
-        window: its window.
-        query: the token's position in it.
-        keys: the positions of its strongest keys, the strongest first; below 0 where there is none.
-        weights: the weights of these keys.
-    """
-    count = len(window)
-    ranges = [(max(0, query - AROUND), min(count, query + AROUND + 1))]
-    for rank, (key, weight) in enumerate(zip(keys, weights, strict=True)):
-        if key >= 0 and abs(key - query) > AROUND and (weight >= STRONG or rank == 0):
-            ranges.append((max(0, key - AROUND_KEYS), min(count, key + AROUND_KEYS + 1)))
-    if len(ranges) > 1:
-        ranges = _merged(ranges)
-    found = dict(zip(keys, weights, strict=True))
-    texts: list[str] = []
-    special: list[bool] = []
-    positions: list[int] = []
-    shares: list[float] = []
-    for first, last in ranges:
-        texts += window.texts[first:last]
-        special += window.special_list[first:last]
-        positions += range(first, last)
-        begin = len(shares)
-        shares += [0.0] * (last - first)
-        for key, weight in found.items():
-            if first <= key < last:
-                shares[begin + key - first] = weight
-    return Context(tuple(texts), tuple(positions), tuple(shares), tuple(special))
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[Context, dict[int, int]]] = {}
+
+    def context(self, window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
+        """The context of a look.
+
+        Args:
+            window: its window.
+            query: the token's position in it.
+            keys: the positions of its strongest keys, the strongest first; below 0 where there is none.
+            weights: the weights of these keys.
+        """
+        ranges = [(query - AROUND, query + AROUND + 1)]
+        for rank, (key, weight) in enumerate(zip(keys, weights, strict=True)):
+            if key >= 0 and abs(key - query) > AROUND and (weight >= STRONG or rank == 0):
+                ranges.append((key - AROUND_KEYS, key + AROUND_KEYS + 1))
+        name = (window, *sorted(ranges))
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = _of_ranges(window, ranges)
+        plain, places = known
+        shares = list(plain.weights)
+        for key, weight in zip(keys, weights, strict=True):
+            place = places.get(key)
+            if place is not None:
+                shares[place] = weight
+        return plain._replace(weights=tuple(shares))
 
 
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges in order, those that overlap or touch as one."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(last, merged[-1][1])
-        else:
-            merged.append((first, last))
-    return merged
+def _of_ranges(window: TextWindow, ranges: Sequence[tuple[int, int]]) -> tuple[Context, dict[int, int]]:
+    """A context of some positions, without weights, and the place in it of each position."""
+    every = set(chain.from_iterable(range(*one) for one in ranges))
+    positions = tuple(sorted(every & set(range(len(window)))))
+    special = window.special.tolist()
+    context = Context(
+        tuple([window.texts[at] for at in positions]),
+        positions,
+        (0.0,) * len(positions),
+        tuple([special[at] for at in positions]),
+    )
+    return context, {position: place for place, position in enumerate(positions)}

@@ -15,6 +15,7 @@ from eyeline.surveys.windows import TextWindow
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
+from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
 
 
@@ -92,4 +93,5 @@ def survey_model(model: Any, tokenizer: Any = None, progress: Callable[[str], No
         )
     from eyeline.surveys.transformers_model import TransformersSurveyModel
 
+    assert isinstance(found, TransformersModel)
     return TransformersSurveyModel(found)
