@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from eyeline.surveys.windows import TextWindow
@@ -26,10 +25,10 @@ class Context(NamedTuple):
 
 
 class Contexts:
-    """Makes the contexts of looks; those of the same tokens share their texts."""
+    """Makes the contexts of looks; those of one token share their texts."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], tuple[Context, dict[int, int]]] = {}
+        self._known: dict[tuple[TextWindow, int], Context] = {}
 
     def context(self, window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
         """The context of a look.
@@ -40,32 +39,44 @@ class Contexts:
             keys: the positions of its strongest keys, the strongest first; below 0 where there is none.
             weights: the weights of these keys.
         """
-        ranges = [(query - AROUND, query + AROUND + 1)]
-        for rank, (key, weight) in enumerate(zip(keys, weights, strict=True)):
-            if key >= 0 and abs(key - query) > AROUND and (weight >= STRONG or rank == 0):
-                ranges.append((key - AROUND_KEYS, key + AROUND_KEYS + 1))
-        name = (window, *sorted(ranges))
-        known = self._known.get(name)
+        around = max(0, query - AROUND), min(len(window), query + AROUND + 1)
+        away = [
+            (max(0, key - AROUND_KEYS), min(len(window), key + AROUND_KEYS + 1))
+            for rank, (key, weight) in enumerate(zip(keys, weights, strict=True))
+            if not around[0] <= key < around[1] and key >= 0 and (weight >= STRONG or rank == 0)
+        ]
+        if away:
+            return _of_ranges(window, _joined([around, *away]), dict(zip(keys, weights, strict=True)))
+        known = self._known.get((window, query))
         if known is None:
-            known = self._known[name] = _of_ranges(window, ranges)
-        plain, places = known
-        shares = list(plain.weights)
+            known = self._known[window, query] = _of_ranges(window, [around], {})
+        first = around[0]
+        shares = [0.0] * (around[1] - first)
         for key, weight in zip(keys, weights, strict=True):
-            place = places.get(key)
-            if place is not None:
-                shares[place] = weight
-        return plain._replace(weights=tuple(shares))
+            if first <= key < around[1]:
+                shares[key - first] = weight
+        return Context(known.tokens, known.positions, tuple(shares), known.special)
 
 
-def _of_ranges(window: TextWindow, ranges: Sequence[tuple[int, int]]) -> tuple[Context, dict[int, int]]:
-    """A context of some positions, without weights, and the place in it of each position."""
-    every = set(chain.from_iterable(range(*one) for one in ranges))
-    positions = tuple(sorted(every & set(range(len(window)))))
-    special = window.special.tolist()
-    context = Context(
-        tuple([window.texts[at] for at in positions]),
-        positions,
-        (0.0,) * len(positions),
-        tuple([special[at] for at in positions]),
-    )
-    return context, {position: place for place, position in enumerate(positions)}
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in order, those that overlap or touch as one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _of_ranges(window: TextWindow, ranges: Sequence[tuple[int, int]], weights: Mapping[int, float]) -> Context:
+    """The context of some ranges of positions, with the weights of some."""
+    texts: list[str] = []
+    positions: list[int] = []
+    special: list[bool] = []
+    for first, last in ranges:
+        texts += window.texts[first:last]
+        positions += range(first, last)
+        special += window.special[first:last].tolist()
+    shares = [weights.get(position, 0.0) for position in positions]
+    return Context(tuple(texts), tuple(positions), tuple(shares), tuple(special))

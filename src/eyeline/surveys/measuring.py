@@ -51,6 +51,7 @@ def measure(
         for layer, looks in enumerate(model.looks(batch.windows, batch.types, batch.count)):
             sums.add(layer, looks, batch)
             examples.add(layer, looks, batch)
+        sums.end(batch)
         examples.end(batch)
     measured = []
     for document in documents:
