@@ -45,7 +45,7 @@ def measure(
         skipped.append(Skipped(document.file, document.place, error.reason, error.detail))
 
     windows = windows_of_all(documents, model.tokens, settings, model.causal, types, skip)
-    for batch in batches(windows, types.names):
+    for batch in batches(windows, types.names, model.together):
         sums.begin(batch)
         examples.begin(batch)
         for layer, looks in enumerate(model.looks(batch.windows, batch.types, batch.count)):

@@ -17,7 +17,7 @@ from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
-from eyeline.models.packing import PackedTexts
+from eyeline.models.packing import TOGETHER, PackedTexts
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
 from eyeline.readouts.observation import Observation
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
@@ -28,6 +28,9 @@ from eyeline.traces.own_model import OwnModel
 
 class OwnSurveyModel:
     """One of Eyeline's encoders or decoders, as a `SurveyModel`."""
+
+    longest = 8192
+    together = TOGETHER
 
     def __init__(self, model: OwnModel) -> None:
         self._model = model

@@ -29,6 +29,8 @@ class SurveyModel(Protocol):
         layers, heads: L and H.
         causal: whether tokens look only at themselves and earlier ones.
         positions: the most tokens that it reads at once; None without a limit.
+        longest: the longest window that is taken where none is given.
+        together: the most tokens that `looks` is given at once, but for a longer window.
     """
 
     @property
@@ -41,6 +43,10 @@ class SurveyModel(Protocol):
     def causal(self) -> bool: ...
     @property
     def positions(self) -> int | None: ...
+    @property
+    def longest(self) -> int: ...
+    @property
+    def together(self) -> int: ...
 
     def tokens(self, text: str) -> Tokens:
         """The whole text's tokens, with the special tokens around it; nothing is cut off.
