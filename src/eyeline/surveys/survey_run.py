@@ -12,7 +12,7 @@ from eyeline.surveys.begun import begun, refuse_other
 from eyeline.surveys.blocks import CorpusBlock, blocks
 from eyeline.surveys.claiming import clear, written
 from eyeline.surveys.corpus import Corpus
-from eyeline.surveys.engines.block_work import MeasuredBlock, Work, one_torch_thread
+from eyeline.surveys.engines.block_work import MeasuredBlock, Work
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import merge
@@ -78,8 +78,7 @@ class SurveyRun:
                     )
                 refuse_other(self._folder, self._record, now)
                 return
-            with one_torch_thread(self._work.model):
-                induction = self._model.induction()
+            induction = self._model.induction()
             self._record = begun(self._model, now["corpus"], self._work.settings, induction)
             self._folder.write_about(self._record)
 

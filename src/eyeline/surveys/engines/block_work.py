@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,13 +69,12 @@ def measure_block(model: SurveyModel, block: CorpusBlock, work: Work) -> Measure
     Raises:
         SurveyError: if a document can't be measured, where `work.strict` asks for that.
     """
-    with one_torch_thread(work.model):
-        try:
-            tally = measure(model, block.documents, work.settings, work.classes)
-        except SurveyError:  # the settings', or the labelling function's
-            raise
-        except Exception as error:
-            tally = _without_failing(model, block.documents, work, error)
+    try:
+        tally = measure(model, block.documents, work.settings, work.classes)
+    except SurveyError:  # the settings', or the labelling function's
+        raise
+    except Exception as error:
+        tally = _without_failing(model, block.documents, work, error)
     return as_measured(block, tally)
 
 
@@ -145,18 +142,3 @@ def _stop(document: Document, error: Exception) -> None:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)}"
-
-
-@contextmanager
-def one_torch_thread(model: Any) -> Iterator[None]:
-    """Run a torch model on one thread, since its products have other bits on two. Our own models' haven't."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(model, torch.nn.Module):
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
