@@ -16,7 +16,7 @@ from eyeline.surveys.engines.block_work import Work
 from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.progress import Progress
 from eyeline.surveys.readers import survey_model
-from eyeline.surveys.survey import Survey, load_survey
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.survey_run import SurveyRun, Telling
 from eyeline.words import worded
 
