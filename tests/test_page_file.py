@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import itertools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,7 +19,7 @@ from eyeline.models import load
 from eyeline.traces import Trace, TraceError, record
 from eyeline.views.page import Page, view
 from eyeline.views.page.file import page_file
-from eyeline.views.page.joining import HERE, bare, joined, style, without_texts
+from eyeline.views.page.joining import HERE, MAIN, SURVEY, bare, joined, style, without_texts
 
 TEXT = "time flies like an arrow"
 
@@ -311,9 +312,11 @@ def test_every_module_is_reached():
     hosts = [name for name, text in modules.items() if "export const start = " in text]
     assert len(hosts) == 2
     reached = set()
-    for host in hosts:
-        names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host), re.MULTILINE)
-        reached |= {f"{name.replace('$', '/')}.js" for name in names}
+    for host, entry in itertools.product(hosts, (MAIN, SURVEY)):
+        names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host, entry=entry), re.MULTILINE)
+        found = {f"{name.replace('$', '/')}.js" for name in names}
+        assert not any(name.startswith("survey/") for name in found) or entry == SURVEY
+        reached |= found
     assert reached == set(modules) - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
 
 

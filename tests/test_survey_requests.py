@@ -89,8 +89,7 @@ def test_only_the_row_groups_that_hold_the_answer_are_read(tmp_path, monkeypatch
         return whole(file, number, columns=columns, **settings)
 
     monkeypatch.setattr(ParquetFile, "read_row_group", counted)
-    # Of this head five groups of at most 1,024 rows; the third has the end of one sort and the begin of the other, which
-    # is found out once by its column of sorts.
+    # A head has five groups of at most 1,024 rows here; which rows of the third are of which sort is found out once.
     first, mixed = 5 * 5, 5 * 5 + 2
     ask(page, "examples", sort="largest", first=500, count=20)
     assert reads == [(first, True), (mixed, False)]

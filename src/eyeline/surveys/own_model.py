@@ -64,26 +64,22 @@ class OwnSurveyModel:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
         starts = np.repeat(packed.starts, packed.lengths)
-        lasts = starts + np.repeat(packed.lengths, packed.lengths)
         reach = int(packed.lengths.max()) - 1
         first, last = _ranges(reach, self.causal)
-        offsets = OffsetMass(OFFSET_EDGES[first : last + 1])
+        offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
         read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
-        for layer, span in self._layers(packed, read):
-            yield _looks(layer, starts, lasts, span, self.causal, first)
+        for layer in self._layers(packed, read):
+            yield _looks(layer, starts, first)
 
-    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
-        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Layer]:
         network = self._model.model.network
         if isinstance(network, Encoder):
             for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
                 assert layer is not None
-                yield layer, None
+                yield layer
             return
         assert isinstance(network, Decoder)
-        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
-        for block, layer in zip(network.blocks, running, strict=True):
-            yield layer, block.window
+        yield from network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
 
 
 def weights_hash(folder: Path) -> str:
@@ -106,14 +102,7 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(
-    layer: Layer,
-    starts: Places,
-    lasts: Places,
-    span: int | None,
-    causal: bool,
-    first_range: int,
-) -> Looks:
+def _looks(layer: Layer, starts: Places, first_range: int) -> Looks:
     seen = layer.seen
     keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
 
@@ -132,3 +121,4 @@ def _looks(
         first_range,
         strongest,
     )
+

@@ -1,11 +1,7 @@
-"""Write the page as one file: markup with a still picture, and the style, modules and numbers in inert blocks."""
+"""Write the page as one file: its style, modules and numbers as blocks."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -25,6 +21,7 @@ from eyeline.views.page.contexts import stored_nearest, stored_products
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
+from eyeline.views.page.markup import as_json, block, document
 from eyeline.views.page.requests import image
 from eyeline.views.page.requests.positions import stored_positions
 from eyeline.views.page.still import still, still_html, why_still
@@ -37,62 +34,6 @@ ROOM = 598_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
-
-# Where scripts run, the still picture is out of sight before it is drawn. Where they don't, nothing hides it.
-_HIDE = 'document.getElementById("eyeline-still").hidden = true;'
-# In old JavaScript, since it has to run in an old browser to report that the browser is too old.
-_BOOTSTRAP = """
-(function () {
-  var still = document.getElementById("eyeline-still");
-  function failed() {
-    if (still) still.hidden = false;
-  }
-  if (!window.DecompressionStream || !window.Promise) {
-    document.getElementById("eyeline-old").hidden = false;
-    failed();
-    return;
-  }
-  function text(name) {
-    var decoded = atob(document.getElementById("eyeline-" + name).textContent);
-    var bytes = new Uint8Array(decoded.length);
-    for (var at = 0; at < bytes.length; at++) bytes[at] = decoded.charCodeAt(at);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
-  }
-  function put(tag, name) {
-    return text(name).then(function (content) {
-      var part = document.createElement(tag);
-      if (tag === "script") part.type = "module";
-      part.textContent = content;
-      document.head.appendChild(part);
-    });
-  }
-  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
-    still.remove();
-  }).catch(failed);
-})();
-"""
-
-_MARKUP = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="eyeline {version}">
-<title>{title}</title>
-</head>
-<body class="eyeline-alone">
-<p id="eyeline-old" hidden>This browser is too old for this page: it needs Chrome or Edge 103, Firefox 113, Safari 16.4,
-or a later one.</p>
-<div id="eyeline-still">{still}</div>
-<script>{hide}</script>
-<div id="eyeline"></div>
-{first}
-<script>{bootstrap}</script>
-{data}
-</body>
-</html>
-"""
 
 
 def save(
@@ -135,9 +76,9 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
     module = _module(page.lesson is not None)
     first = [
-        _block("header", deflated(_json([header, contents]))),
-        _block("style", deflated(style().encode())),
-        _block("module", deflated(module.encode())),
+        block("header", deflated(as_json([header, contents]))),
+        block("style", deflated(style().encode())),
+        block("module", deflated(module.encode())),
     ]
     picture = still(page)
     drawn = "" if picture is None else still_html(picture, why_still())
@@ -149,17 +90,8 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     # The layer shown first comes first, so that it is available while the browser reads the rest.
     seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
     order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
-    text = _MARKUP.format(
-        policy=html.escape(_policy(_HIDE, _BOOTSTRAP, module)),
-        version=html.escape(header["version"]),
-        title=html.escape(printable(page.title)),
-        still=drawn,
-        hide=_HIDE,
-        first="\n".join(first),
-        bootstrap=_BOOTSTRAP,
-        data="\n".join(_block(name, data[name]) for name in order),
-    )
-    return text.encode()
+    blocks = [block(name, data[name]) for name in order]
+    return document(printable(page.title), header["version"], drawn, module, first, blocks)
 
 
 def stored_name(request: Mapping[str, Any]) -> str:
@@ -233,24 +165,3 @@ def _bytes_of(trace: Trace, size: int) -> int:
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _json(value: Sequence[Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _block(name: str, data: bytes) -> str:
-    return f'<script type="application/octet-stream" id="eyeline-{name}">{_base64(data)}</script>'
-
-
-def _policy(*scripts: str) -> str:
-    """The content security policy: run these scripts alone, and fetch nothing."""
-    hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        f"form-action 'none'"
-    )

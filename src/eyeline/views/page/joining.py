@@ -5,23 +5,30 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from functools import cache
 from pathlib import Path
 
 from eyeline.words import own_names, page_table
 
 #: The folder of the modules.
 HERE = Path(__file__).parent
-#: The module that renders the page.
+#: The module that renders the page of texts, and the one that renders a survey's. Each is bundled alone.
 MAIN = "main.js"
+SURVEY = "survey/survey.js"
 #: The module whose texts come from the catalogue of words.
 WORDS = "words.js"
 
-_IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/(?:[a-z]+/)?[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
+#: What a survey's page has no texts of: the views of a text, and the keys that are the same in all of them.
+_OF_TEXTS = frozenset(
+    ("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost", "lesson", "prompt", "page")
+)
+
+_IMPORT = re.compile(r'^import \{([^{}]*)\} from "((?:\./|(?:\.\./)+)(?:[a-z]+/)*[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function|class|const) ([A-Za-z_$][\w$]*))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # Comments on lines of their own, and indentation.
-_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/[ ]*)\n|^[ ]+", re.MULTILINE)
+_COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ ]*)\n|^[ ]+", re.MULTILINE)
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")
@@ -30,7 +37,7 @@ _AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
-def joined(host: str | None = None, folder: Path = HERE) -> str:
+def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN) -> str:
     """Bundle the page as one ES module. Its default export renders the page; with a host, the module starts the host.
 
     Each file becomes a function that is called once, in the order of the imports. So the only forms allowed are `import
@@ -46,10 +53,11 @@ def joined(host: str | None = None, folder: Path = HERE) -> str:
     """
     order: list[str] = []
     texts: dict[str, str] = {}
-    for name in filter(None, (MAIN, host)):
-        _visit(name, folder, order, texts, ())
+    for name in filter(None, (entry, host)):
+        _visit(name, folder, entry, order, texts, ())
     parts = [f"const {_identifier(name)} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
-    ending = "export default __main.main;" if host is None else f"{_identifier(host)}.start(__main.main);"
+    main = f"{_identifier(entry)}.main"
+    ending = f"export default {main};" if host is None else f"{_identifier(host)}.start({main});"
     return "".join(parts) + ending + "\n"
 
 
@@ -79,9 +87,14 @@ def _closer(line: str) -> str:
     return "".join(parts)
 
 
-def style(folder: Path = HERE) -> str:
-    """The page's style: the frame's, then each view's."""
-    return "\n".join(path.read_text("utf-8") for path in [folder / "style.css", *sorted(folder.glob("*/*.css"))])
+@cache
+def style(entry: str = MAIN) -> str:
+    """The style of a page: the frame's, then that of each folder that its modules are in."""
+    order: list[str] = []
+    _visit(entry, HERE, entry, order, {}, ())
+    folders = {posixpath.dirname(name) for name in order} - {""}
+    sheets = sorted(path for folder in folders for path in (HERE / folder).glob("*.css"))
+    return "\n".join(path.read_text("utf-8") for path in [HERE / "style.css", *sheets])
 
 
 def _identifier(name: str) -> str:
@@ -94,7 +107,9 @@ def _resolved(target: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
 
 
-def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], inside: tuple[str, ...]) -> None:
+def _visit(
+    name: str, folder: Path, entry: str, order: list[str], texts: dict[str, str], inside: tuple[str, ...]
+) -> None:
     """Append a module after the modules that it imports."""
     if name in inside:
         raise ValueError(f"modules must not need each other, got {' → '.join([*inside, name])}")
@@ -102,23 +117,33 @@ def _visit(name: str, folder: Path, order: list[str], texts: dict[str, str], ins
         return
     text = (folder / name).read_text("utf-8")
     if name == WORDS:
-        text = _with_words(text)
+        text = _with_words(text, entry)
     for match in _IMPORT.finditer(text):
-        _visit(_resolved(match[2], name), folder, order, texts, (*inside, name))
-    texts[name] = _body(name, text)
+        _visit(_resolved(match[2], name), folder, entry, order, texts, (*inside, name))
+    texts[name] = _body(name, text, name == entry)
     order.append(name)
 
 
-def _with_words(text: str) -> str:
-    """Insert the catalogue's texts into the module of texts."""
-    lines = [f"{json.dumps(key)}: {json.dumps(texts, ensure_ascii=False)}," for key, texts in page_table().items()]
+def _shown(key: str, entry: str) -> bool:
+    """Whether a page may show the text of a key: those with "survey" in their keys belong to a survey's page alone."""
+    parts = key.split(".")
+    if "survey" in parts:
+        return entry == SURVEY
+    return entry == MAIN or _OF_TEXTS.isdisjoint(parts[:2])
+
+
+def _with_words(text: str, entry: str) -> str:
+    """Insert the catalogue's texts that a page may show into the module of texts."""
+    shown = {key: texts for key, texts in page_table().items() if _shown(key, entry)}
+    lines = [f"{json.dumps(key)}: {json.dumps(texts, ensure_ascii=False)}," for key, texts in shown.items()]
     text = text.replace("const WORDS = {};", "const WORDS = {\n" + "\n".join(lines) + "\n};")
     names = json.dumps([*own_names().items()], ensure_ascii=False)
     return text.replace("export const LANGUAGES = [];", f"export const LANGUAGES = {names};")
 
 
-def _body(name: str, text: str) -> str:
-    """The body of a module's function: its imports become variables at the top, its exports the returned object."""
+def _body(name: str, text: str, renders: bool) -> str:
+    """The body of a module's function: its imports become variables at the top, its exports the returned object; the
+    default export of the one that renders the page is `main`."""
     exported = [match[2] for match in _EXPORT.finditer(text)]
 
     def imported(match: re.Match[str]) -> str:
@@ -129,7 +154,7 @@ def _body(name: str, text: str) -> str:
         return f"const {{ {', '.join(names)} }} = {_identifier(_resolved(match[2], name))};"
 
     text = _EXPORT.sub(r"\1", _IMPORT.sub(imported, text))
-    if name == MAIN:
+    if renders:
         text, times = _DEFAULT.subn("const main = ", text)
         if times != 1:
             raise ValueError(f"{name} must say export default once, got it {times} times")

@@ -78,7 +78,12 @@ export class Page {
    */
   restore(words, kept = {}) {
     this.state = this.fresh;
-    this.set({ ...settingsOf(words), ...kept });
+    this.set({ ...this.read(words), ...kept });
+  }
+
+  /** The settings that words name. @param {string} words */
+  read(words) {
+    return settingsOf(words);
   }
 
   /** Add a trace that the host has made since. @param {TraceEntry} entry */

@@ -2,7 +2,7 @@
 
 import { button, choice, element } from "./drawing/dom.js";
 
-/** A control with its caption, the text of `name`. @type {(page: Page, name: string, ...content: Child[]) => HTMLElement} */
+/** A control with its caption, the text of `name`. @type {(page: Pick<Framed, "say">, name: string, ...content: Child[]) => HTMLElement} */
 export const captioned = (page, name, ...content) =>
   element(
     "span",
@@ -11,8 +11,8 @@ export const captioned = (page, name, ...content) =>
     content,
   );
 
-/** @type {(page: Page, name: string, list: HTMLElement, step: (by: number) => void) => HTMLElement} */
-const stepper = (page, name, list, step) =>
+/** @type {(page: Pick<Framed, "say">, name: string, list: HTMLElement, step: (by: number) => void) => HTMLElement} */
+export const stepper = (page, name, list, step) =>
   captioned(
     page, name,
     button("‹", () => step(-1), { "aria-label": page.say(`${name}.before`) }),

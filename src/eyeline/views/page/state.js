@@ -47,7 +47,7 @@ const DEFAULTS = Object.freeze({
 // Parsers of each key's text in words; undefined if the text is no value.
 
 /** @type {(text: string) => number | undefined} */
-const index = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
+export const index = (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 
 /** @type {(text: string) => number[] | undefined} */
 const numbers = (text) => {
@@ -60,7 +60,7 @@ const numbers = (text) => {
  * @param {T[]} values
  * @returns {(text: string) => T | undefined}
  */
-const oneOf = (...values) => (text) => values.find((value) => value === text);
+export const oneOf = (...values) => (text) => values.find((value) => value === text);
 
 /** @type {(text: string) => HeadChoice | undefined} */
 const headed = (text) => (text === "mean" || text === "max" ? text : index(text));
@@ -135,17 +135,15 @@ const written = (value) => {
   return value.map((one) => (typeof one === "number" ? Number(one.toFixed(2)) : one)).join();
 };
 
-const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
-
 /** A whole state from some settings, with defaults for the rest. @type {(given?: Partial<State>) => State} */
 export const filled = (given = {}) => ({ ...DEFAULTS, ...given });
 
 /**
  * The words that restore a state: "layer=5 head=mean token=2"; settings equal to those of `fresh` are left out.
- * @type {(state: State, fresh: State) => string}
+ * @type {(state: Record<string, any>, fresh: Record<string, any>) => string}
  */
 export const wordsOf = (state, fresh) =>
-  KEYS.filter((key) => JSON.stringify(state[key]) !== JSON.stringify(fresh[key]))
+  Object.keys(fresh).filter((key) => JSON.stringify(state[key]) !== JSON.stringify(fresh[key]))
     .map((key) => `${key}=${written(state[key])}`)
     .join(" ");
 
@@ -160,17 +158,17 @@ export const wordsIn = (text) => {
 };
 
 /**
- * The settings named by words, without invalid ones. Words are separated by spaces or by "&".
- * @type {(words: string) => Partial<State>}
+ * The settings named by words, without invalid ones. Words are separated by spaces or by "&". Another page's state has
+ * its own parsers and defaults.
+ * @type {(words: string, read?: Record<string, (text: string) => any>, defaults?: Record<string, any>) => Record<string, any>}
  */
-export const settingsOf = (words) => {
-  /** @type {Record<string, unknown>} */
+export const settingsOf = (words, read = READ, defaults = DEFAULTS) => {
+  /** @type {Record<string, any>} */
   const found = {};
   for (const word of words.split(/[\s&]+/)) {
-    const [name, text] = word.split(/=(.*)/s);
-    const key = KEYS.find((one) => one === name);
-    if (key === undefined || text === undefined) continue;
-    const value = text === "none" && DEFAULTS[key] === null ? null : READ[key](text);
+    const [key, text] = word.split(/=(.*)/s);
+    if (!Object.hasOwn(read, key) || text === undefined) continue;
+    const value = text === "none" && defaults[key] === null ? null : read[key](text);
     if (value !== undefined) found[key] = value;
   }
   return found;

@@ -5,7 +5,7 @@ import { button, element } from "./dom.js";
 /**
  * The button, the dialog, and a function that opens it; `title` is a key of words.js, `content` returns the dialog's
  * content.
- * @param {Page} page
+ * @param {Pick<Framed, "id" | "say">} page
  * @param {string} name
  * @param {string} title
  * @param {() => HTMLElement[]} content

@@ -5,7 +5,7 @@ import { download, png, sound } from "./files.js";
 import { csv, fileName, json } from "./formats.js";
 import { signed } from "./signed.js";
 import { createDialog } from "../drawing/dialog.js";
-import { settingsOf, wordsIn } from "../state.js";
+import { wordsIn } from "../state.js";
 
 /** @type {(kind: string, text: string) => Blob} */
 const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` });
@@ -14,8 +14,8 @@ const ofText = (kind, text) => new Blob([text], { type: `${kind};charset=utf-8` 
 
 /**
  * The button, and the dialog that it opens. `view` returns the current view.
- * @param {Page} page
- * @param {() => View} view
+ * @param {Framed} page
+ * @param {() => Pick<View, "numbers" | "picture">} view
  */
 export const createExport = (page, view) => {
   const status = element("p", { class: "status", role: "status" });
@@ -67,7 +67,7 @@ export const createExport = (page, view) => {
   /** @type {(box: HTMLInputElement) => void} */
   const restore = (box) => {
     const words = wordsIn(box.value);
-    if (!Object.keys(settingsOf(words)).length) {
+    if (!Object.keys(page.read(words)).length) {
       tell("export.nothing");
       box.focus();
       return;

@@ -85,7 +85,7 @@ const site = ({ layer, head }) => {
 
 /**
  * A file name: "eyeline-matrix-minilm-L5H2-time-flies.csv"; changes and shares are in it too.
- * @type {(about: Provenance, view: ViewName, kind: string) => string}
+ * @type {(about: Provenance, view: string, kind: string) => string}
  */
 export const fileName = ({ places, changes, quantity }, view, kind) => {
   const [first] = places;

@@ -4,7 +4,7 @@ import { button, element } from "../drawing/dom.js";
 
 /**
  * The drawer and its opener. In a wide window `drawn` lie where `places` say, and there is no drawer.
- * @param {Page} page
+ * @param {Framed} page
  * @param {[part: HTMLElement, place: HTMLElement][]} drawn
  */
 export const createDrawer = (page, drawn) => {

@@ -8,7 +8,7 @@ import { keyTexts } from "../words.js";
 const row = ({ keys, text }) =>
   element("div", {}, element("dt", {}, ...keys.map((key) => element("kbd", {}, key))), element("dd", {}, text));
 
-/** The button, and the dialog that it or "?" opens. @param {Page} page */
+/** The button, and the dialog that it or "?" opens. @param {Framed} page */
 export const createHelp = (page) => {
   const dialog = createDialog(page, "help", "keys", () => {
     /** @type {Map<string, { keys: string[], text: string }[]>} */

@@ -2,10 +2,10 @@
 
 import { wordsIn } from "../state.js";
 
-/** The settings that open something: each change of them is a step that Back takes back. @type {(keyof State)[]} */
+/** The settings that open something: each change of them is a step that Back takes back. */
 const OPENED = ["view", "trace", "layer", "head", "token", "other", "stop"];
 
-/** The settings of the reader, which Back leaves alone. @type {(keyof State)[]} */
+/** The settings of the reader, which Back leaves alone. */
 const LASTING = ["language", "theme", "done"];
 
 /** The address of some words: spaces become "&". @type {(words: string) => string} */
@@ -14,7 +14,7 @@ const addressed = (words) => `#${words.replaceAll(" ", "&")}`;
 /**
  * The page's address, if it has one: `note` writes the state into it after a change, `begin` restores the state from
  * it, `stop` ends listening to Back and Forward.
- * @param {Page} page
+ * @param {Framed} page
  */
 export const createHistory = (page) => {
   let opened = "";
@@ -32,7 +32,7 @@ export const createHistory = (page) => {
       // Browsers allow so many changes of the address in a minute: the page works without.
     }
   };
-  /** @type {(words: string, kept?: Partial<State>) => void} */
+  /** @type {(words: string, kept?: Record<string, any>) => void} */
   const travel = (words, kept = {}) => {
     travelling = true;
     page.restore(words, kept);

@@ -8,7 +8,7 @@ import { LANGUAGES } from "../words.js";
 
 /**
  * The row of tools; `view` returns the current view.
- * @type {(page: Page, view: () => View) => PagePart & { help: { open(): void } }}
+ * @type {(page: Framed, view: () => Pick<View, "numbers" | "picture">) => PagePart & { help: { open(): void } }}
  */
 export const createTools = (page, view) => {
   const choices = element("span", { class: "choosers" });

@@ -63,13 +63,14 @@ type MaskName = "none" | "causal" | "own";
 /** What a picture or a table is of. */
 interface Provenance {
   version: string;
-  /** None where no text is shown; two where places are compared. */
+  /** None where no text is shown; two where places, or surveys, are compared. */
   places: {
-    text: string; keys?: string; trace: string; model: string;
-    layer: number | null; head: HeadChoice | null; mask: MaskName;
+    text: string; keys?: string; trace?: string; model: string;
+    layer: number | null; head: HeadChoice | null; mask: MaskName | null;
   }[];
   changes: Changes;
-  quantity: "weight" | "share of the words" | null;
+  /** "weight", "share of the words", or a measure of a survey. */
+  quantity: string | null;
   unit: UnitKind | null;
   /** Null where nothing is set aside. */
   special: SpecialTokens | null;
@@ -161,6 +162,24 @@ interface Table {
   place?: Place;
   columns: string[];
   rows: Datum[][];
+}
+
+/** What the parts of the frame need of a page, of texts or of a survey. */
+interface Framed {
+  id: string;
+  model: { get(name: "address"): boolean | undefined };
+  state: Readonly<Record<string, any>>;
+  words: string;
+  language: Language;
+  narrow: MediaQueryList;
+  set(settings: Record<string, any>): void;
+  read(words: string): Record<string, any>;
+  restore(words: string, kept?: Record<string, any>): void;
+  provenance(places?: ShownPlace[]): Provenance;
+  provenanceParts(): string[];
+  say(key: string, values?: Values): string;
+  reason(error: unknown): string;
+  announce(text: string): void;
 }
 
 interface View {

@@ -5,14 +5,8 @@ import { onScale } from "../../drawing/labels.js";
 import { scaleEnd } from "../../weights/quantity.js";
 
 /**
- * The bars of one distribution: a share for each range; `label` is written below a bar where it isn't empty, `name`
- * says its range; `other` is the same range of another survey.
- * @typedef {{ share: number, label: string, name: string, other?: number }} Bar
- */
-
-/**
  * A chart: its title, what its lengths are, and its bars.
- * @type {(title: string, says: string, bars: Bar[], about: string) => HTMLElement}
+ * @type {(title: string, says: string, bars: RangeBar[], about: string) => HTMLElement}
  */
 export const barChart = (title, says, bars, about) => {
   const end = scaleEnd(bars.flatMap(({ share, other }) => [share, other ?? 0])) || 1;
@@ -33,7 +27,7 @@ export const barChart = (title, says, bars, about) => {
     element("figcaption", {}, element("b", {}, title), " ", element("span", { class: "quiet" }, says)),
     element("div", { class: "bar-plot", role: "img", "aria-label": `${title}: ${strongest.join("; ")}` },
       element("div", { class: "bar-scale quiet" }, ...[end, end / 2, 0].map((tick) => element("span", {}, tickSaid(tick)))),
-      element("div", { class: "bar-columns" }, ...columns)),
+      element("div", { class: "bar-columns", "data-many": bars.length > 10 }, ...columns)),
     element("p", { class: "quiet bar-about" }, about),
   );
 };

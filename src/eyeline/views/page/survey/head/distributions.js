@@ -49,7 +49,7 @@ export const createDistributions = (page) => {
         ...(other ? { other: lists[1][range] ?? 0 } : {}),
       });
     }
-    return barChart(page.say("survey.head.offsets"), page.say("survey.head.of.weight"), bars, page.say("survey.head.offsets.about"));
+    return barChart(page.say("survey.head.dist.offsets"), page.say("survey.head.of.weight"), bars, page.say("survey.head.dist.offsets.about"));
   };
 
   /** @type {(name: "entropies" | "largest", label: (edge: number, at: number) => string, said: (low: number, high: number) => string) => HTMLElement} */
@@ -67,7 +67,7 @@ export const createDistributions = (page) => {
         ...(other ? { other: lists[1][range] ?? 0 } : {}),
       });
     }
-    return barChart(page.say(`survey.head.${name}`), page.say("survey.head.of.tokens"), bars, page.say(`survey.head.${name}.about`));
+    return barChart(page.say(`survey.head.dist.${name}`), page.say("survey.head.of.tokens"), bars, page.say(`survey.head.dist.${name}.about`));
   };
 
   const update = () => {

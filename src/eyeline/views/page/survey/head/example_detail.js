@@ -22,11 +22,11 @@ export const createExampleDetail = (page) => {
   const status = element("span", { class: "quiet", role: "status" });
   const tools = element("div", { class: "tools" });
   const whole = element("article", { class: "example-detail" }, heading, stage, keys, facts, tools, opening.element);
-  /** @type {{ example: import("./example_pages.js").Example, end: number } | null} */
+  /** @type {{ example: LookExample, end: number } | null} */
   let shown = null;
   let lay = () => {};
 
-  /** @type {(example: import("./example_pages.js").Example) => Promise<void>} */
+  /** @type {(example: LookExample) => Promise<void>} */
   const copy = async (example) => {
     const text = textOf(partsOf(example), example);
     try {
@@ -37,7 +37,7 @@ export const createExampleDetail = (page) => {
     }
   };
 
-  /** @type {(example: import("./example_pages.js").Example, at: number, end: number) => HTMLElement} */
+  /** @type {(example: LookExample, at: number, end: number) => HTMLElement} */
   const row = (example, at, end) => {
     const { tokens, weights, special } = example;
     return element("li", {},
@@ -48,7 +48,7 @@ export const createExampleDetail = (page) => {
       element("span", { class: "measure-number" }, onScale(weights[at], end)));
   };
 
-  /** Show an example; null for none. @type {(example: import("./example_pages.js").Example | null, end: number) => void} */
+  /** Show an example; null for none. @type {(example: LookExample | null, end: number) => void} */
   const show = (example, end) => {
     shown = example && { example, end };
     whole.hidden = !example;

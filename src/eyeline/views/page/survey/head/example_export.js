@@ -13,7 +13,7 @@ const COLUMNS = [
   "window",
 ];
 
-/** @type {(example: import("./example_pages.js").Example) => Datum[]} */
+/** @type {(example: LookExample) => Datum[]} */
 const row = (example) => {
   const { sort, rank, weight, document, file, place, window, query, key, tokens, positions, weights } = example;
   const found = keysOf(example);
@@ -25,7 +25,7 @@ const row = (example) => {
 
 /**
  * Keep examples as CSV or JSON; returns the file's name.
- * @type {(page: SurveyPage, sort: string, examples: import("./example_pages.js").Example[], kind: "csv" | "json") => string}
+ * @type {(page: SurveyPage, sort: string, examples: LookExample[], kind: "csv" | "json") => string}
  */
 export const keepExamples = (page, sort, examples, kind) => {
   const about = page.provenance();

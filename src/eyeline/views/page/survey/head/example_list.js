@@ -22,9 +22,9 @@ const PADDING = 28; // pixels of a row's sides and the marks around its tokens
 export const createExampleList = (page, choose) => {
   const room = element("div", { class: "example-room" });
   const scroller = element("div", { class: "example-list", role: "listbox", tabindex: 0 }, room);
-  /** @type {import("./example_pages.js").ExamplePages | null} */
+  /** @type {ExamplePages | null} */
   let pages = null;
-  /** @type {import("./example_pages.js").SortName} */
+  /** @type {SortName} */
   let sort = "largest";
   let [count, end, active, dark] = [0, 1, 0, false];
   /** @type {Map<number, { row: HTMLElement, whole: boolean, links: () => void }>} The drawn rows by rank. */
@@ -69,7 +69,7 @@ export const createExampleList = (page, choose) => {
     }
     const { tokens, special } = example;
     const parts = excerpt(example, scroller.clientWidth - PADDING,
-      (at) => wide(tokens[at]) + (special[at] ? 16 : 3), wide(" … ") + 4);
+      (at) => wide(tokens[at]) + (special[at] ? 24 : 3), wide(" … ") + 4);
     const { line, spans } = tokenLine(page, example, parts, end);
     const layer = shape("svg", { class: "row-links", "aria-hidden": "true", focusable: "false" });
     const about = element("div", { class: "look-about quiet" },
@@ -159,7 +159,7 @@ export const createExampleList = (page, choose) => {
   /**
    * Show a head's examples of a sort, `scale` the end of their weights' scale, and which one is chosen.
    * @type {(
-   *   from: import("./example_pages.js").ExamplePages, of: import("./example_pages.js").SortName, scale: number,
+   *   from: ExamplePages, of: SortName, scale: number,
    *   chosen: number,
    * ) => void}
    */
@@ -168,7 +168,7 @@ export const createExampleList = (page, choose) => {
     if (others || scale !== end || page.dark !== dark) clear();
     [pages, sort, end, dark] = [from, of, scale, page.dark];
     count = from.totals[of];
-    scroller.setAttribute("aria-label", page.say(`survey.head.${of}`));
+    scroller.setAttribute("aria-label", page.say(`survey.head.sort.${of}`));
     room.style.height = `${tall()}px`;
     active = chosen;
     if (others) {

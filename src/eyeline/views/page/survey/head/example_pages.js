@@ -3,15 +3,6 @@
 const PAGE = 64; // examples in a request
 const KEPT = 64; // pages kept: the ones that were asked for last
 
-/**
- * An example as the host has it.
- * @typedef {{
- *   sort: SortName, rank: number, weight: number, document: number, file: string, place: number, window: number,
- *   query: number, key: number, tokens: string[], positions: number[], weights: number[], special: boolean[],
- * }} Example
- */
-/** @typedef {"largest" | "sample"} SortName */
-
 /** The examples of one head of a survey. */
 export class ExamplePages {
   /**
@@ -25,7 +16,7 @@ export class ExamplePages {
     this.arrived = arrived;
     /** @type {Record<SortName, number>} */
     this.totals = { largest: 0, sample: 0 };
-    /** @type {Map<string, Map<number, Example> | null>} Examples by rank; null while they are asked for. */
+    /** @type {Map<string, Map<number, LookExample> | null>} Examples by rank; null while they are asked for. */
     this.pages = new Map();
     /** @type {unknown} Why the last ones couldn't be had. */
     this.failed = null;
@@ -50,9 +41,9 @@ export class ExamplePages {
     }
   }
 
-  /** All examples of a sort, at most `most`, from the first on. @param {SortName} sort @param {number} most @returns {Promise<Example[]>} */
+  /** All examples of a sort, at most `most`, from the first on. @param {SortName} sort @param {number} most @returns {Promise<LookExample[]>} */
   async all(sort, most) {
-    /** @type {Example[]} */
+    /** @type {LookExample[]} */
     const found = [];
     for (;;) {
       const some = await this._asked(sort, found.length, 256);
@@ -67,11 +58,11 @@ export class ExamplePages {
     return `${sort} ${Math.floor(rank / PAGE)}`;
   }
 
-  /** @param {SortName} sort @param {number} first @param {number} count @returns {Promise<Example[]>} */
+  /** @param {SortName} sort @param {number} first @param {number} count @returns {Promise<LookExample[]>} */
   async _asked(sort, first, count) {
     const request = /** @type {HostRequest} */ (/** @type {unknown} */ ({ kind: "examples", ...this.place, sort, first, count }));
     const { reply } = await this.page.host.ask(request);
-    const { totals, examples } = /** @type {{ totals: Record<SortName, number>, examples: Example[] }} */ (/** @type {unknown} */ (reply));
+    const { totals, examples } = /** @type {{ totals: Record<SortName, number>, examples: LookExample[] }} */ (/** @type {unknown} */ (reply));
     this.totals = totals;
     return examples.filter((one) => one.sort === sort); // a file answers with all that it holds
   }

@@ -4,7 +4,7 @@ import { isolated, named, onScale, printable } from "../../drawing/labels.js";
 import { counted } from "../provenance.js";
 import { keysOf, queryOf } from "./excerpt.js";
 
-/** How far a key is from the query: "4 before", "itself". @type {(page: SurveyPage, example: Example, at: number) => string} */
+/** How far a key is from the query: "4 before", "itself". @type {(page: SurveyPage, example: LookExample, at: number) => string} */
 export const awaySaid = (page, { positions, query }, at) => {
   const away = positions[at] - query;
   if (!away) return page.say("survey.head.itself");
@@ -14,13 +14,13 @@ export const awaySaid = (page, { positions, query }, at) => {
 /** A file's own name. @type {(path: string) => string} */
 export const fileSaid = (path) => printable(path.split(/[/\\]/).at(-1) ?? path);
 
-/** Where an example is from. @type {(page: SurveyPage, example: Example) => string} */
+/** Where an example is from. @type {(page: SurveyPage, example: LookExample) => string} */
 export const sourceSaid = (page, { file, place, document }) =>
   file
     ? page.say("survey.head.source", { file: isolated(fileSaid(file)), place: counted(page, place) })
     : page.say("survey.head.source.text", { document: counted(page, document) });
 
-/** Where an example's token looks: “flies” 93% → “time”, 1 before. @type {(page: SurveyPage, example: Example, end: number) => string} */
+/** Where an example's token looks: “flies” 93% → “time”, 1 before. @type {(page: SurveyPage, example: LookExample, end: number) => string} */
 export const lookSaid = (page, example, end) => {
   const [query, [key]] = [queryOf(example), keysOf(example)];
   const { tokens, weights } = example;
@@ -31,6 +31,6 @@ export const lookSaid = (page, example, end) => {
   });
 };
 
-/** An example's text, with … where some is left out. @type {(parts: import("./excerpt.js").Part[], example: Example) => string} */
+/** An example's text, with … where some is left out. @type {(parts: LookPart[], example: LookExample) => string} */
 export const textOf = (parts, { tokens }) =>
   parts.map((part) => ("at" in part ? tokens[part.at] : " … ")).join("").replace(/\s+/g, " ").trim();

@@ -35,6 +35,7 @@ export const createExamples = (page) => {
   let place = "";
   let end = 1;
   let language = "";
+  let last = 0; // the rank that was shown
 
   /** @type {(kind: "csv" | "json") => Promise<void>} */
   const keep = async (kind) => {
@@ -56,9 +57,9 @@ export const createExamples = (page) => {
     title.textContent = page.say("survey.head.examples");
     choices.setAttribute("aria-label", title.textContent);
     choices.replaceChildren(...SORTS.map((one) =>
-      button(page.say(`survey.head.${one}`), () => page.set({ sort: one, example: 0 }), { class: "plain", "aria-pressed": String(one === sort) })));
+      button(page.say(`survey.head.sort.${one}`), () => page.set({ sort: one, example: 0 }), { class: "plain", "aria-pressed": String(one === sort) })));
     const total = pages?.totals[sort] ?? 0;
-    about.textContent = page.say(`survey.head.${sort}.about`, { count: counted(page, total), tokens: counted(page, page.survey.entry.counts.text_tokens) });
+    about.textContent = page.say(`survey.head.sort.${sort}.about`, { count: counted(page, total), tokens: counted(page, page.survey.entry.counts.text_tokens) });
     quantity.textContent = page.say("survey.head.weight");
     most.textContent = percent(end);
     const { dark } = page;
@@ -88,11 +89,16 @@ export const createExamples = (page) => {
     const { survey, layer, head, sort, example } = page.state;
     const now = `${survey} ${layer} ${head}`;
     if (now !== place) {
+      if (place && example && example === last) {
+        page.set({ example: 0 }); // another head is gone to from the same place of the list
+        return;
+      }
       place = now;
       status.textContent = "";
       pages = new ExamplePages(page, { other: survey, layer, head }, draw);
       pages.need("largest", 0, 1); // whose weight is the end of the scale
     }
+    last = example;
     pages?.need(sort, example, example + 1);
     if (language && language !== page.language) list.again();
     language = page.language;

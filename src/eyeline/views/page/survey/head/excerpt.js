@@ -1,23 +1,21 @@
 // The part of an example's context that has room in one line: its query, its strongest keys, and what is around them.
 
-/** A drawn token by its place in the example; or a gap, "…", where text is left out. @typedef {{ at: number } | { gap: true }} Part */
-
 const TOLD = 0.05; // of the strongest weight: weaker keys aren't worth a line's room
 
-/** The places of an example's keys, the strongest first. @type {(example: Example) => number[]} */
+/** The places of an example's keys, the strongest first. @type {(example: LookExample) => number[]} */
 export const keysOf = ({ weights }) =>
   [...weights.keys()].filter((at) => weights[at] > 0).sort((one, two) => weights[two] - weights[one]);
 
-/** The place of an example's query among its tokens. @type {(example: Example) => number} */
+/** The place of an example's query among its tokens. @type {(example: LookExample) => number} */
 export const queryOf = ({ positions, query }) => positions.indexOf(query);
 
 /**
  * The parts of a whole example: its tokens, with gaps where text is left out. It ends in one unless the last token is
  * special: what follows isn't known.
- * @type {(example: Example, chosen?: Set<number>) => Part[]}
+ * @type {(example: LookExample, chosen?: Set<number>) => LookPart[]}
  */
 export const partsOf = ({ tokens, positions, special }, chosen) => {
-  /** @type {Part[]} */
+  /** @type {LookPart[]} */
   const parts = [];
   let next = 0; // the position that would follow without a gap
   tokens.forEach((_, at) => {
@@ -33,7 +31,7 @@ export const partsOf = ({ tokens, positions, special }, chosen) => {
 
 /**
  * The parts that fit into `room` pixels; `wide` gives a token's width, `gap` is that of "…".
- * @type {(example: Example, room: number, wide: (at: number) => number, gap: number) => Part[]}
+ * @type {(example: LookExample, room: number, wide: (at: number) => number, gap: number) => LookPart[]}
  */
 export const excerpt = (example, room, wide, gap) => {
   const { tokens, positions, weights } = example;

@@ -35,7 +35,7 @@ export const createHead = (page) => {
     const request = /** @type {HostRequest} */ (/** @type {unknown} */ ({ kind: "tokens", other: survey, layer, head }));
     try {
       const { reply } = await page.host.ask(request);
-      if (asked === place) heat.show(/** @type {import("./heat_table.js").TokenRows} */ (/** @type {unknown} */ (reply)));
+      if (asked === place) heat.show(/** @type {LookingTokens} */ (/** @type {unknown} */ (reply)));
     } catch (error) {
       if (asked === place) heat.failed(error);
     }

@@ -9,9 +9,6 @@ import { wordOf } from "../measured.js";
 
 const FEW = 20; // tokens of which a mean says little: such cells are marked
 
-/** The reply to the request "tokens": means by type of the looking token and range of positions, as columns. */
-/** @typedef {{ type: string[], position: number[], count: number[], entropy: (number | null)[], distance: (number | null)[], received: (number | null)[], to: (number | null)[][] }} TokenRows */
-
 /** @param {SurveyPage} page */
 export const createHeatTable = (page) => {
   const title = element("h2", {});
@@ -24,10 +21,12 @@ export const createHeatTable = (page) => {
   const note = element("p", { class: "quiet" });
   const whole = element("section", { class: "by-token" }, title, element("div", { class: "tools" }, chooser, scale), scroller, note);
   let measure = "entropy";
-  /** @type {TokenRows | null} */
+  /** @type {LookingTokens | null} */
   let rows = null;
+  /** @type {unknown} Why they couldn't be had. */
+  let trouble = null;
 
-  /** The measure of each row. @type {(found: TokenRows) => number[]} */
+  /** The measure of each row. @type {(found: LookingTokens) => number[]} */
   const values = (found) => {
     const type = measure.startsWith("to.") ? page.survey.types.findIndex((one) => `to.${wordOf(one)}` === measure) : -1;
     const column = type < 0 ? found[/** @type {"entropy" | "distance" | "received"} */ (measure)] : found.to.map((row) => row[type]);
@@ -47,7 +46,7 @@ export const createHeatTable = (page) => {
       measure = value;
       paint();
     }));
-    note.textContent = page.say("survey.head.looking.note");
+    note.textContent = trouble ? page.say("failed", { reason: page.reason(trouble) }) : page.say("survey.head.looking.note");
     if (!rows) {
       table.replaceChildren();
       return;
@@ -91,10 +90,15 @@ export const createHeatTable = (page) => {
     );
   };
 
-  /** Show the looking tokens of a head; null while they load. @type {(found: TokenRows | null) => void} */
+  /** Show the looking tokens of a head; null while they load. @type {(found: LookingTokens | null) => void} */
   const show = (found) => {
-    rows = found;
+    [rows, trouble] = [found, null];
     paint();
   };
-  return { element: whole, show, rows: () => rows };
+  /** Say why there are none. @type {(error: unknown) => void} */
+  const failed = (error) => {
+    [rows, trouble] = [null, error];
+    paint();
+  };
+  return { element: whole, show, failed, rows: () => rows };
 };

@@ -5,13 +5,13 @@ import { printable } from "../../drawing/labels.js";
 import { endOf, meaningOf, measureSaid, numberSaid, unitOf, valueSaid } from "../measures.js";
 import { placeSaid } from "./ordinals.js";
 
-/** The measures of a survey's heads that aren't of one type of token. @type {(survey: Measured) => MeasureName[]} */
+/** The measures of a survey's heads that aren't of one type of token. @type {(survey: MeasuredHeads) => MeasureName[]} */
 export const plainMeasures = (survey) => survey.measures.filter((name) => !name.includes("."));
 
-/** The standard deviation of a head's measure over documents. @type {(survey: Measured, measure: MeasureName, layer: number, head: number) => number} */
+/** The standard deviation of a head's measure over documents. @type {(survey: MeasuredHeads, measure: MeasureName, layer: number, head: number) => number} */
 export const spreadOf = ({ entry, heads }, measure, layer, head) => entry.spread[measure]?.[layer * heads + head] ?? NaN;
 
-/** The other of two surveys, if it has the same heads. @type {(page: SurveyPage) => Measured | null} */
+/** The other of two surveys, if it has the same heads. @type {(page: SurveyPage) => MeasuredHeads | null} */
 export const otherOf = (page) => {
   const other = page.surveys[1 - page.state.survey];
   return other && other.fits(page.survey) ? other : null;
@@ -24,7 +24,7 @@ export const createMeasureTable = (page) => {
   const note = element("p", { class: "quiet" });
   const whole = element("section", { class: "head-measures" }, title, rows, note);
 
-  /** @type {(measure: MeasureName, other: Measured | null) => HTMLElement} */
+  /** @type {(measure: MeasureName, other: MeasuredHeads | null) => HTMLElement} */
   const row = (measure, other) => {
     const { survey, state: { layer, head } } = page;
     const [value, all] = [survey.value(measure, layer, head), survey.all(measure)];

@@ -2,7 +2,7 @@
 
 import { plainMeasures, spreadOf } from "./measure_table.js";
 
-/** @type {(page: SurveyPage, tokens: import("./heat_table.js").TokenRows | null) => Table} */
+/** @type {(page: SurveyPage, tokens: LookingTokens | null) => Table} */
 export const numbersOf = (page, tokens) => {
   const { survey, state: { layer, head } } = page;
   const { entry, scales } = survey;

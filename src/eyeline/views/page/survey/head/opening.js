@@ -2,23 +2,15 @@
 
 import { button, element } from "../../drawing/dom.js";
 
-/**
- * What a host that opens documents has: it runs the example's window through the model, and gives the address of the
- * page that shows it; null if that was cancelled.
- * @typedef {{
- *   open?(request: object, told: (report: RunReport) => void): Promise<string | null>, cancel?(): Promise<void>,
- * }} Opener
- */
-
 /** @param {SurveyPage} page */
 export const createOpening = (page) => {
   const line = element("p", { class: "quiet" });
   const tools = element("span", { class: "tools" });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const whole = element("div", { class: "opening" }, tools, line, trouble);
-  const host = /** @type {Opener} */ (/** @type {unknown} */ (page.model));
+  const host = /** @type {DocumentOpener} */ (/** @type {unknown} */ (page.model));
   let running = false;
-  /** @type {import("./example_pages.js").Example | null} */
+  /** @type {LookExample | null} */
   let shown = null;
 
   /** Why this survey's documents can't be opened here; "yes" if they can. */
@@ -56,7 +48,7 @@ export const createOpening = (page) => {
     if (!running && !shown?.file && why === "yes") opener.disabled = true;
   };
 
-  /** Offer to open an example's document. @type {(example: import("./example_pages.js").Example) => void} */
+  /** Offer to open an example's document. @type {(example: LookExample) => void} */
   const show = (example) => {
     if (example !== shown) trouble.hidden = true;
     shown = example;

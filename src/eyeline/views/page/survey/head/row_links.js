@@ -8,7 +8,7 @@ const WIDEST = 14; // pixels of a link at the scale's end
 
 /**
  * Draw the links of a row into its layer, whose top is the row's: `height` is the room above the tokens.
- * @type {(layer: SVGElement, example: Example, spans: Map<number, HTMLElement>, end: number, height: number) => void}
+ * @type {(layer: SVGElement, example: LookExample, spans: Map<number, HTMLElement>, end: number, height: number) => void}
  */
 export const drawLinks = (layer, example, spans, end, height) => {
   const origin = layer.getBoundingClientRect();

@@ -1,0 +1,121 @@
+// The model of a survey's page, shared by its parts: surveys, state, host, and texts in two languages.
+
+import { isPrinting, hostIsDark } from "../theme.js";
+import { HostClient, HostError, messageOf } from "../weights/host_client.js";
+import { wordsOf } from "../state.js";
+import { worded } from "../words.js";
+import { MeasuredHeads } from "./measured.js";
+import { measureSaid } from "./measures.js";
+import { figuresOf } from "./provenance.js";
+import { filled, settingsIn, within } from "./state.js";
+
+/** One page over one or two surveys of one host. */
+export class SurveyPage {
+  /**
+   * @param {HostModel} model
+   * @param {(text: string) => void} announce says a text to screen readers
+   */
+  constructor(model, announce) {
+    this.model = model;
+    // The prefix of its elements' ids: a notebook may show several pages, each from its own module.
+    this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
+    this.turn = 0;
+    this.header = /** @type {SurveyHeader} */ (/** @type {unknown} */ (model.get("header")));
+    this.surveys = this.header.surveys.map((entry) => new MeasuredHeads(entry));
+    this.host = new HostClient(model);
+    this.announce = announce;
+    /** @type {Set<() => void>} */
+    this.listeners = new Set();
+    this.fresh = within(filled(this.header.state), this.surveys);
+    /** @type {Readonly<SurveyState>} */
+    this.state = this.fresh;
+    this.narrow = matchMedia("(max-width: 640px)");
+    /** What the current view's numbers are: the frame asks the view. */
+    this.quantity = () => measureSaid(this, this.state.measure);
+  }
+
+  /** Change settings; every part then shows the new state. @param {Partial<SurveyState>} settings */
+  set(settings) {
+    this.state = Object.freeze(within({ ...this.state, ...settings }, this.surveys));
+    this.turn += 1;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Call a function after each change; returns a function that stops this. @param {() => void} listener */
+  listen(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** A function that returns whether the state is still the current one: to be called after waiting for numbers. */
+  current() {
+    const { turn } = this;
+    return () => turn === this.turn;
+  }
+
+  /** The words that restore this exact state. */
+  get words() {
+    return wordsOf(this.state, this.fresh);
+  }
+
+  /** The settings that words name. @param {string} words */
+  read(words) {
+    return settingsIn(words);
+  }
+
+  /**
+   * Go to the state described by words.
+   * @param {string} words
+   * @param {Partial<SurveyState>} [kept] settings that stay whatever the words say
+   */
+  restore(words, kept = {}) {
+    this.state = this.fresh;
+    this.set({ ...settingsIn(words), ...kept });
+  }
+
+  /** The chosen survey. */
+  get survey() {
+    return this.surveys[this.state.survey];
+  }
+
+  /** @returns {Language} */
+  get language() {
+    return this.state.language ?? ((navigator.language ?? "en").toLowerCase().startsWith("vi") ? "vi" : "en");
+  }
+
+  /** Whether the page is dark: on paper it never is. */
+  get dark() {
+    if (isPrinting()) return false;
+    return this.state.theme ? this.state.theme === "dark" : hostIsDark();
+  }
+
+  /**
+   * An interface text, with {names} filled in.
+   * @param {string} key
+   * @param {Values} [values]
+   */
+  say(key, values) {
+    return worded(this.language, key, values);
+  }
+
+  /** The message of an error. @param {unknown} error */
+  reason(error) {
+    if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
+    return messageOf(error);
+  }
+
+  /** The surveys that the current view shows: both on the map, one where a head is open. */
+  get shown() {
+    return this.state.view === "map" ? this.surveys : [this.survey];
+  }
+
+  /** What is shown, as plain data: corpus, model, documents, tokens, settings, measure, version. */
+  provenance() {
+    return figuresOf(this).plain;
+  }
+
+  /** The same in words, for whatever leaves the page. */
+  provenanceParts() {
+    return figuresOf(this).said;
+  }
+}

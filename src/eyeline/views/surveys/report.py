@@ -1,0 +1,148 @@
+"""The page of a survey in one file: the map, and as many heads' examples as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from eyeline import words
+from eyeline.version import VERSION
+from eyeline.views.labels import printable
+from eyeline.views.page.compression import deflated
+from eyeline.views.page.file import stored_name
+from eyeline.views.page.framing import framed
+from eyeline.views.page.joining import SURVEY, bare, joined, style
+from eyeline.views.page.markup import as_json, block, document
+from eyeline.views.page.still import Row, Still, still_html, why_still
+from eyeline.views.surveys.header import header_of
+from eyeline.views.surveys.requests import KINDS
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.surveys.loading import Survey
+
+#: How many examples of each sort a head may have in a file: the most for which all heads find room, else the least.
+COUNTS = (256, 32, 16, 8, 4)
+#: The heads of which sizes are estimated.
+_TRIED = 12
+#: The requests of a head that a file answers.
+_OF_HEAD = ("tokens", "examples")
+
+
+class ReportedPage(Protocol):
+    """The page of a report: a `SurveyPage`."""
+
+    surveys: list[Survey]
+    state: dict[str, Any]
+
+    def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[memoryview]]: ...
+
+
+def report(page: ReportedPage, room: int) -> bytes:
+    """The bytes of the file; docs/page-format.md describes its blocks.
+
+    Args:
+        page: the page.
+        room: the most bytes that it may have.
+    """
+    header = header_of(page.surveys, page.state, [_kept(0, survey) for survey in page.surveys])
+    module = _module()
+    first = [block("style", deflated(style(SURVEY).encode())), block("module", deflated(module.encode()))]
+    drawn = still_html(still_of(header), why_still())
+    title = printable(header["title"])
+    fixed = document(title, VERSION, drawn, module, [block("header", _packed(header)), *first], [])
+    # The counts of what was kept, filled in below, are some digits longer.
+    blocks, kept = _blocks(page, header, room - len(fixed) - 200)
+    for entry, count, survey in zip(header["surveys"], kept, page.surveys, strict=True):
+        entry["examples"] = _kept(count, survey)
+    return document(title, VERSION, drawn, module, [block("header", _packed(header)), *first], blocks)
+
+
+def still_of(header: Mapping[str, Any]) -> Still:
+    """The still picture, for where scripts don't run: how many heads are of each kind."""
+    entry = header["surveys"][0]
+    kinds: dict[str, int] = {}
+    for own in entry["kinds"]:
+        for kind in own:
+            kinds[kind] = kinds.get(kind, 0) + 1
+    count = len(entry["kinds"])
+    table = words.page_table()
+    place = words.languages().index(words.language())
+    names = {kind: table[f"kind.{kind}"][place] if f"kind.{kind}" in table else printable(kind) for kind in kinds}
+    ordered = sorted(kinds.items(), key=lambda item: (item[0] == "mixed", -item[1]))
+    told = ", ".join(f"{names[kind]} {number}" for kind, number in ordered)
+    counts = entry["counts"]
+    about = [
+        printable(str(entry["model"]["name"])),
+        worded("{count} documents", count=counts["documents"]),
+        worded("{count} tokens", count=counts["tokens"]),
+        f"eyeline {VERSION}",
+    ]
+    return Still(
+        words.language(),
+        header["title"],
+        " · ".join(about),
+        worded("{count} heads: {kinds}.", count=count, kinds=told),
+        tuple(Row(names[kind], str(number), round(number / count, 4), kind == "mixed") for kind, number in ordered),
+        "",
+        worded("Heads of each kind; bars from 0 to {count}.", count=count),
+    )
+
+
+@cache
+def _module() -> str:
+    """The page's modules, bundled with the module of this host."""
+    return bare(joined("hosts/file.js", entry=SURVEY))
+
+
+def _packed(header: Mapping[str, Any]) -> bytes:
+    return deflated(as_json([header, {}]))
+
+
+def _kept(count: int, survey: Survey) -> dict[str, int]:
+    return {"kept": count, "of": survey.model.layers * survey.model.heads}
+
+
+def _places(header: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+    """All heads, as survey, layer and head: those of a kind first, then by layer; the surveys in turn."""
+    found = []
+    for number, entry in enumerate(header["surveys"]):
+        heads = entry["model"]["heads"]
+        for at, kinds in enumerate(entry["kinds"]):
+            found.append((kinds[:1] == ["mixed"], at // heads, at % heads, number))
+    return [(number, layer, head) for _, layer, head, number in sorted(found)]
+
+
+def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[list[str], list[int]]:
+    """The blocks of heads within so many bytes, and how many heads of each survey have theirs."""
+    places = _places(header)
+    kept = [0] * len(page.surveys)
+    if not all(kind in KINDS for kind in _OF_HEAD):
+        return [], kept
+    tried = places[:: max(len(places) // _TRIED, 1)]
+    count = COUNTS[-1]
+    for each in COUNTS:
+        size = sum(len(one) for place in tried for one in _of_head(page, place, each)) / len(tried)
+        if size * len(places) <= 0.97 * room:
+            count = each
+            break
+    blocks: list[str] = []
+    for place in places:
+        made = _of_head(page, place, count)
+        room -= sum(len(one) + 1 for one in made)
+        if room < 0:
+            break
+        blocks += made
+        kept[place[0]] += 1
+    return blocks, kept
+
+
+def _of_head(page: ReportedPage, place: Sequence[int], count: int) -> list[str]:
+    """The blocks of one head: the replies to its requests, with so many examples of each sort."""
+    number, layer, head = place
+    made = []
+    for kind in _OF_HEAD:
+        request = {"kind": kind, "other": number, "layer": layer, "head": head, "first": 0, "count": count}
+        made.append(block(stored_name(request), deflated(framed(*page.answer({"id": 0, **request})))))
+    return made
