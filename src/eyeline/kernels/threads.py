@@ -22,7 +22,8 @@ _chosen: int | None = None
 def get_threads() -> int:
     """The number of threads that a call may use.
 
-    In this order: 1 within `one_thread`, the number given to `set_threads`, `EYELINE_THREADS`, torch's number of threads if torch is loaded,
+    In this order: 1 within `one_thread`, the number given to `set_threads`, `EYELINE_THREADS`, torch's number of
+    threads if torch is loaded,
     the number of processors that this process may use.
     """
     if _own.alone:
