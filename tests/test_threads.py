@@ -323,22 +323,3 @@ def test_a_small_call_wakes_no_one(monkeypatch):
     finally:
         threads.set_threads(None)
     assert used == [1, 4]
-
-
-def test_one_thread_is_for_the_python_thread_that_asks():
-    x = np.random.default_rng(0).standard_normal((2, 8, 300, 16)).astype(np.float32)
-    threads.set_threads(3)
-    try:
-        want, elsewhere = el.attention(x, x, x), []
-        with threads.one_thread():
-            assert threads.get_threads() == 1
-            other = threading.Thread(target=lambda: elsewhere.append(threads.get_threads()))
-            other.start()
-            other.join()
-            with threads.one_thread():
-                same_bits(el.attention(x, x, x), want)
-            assert threads.get_threads() == 1
-        assert elsewhere == [3]
-        assert threads.get_threads() == 3
-    finally:
-        threads.set_threads(None)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -22,12 +20,9 @@ _chosen: int | None = None
 def get_threads() -> int:
     """The number of threads that a call may use.
 
-    In this order: 1 within `one_thread`, the number given to `set_threads`, `EYELINE_THREADS`, torch's number of
-    threads if torch is loaded,
+    In this order: the number given to `set_threads`, `EYELINE_THREADS`, torch's number of threads if torch is loaded,
     the number of processors that this process may use.
     """
-    if _own.alone:
-        return 1
     if _chosen is not None:
         return _chosen
     if given := os.environ.get("EYELINE_THREADS"):
@@ -59,22 +54,6 @@ def set_threads(count: int | None) -> None:
     _chosen = None if count is None else _checked("count", count)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run the calls of this Python thread on itself alone: for work that is shared out among Python threads, each of
-    which then computes while another is in Python. Other threads' calls are left alone.
-
-    >>> with one_thread():
-    ...     get_threads()
-    1
-    """
-    before, _own.alone = _own.alone, True
-    try:
-        yield
-    finally:
-        _own.alone = before
-
-
 def _checked(name: str, value: object) -> int:
     try:
         count = int(value)  # type: ignore[call-overload]
@@ -86,10 +65,8 @@ def _checked(name: str, value: object) -> int:
 
 
 class _Own(threading.local):
-    """What each Python thread keeps: a workspace's address, its size, and the memory; and whether its calls are to use
-    no other threads."""
+    """What each Python thread keeps: a workspace's address, its size, and the memory."""
 
-    alone: bool = False
     workspace: tuple[int, int, object] = (0, -1, None)
 
 
