@@ -21,8 +21,8 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.measuring import measure
 from eyeline.surveys.readers import survey_model
-from eyeline.surveys.scales import NEXT, PREVIOUS, SAME
 from eyeline.surveys.running import survey
+from eyeline.surveys.scales import NEXT, PREVIOUS, SAME
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.tally import MEASURES
 from eyeline.surveys.token_types import TokenTypes
