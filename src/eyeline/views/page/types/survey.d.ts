@@ -130,6 +130,8 @@ interface MapShown {
   /** The kind that doesn't fade; null for all. */
   kind: KindName | null;
   heads: number;
+  /** The short name of a kind. */
+  named(kind: KindName): string;
   /** What each layer has altogether: bars, as parts of their room, and texts. */
   sums: { title: string; parts: number[]; texts: string[] };
 }

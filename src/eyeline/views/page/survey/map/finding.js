@@ -83,7 +83,7 @@ const ofDifference = (page, values, end) => {
   const { measure, kind } = page.state;
   const found = ends(values, (at) => !kind || page.surveys.some(({ entry }) => entry.kinds[at].includes(kind)));
   const name = measureSaid(page, measure);
-  if (!found) return page.say("survey.finding.nothing", { measure: name });
+  if (!found || !found.some((at) => values[at] !== 0)) return page.say("survey.finding.nothing", { measure: name });
   /** @type {(at: number) => string} */
   const said = (at) => `${nameOf(survey, at)} ${values[at] > 0 ? "+" : ""}${valueSaid(page, measure, values[at], end)}`;
   return page.say("survey.finding.difference", {
