@@ -117,6 +117,6 @@ def weights_of(ids):
 
 def sentences(count, seed=0):
     """Made-up texts of 1 to 200 words."""
-    words = "time flies like an arrow fruit banana the of 12 Paris , . ; old man boats".split()
+    words = re.findall(r"\S+", "time flies like an arrow fruit banana the of 12 Paris , . ; old man boats")
     random = np.random.default_rng(seed)
     return [" ".join(random.choice(words, random.integers(1, 200))) + "." for _ in range(count)]

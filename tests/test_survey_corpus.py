@@ -199,7 +199,7 @@ def test_columns_that_are_not_there_or_not_clear(name):
         f"column must be one that {name} has, got 'reviews'; there are title, stars, review"
     )
     assert refused(name) == (
-        f"column must be named, since {name} has several with text: title, review; add --column review, or column=..."
+        f"column must be named, since {name} has several with text: title, review; such as column='review'"
     )
 
 
@@ -305,6 +305,14 @@ def test_uris_are_opened_by_pyarrow():
     assert texts([f"{here}/a.parquet", f"{here}/b.jsonl.zst"]) == [FLIES, FLIES, VIET]
     assert names(here) == [f"{here}/a.parquet", f"{here}/b.jsonl.zst", f"{here}/b.jsonl.zst"]
     assert "can't be opened" in refused("nowhere://x/a.txt")
+
+
+def test_a_survey_in_the_corpus_is_no_part_of_it(tree):
+    expected = names(tree)
+    for name in ("survey.json", "parts/000000.parquet", "heads.parquet"):
+        write(f"tree/a/out/{name}", "x")
+    for given in (tree, "tree/**", Path(tree).absolute().as_uri()):
+        assert [name[name.index("tree/") :] for name in names(given)] == expected
 
 
 def test_names_with_wildcards_in_them_and_names_that_are_no_unicode():

@@ -175,7 +175,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         with pytest.raises(SurveyError, match=r"which holds 'thesis.tex' and no survey.json"):
             surveyed(tmp_path, again=again)
     assert files(tmp_path) == ["thesis.tex"]
-    with pytest.raises(SurveyError, match="out must be a folder, got .*, which is a file"):
+    with pytest.raises(SurveyError, match=r"out must be a folder, got .*, which is a file"):
         surveyed(tmp_path / "thesis.tex")
     (tmp_path / "other").mkdir()
     (tmp_path / "other/survey.json").write_text('{"format": "somebody else\'s"}')

@@ -1,8 +1,8 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
 Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
-shows texts on a page, and `embed` makes vectors of them. Importing this package loads only NumPy: kernels, models and
-views load at their first use.
+shows texts on a page, `embed` makes vectors of them, and `survey` says what heads do over a whole corpus. Importing
+this package loads only NumPy: kernels, models and views load at their first use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
-    from eyeline.surveys import load_survey, survey
+    from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
     from eyeline.views.page import view
 
@@ -51,6 +51,7 @@ __all__ = [
     "Shard",
     "Sinks",
     "Softcap",
+    "Survey",
     "TopK",
     "Trace",
     "Weights",
@@ -80,6 +81,7 @@ register_on_import()
 
 
 _LATER = {
+    "Survey": "surveys",
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
@@ -107,5 +109,7 @@ def __getattr__(name: str) -> Any:
 
     if _LATER.get(name) == "answers":
         import_module("eyeline.views.attach")  # so that answers print themselves
+    if _LATER.get(name) == "surveys":
+        import_module("eyeline.views.attach_survey")  # and surveys
     room = import_module(f"eyeline.{_LATER.get(name, name)}")
     return getattr(room, name) if name in _LATER else room

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from eyeline import words
-from eyeline.cli import bench, compare, doctor, embed, explain, heads, lesson, models, toy, view
+from eyeline.cli import bench, compare, doctor, embed, explain, heads, lesson, models, survey, toy, view
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("heads")(heads.heads)
 app.command("view")(view.view)
 app.command("lesson")(lesson.lesson)
 app.command("toy")(toy.toy)
+app.command("survey", cls=survey.SurveyCommand)(survey.survey)
 app.command("embed")(embed.embed)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")

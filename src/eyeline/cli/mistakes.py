@@ -13,6 +13,10 @@ from eyeline.words import worded
 #: The commands that take one text, and those that take two.
 _TEXTS = {"explain": 1, "heads": 1, "view": 1, "compare": 2}
 _CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
+#: An argument of `eyeline.survey` in an advice, such as again=True.
+_ARGUMENT = re.compile(
+    r"\b(address|again|block|classes|column|examples|on|out|overlap|strict|window|workers)=('[^']*'|\w+)"
+)
 _NOT_IN_DOUBLE_QUOTES = re.compile(r'[$`"\\!]')
 
 
@@ -26,12 +30,15 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
     from eyeline.answers import QuestionError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
+    from eyeline.surveys import SurveyError
     from eyeline.traces import TraceError
     from eyeline.views.figure import ExtraError
     from eyeline.views.labels import printable
 
     if isinstance(error, QuestionError):
         line = error.command_line
+    elif isinstance(error, SurveyError):
+        line = _with_options(str(error))
     elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
@@ -41,6 +48,19 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
     else:
         return None
     return printable(line)
+
+
+def _with_options(message: str) -> str:
+    """A survey's message, with options in place of Python's arguments.
+
+    >>> _with_options("give again=True to start over, or column='review'")
+    'give --again to start over, or --column review'
+    """
+    return _ARGUMENT.sub(lambda found: f"--{found[1]}" + _value(found[2]), message)
+
+
+def _value(argument: str) -> str:
+    return "" if argument == "True" else " " + quoted(argument.strip("'"))
 
 
 def _of_choices(error: Any) -> str:

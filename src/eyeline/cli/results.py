@@ -13,7 +13,7 @@ from eyeline.cli.progress import progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Explanation, Heads, Toy
+    from eyeline.answers import Explanation, Heads
     from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
@@ -65,7 +65,7 @@ def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> N
     progress(f"wrote {html}")
 
 
-def print_csv(answer: Explanation | Heads | Toy) -> None:
+def print_csv(answer: Answer) -> None:
     """Print the numbers as CSV, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(answer.to_csv().encode())

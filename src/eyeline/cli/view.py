@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -12,19 +13,29 @@ from eyeline.cli.options import Mask, NoBrowser, Nth, Port
 from eyeline.cli.progress import layers_shown, progress
 from eyeline.cli.results import chosen_language
 from eyeline.cli.texts import text_or_stdin
+from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.serving import Session, Source
+    from eyeline.serving import Session, Source, SurveySession
+    from eyeline.surveys.loading import Survey
     from eyeline.traces import TextModel, Trace
 
 
 def view(
+    context: typer.Context,
     text: Annotated[
         str | None,
         typer.Argument(
             metavar="[TEXT|FILE|FOLDER]",
-            help="A sentence, in quotes; a file of text, or a trace; a folder of them, or a model's; - reads stdin.",
+            help="A sentence, in quotes; a file of text, or a trace; a folder of them, a model's, or a survey's; "
+            "- reads stdin.",
             show_default=False,
+        ),
+    ] = None,
+    other: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SURVEY]", help="A second survey's folder, shown beside the first.", show_default=False
         ),
     ] = None,
     model: Annotated[
@@ -42,13 +53,21 @@ def view(
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Show attention in the browser, and take new sentences there. They stay on this machine; Ctrl-C ends it."""
+    """Show attention in the browser, and take new sentences there; or show a survey. All stays on this machine; Ctrl-C
+    ends it."""
     from eyeline.answers import QuestionError
     from eyeline.models.catalogue import CATALOGUE
     from eyeline.serving import Session, Source, source_of
     from eyeline.views.page import Page
 
     source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)
+    folder = source.survey
+    if folder is not None:
+        given = {"model": model, "mask": mask, "token": token, "nth": nth}
+        serve_page(lambda: _surveyed(folder, other, layer, head, given), port, no_browser)
+        return
+    if other is not None:
+        context.fail(f"Got unexpected extra argument ({other})")  # a sentence without quotes is told of as ever
     if source.model is not None and model is not None:
         raise QuestionError("a model's folder and --model can't go together; leave out one of them")
     named = source.model or model or "minilm"
@@ -63,6 +82,40 @@ def view(
         return Session(Page(traces, state), list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
 
     serve_page(made, port, no_browser)
+
+
+def _surveyed(
+    folder: str, other: str | None, layer: int | None, head: int | None, given: Mapping[str, object]
+) -> SurveySession:
+    """The session of a survey, or of two; it opens at a head's page if one is named."""
+    from eyeline.answers import QuestionError
+    from eyeline.answers.question import counted
+    from eyeline.serving import SurveySession
+    from eyeline.views.surveys import SurveyPage
+
+    for name, value in given.items():
+        if value is not None:
+            line = worded(
+                "{option} can't go with a survey, which was measured already; leave it out", option=f"--{name}"
+            )
+            raise QuestionError(line)
+    surveys = [_loaded(one) for one in (folder, other) if one is not None]
+    model, state = surveys[0].model, dict[str, object](chosen_language())
+    for name, value, count in (("layer", layer, model.layers), ("head", head, model.heads)):
+        if value is not None:
+            state |= {"view": "head", name: counted(name, value, count, model.name)}
+    return SurveySession(SurveyPage(*surveys, state=state))
+
+
+def _loaded(folder: str) -> Survey:
+    """A survey; of one that isn't complete, what there is so far."""
+    from eyeline.surveys.loading import load_survey
+
+    survey = load_survey(folder)
+    if survey.complete:
+        return survey
+    progress(worded("{folder} isn't complete: what it has so far is shown", folder=folder))
+    return survey.so_far()
 
 
 def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: int | None) -> Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -55,8 +56,7 @@ class CallObserver:
         self._checkpointed = any(vars(part).get("gradient_checkpointing") for part in self.parts)
         self._passes = ForwardPasses()
         self._cross_by_name: dict[str, bool] = {}
-        #: Each readout, with its options if it must be told the positions of a call's queries.
-        self._aligned = [(one, one.parts() if one.parts().get("align", ...) is None else None) for one in read]
+        self._asked = with_options(read)
         self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
         self._lock = threading.Lock()
@@ -132,6 +132,10 @@ class CallObserver:
             self.watched.calls.append(kept)
         return output
 
+    def asked(self) -> list[tuple[Readout, dict[str, Any] | None]]:
+        """The readouts, as `with_options` gives them."""
+        return self._asked
+
     def _observed(
         self, call: AttentionCall, read: list[Readout], heads: tuple[int, ...], real: Tensor | None
     ) -> tuple[Tensor, Observation]:
@@ -181,12 +185,17 @@ class CallObserver:
         unequal = call.q.shape[2] != call.k.shape[2]
         align: Align | None = positions.align if positions is not None else "end" if unequal else None
         found: list[Readout] = []
-        for readout, options in self._aligned:
+        for readout, options in self.asked():
             if options is None:
                 found.append(readout)
             elif kind != "cross":
                 found.append(type(readout)(**(options | {"align": align})))
         return found
+
+
+def with_options(read: Sequence[Readout]) -> list[tuple[Readout, dict[str, Any] | None]]:
+    """Each readout, with its options if it must be told the positions of a call's queries."""
+    return [(one, one.parts() if one.parts().get("align", ...) is None else None) for one in read]
 
 
 def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 Span = tuple[int, int]
 
@@ -74,24 +75,29 @@ def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], 
     ([None, 0, 1, 1, 1, None], [(0, 1), (2, 7)])
     """
     spans = split(text)
-    word_at: list[int | None] = [None] * len(text)
-    for number, (first, last) in enumerate(spans):
-        word_at[first:last] = [number] * (last - first)
-    # The words that each piece overlaps. A piece of width 0 (a mark of a word's beginning) belongs to the word there.
-    reached = [
-        [number for number in word_at[span[0] : max(span[1], span[0] + 1)] if number is not None] if span else []
-        for span in offsets
-    ]
-    glued = [False] * len(spans)  # whether each word is joined to the one before
-    for numbers in filter(None, reached):
-        glued[numbers[0] + 1 : numbers[-1] + 1] = [True] * (numbers[-1] - numbers[0])
-    whole = list(itertools.accumulate(not glue for glue in glued))  # each word's number after joining
-    used = sorted({whole[numbers[0]] for numbers in reached if numbers})
-    place = {number: place for place, number in enumerate(used)}
-    firsts = {whole[number]: first for number, (first, _) in reversed(list(enumerate(spans)))}
-    lasts = {whole[number]: last for number, (_, last) in enumerate(spans)}
-    words = [place[whole[numbers[0]]] if numbers else None for numbers in reached]
-    return words, [(firsts[number], lasts[number]) for number in used]
+    if not spans:
+        return [None] * len(offsets), []
+    limits = np.array(spans)
+    given = np.array([(0, 0) if span is None else span for span in offsets], np.int64).reshape(-1, 2)
+    inside = np.array([span is not None for span in offsets], np.bool_)
+    # The words that each piece overlaps, from `first` to before `last`. A piece of width 0 (a mark of a word's
+    # beginning) belongs to the word there.
+    first = np.searchsorted(limits[:, 1], given[:, 0], side="right")
+    last = np.searchsorted(limits[:, 0], np.maximum(given[:, 1], given[:, 0] + 1), side="left")
+    inside &= first < last
+    # Words that a piece joins: each but the first of those that it overlaps is joined to the one before.
+    joined = np.zeros(len(spans) + 1, np.int64)
+    np.add.at(joined, first[inside] + 1, 1)
+    np.add.at(joined, last[inside], -1)
+    begins = np.cumsum(joined)[:-1] == 0
+    whole = np.cumsum(begins) - 1  # each word's number after joining
+    used, numbers = np.unique(whole[first[inside]], return_inverse=True)
+    words: list[int | None] = [None] * len(offsets)
+    for place, number in zip(np.flatnonzero(inside).tolist(), numbers.tolist(), strict=True):
+        words[place] = number
+    firsts = limits[np.flatnonzero(begins), 0]
+    lasts = limits[np.flatnonzero(np.append(begins[1:], True)), 1]
+    return words, list(zip(firsts[used].tolist(), lasts[used].tolist(), strict=True))
 
 
 def split(text: str) -> list[Span]:
@@ -106,7 +112,7 @@ def split(text: str) -> list[Span]:
     >>> [text[first:last] for first, last in split(text)]
     ["Don't", 'go', ',', 'naïve', '東', '京', '👍🏽', '!']
     """
-    return [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
+    return [match.span() for match in _WORD.finditer(text.translate(_KINDS))]
 
 
 # The pattern of a word, on the kinds of its characters (see _kind).
@@ -141,3 +147,14 @@ def _kind(character: str) -> str:
     if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= character <= "\U0001f3ff":
         return "m"  # accents, selectors of a picture's form, skin tones
     return "f" if "\U0001f1e6" <= character <= "\U0001f1ff" else "p"
+
+
+class _Kinds(dict[int, str]):
+    """The kind of each character, by its code point; remembered."""
+
+    def __missing__(self, code: int) -> str:
+        kind = self[code] = _kind(chr(code))
+        return kind
+
+
+_KINDS = _Kinds()

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from eyeline.serving.guard import Guard
 from eyeline.serving.refusal import RefusalError, as_json
@@ -51,53 +51,43 @@ def app_of(session: Session | SurveySession, port: int) -> ASGIApp:
         session: the session to serve; of a survey, the page of the documents that are opened in it is at /text/.
         port: the server's port.
     """
-    if isinstance(session, SurveySession):
-        routes = [
-            *survey_routes(session),
-            *([Mount("/text", routes=text_routes(session.texts))] if session.texts else []),
-        ]
-    else:
-        routes = text_routes(session)
     app = Starlette(
-        routes=routes,
+        routes=survey_routes(session) if isinstance(session, SurveySession) else text_routes(session),
         exception_handlers={RefusalError: _refused, HTTPException: _no_such, Exception: _internal_error},  # type: ignore[dict-item]
     )
     app.router.redirect_slashes = False
     return Guard(app, port)
 
 
-def text_routes(session: Session) -> list[Route]:
-    """The routes of a page of texts."""
+def text_routes(session: Session, under: str = "") -> list[Route]:
+    """The routes of a page of texts, whose paths begin with `under`."""
 
     async def run(request: Request) -> Response:
         asked = run_request(await read_json(request), session.models, len(session.files))
         return as_json({"job": session.start(asked).number}, 202)
 
     return [
-        *_page_routes(session, joining.joined("hosts/server.js"), joining.style()),
-        Route("/api/texts", run, methods=["POST"]),
-        *_job_routes(session.jobs),
+        *_page_routes(session, joining.joined("hosts/server.js"), joining.style(), under),
+        Route(f"{under}/api/texts", run, methods=["POST"]),
+        *_job_routes(session.jobs, under),
     ]
 
 
 def survey_routes(session: SurveySession) -> list[Route]:
-    """The routes of a survey's page."""
+    """The routes of a survey's page, and of the page of texts in which its documents are opened."""
 
     async def open_document(request: Request) -> Response:
         return as_json({"job": session.open(await read_json(request)).number}, 202)
 
     module = joining.joined("hosts/survey_server.js", entry=joining.SURVEY)
-    return [
-        *_page_routes(session, module, joining.style(joining.SURVEY)),
-        *(
-            [Route("/api/documents", open_document, methods=["POST"]), *_job_routes(session.texts.jobs)]
-            if session.texts
-            else []
-        ),
-    ]
+    routes = _page_routes(session, module, joining.style(joining.SURVEY))
+    if session.texts is None:
+        return routes
+    opening = Route("/api/documents", open_document, methods=["POST"])
+    return [*routes, opening, *_job_routes(session.texts.jobs), *text_routes(session.texts, "/text")]
 
 
-def _page_routes(session: Session | SurveySession, module: str, style: str) -> list[Route]:
+def _page_routes(session: Session | SurveySession, module: str, style: str, under: str = "") -> list[Route]:
     """The routes of any page: itself, its header and the answers to its requests."""
 
     async def header(request: Request) -> Response:
@@ -108,22 +98,22 @@ def _page_routes(session: Session | SurveySession, module: str, style: str) -> l
         return Response(framed(reply, arrays), media_type=_BINARY)
 
     return [
-        Route("/", _always(_HTML, "text/html")),
-        Route("/page.js", _always(module, "text/javascript")),
-        Route("/page.css", _always(style, "text/css")),
-        Route("/api/header", header),
-        Route("/api/answer", answer, methods=["POST"]),
+        Route(f"{under}/", _always(_HTML, "text/html")),
+        Route(f"{under}/page.js", _always(module, "text/javascript")),
+        Route(f"{under}/page.css", _always(style, "text/css")),
+        Route(f"{under}/api/header", header),
+        Route(f"{under}/api/answer", answer, methods=["POST"]),
     ]
 
 
-def _job_routes(jobs: Jobs) -> list[Route]:
+def _job_routes(jobs: Jobs, under: str = "") -> list[Route]:
     async def job(request: Request) -> Response:
         found = jobs.job(request.path_params["number"])
         if request.method == "DELETE":
             found.cancel()
         return as_json(found.report())
 
-    return [Route("/api/jobs/{number}", job, methods=["GET", "DELETE"])]
+    return [Route(under + "/api/jobs/{number}", job, methods=["GET", "DELETE"])]
 
 
 def _always(text: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

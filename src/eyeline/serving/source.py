@@ -1,4 +1,4 @@
-"""The argument of `eyeline view`: a text, a file, a folder of files, or a model's folder."""
+"""The argument of `eyeline view`: a text, a file, a folder of files, a model's folder, or a survey's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from eyeline.answers import QuestionError
+from eyeline.surveys.folder import ABOUT
 
 #: The text shown without an argument.
 EXAMPLE = "time flies like an arrow"
@@ -17,6 +18,8 @@ EXAMPLE = "time flies like an arrow"
 LARGEST = 2 << 20
 _TEXTS = ("txt", "text", "md", "rst", "csv", "log")
 _TRACE = "safetensors"
+#: The URI of a folder in a store, which can only be a survey.
+_STORED = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*://\S+")
 _LOOKS_LIKE_A_PATH = re.compile(rf"(?i).*\.({'|'.join((*_TEXTS, _TRACE))})|\S*[/\\]\S*")
 
 
@@ -69,12 +72,14 @@ class Source:
         file: a file.
         files: the files of a folder.
         model: the folder of a model.
+        survey: the folder of a survey, or its URI.
     """
 
     text: str | None = None
     file: InputFile | None = None
     files: tuple[InputFile, ...] = ()
     model: str | None = None
+    survey: str | None = None
 
 
 def source_of(given: str | None) -> Source:
@@ -85,12 +90,16 @@ def source_of(given: str | None) -> Source:
         OSError: if a folder can't be read.
 
     >>> source_of("time flies")
-    Source(text='time flies', file=None, files=(), model=None)
+    Source(text='time flies', file=None, files=(), model=None, survey=None)
     """
     if given is None:
         return Source(text=EXAMPLE)
     path = Path(given)
+    if _STORED.fullmatch(given):
+        return Source(survey=given)
     if given and os.path.isdir(given):
+        if (path / ABOUT).is_file():
+            return Source(survey=given)
         if all((path / name).is_file() for name in ("config.json", "model.safetensors")):
             # Not a bare name, which could be a name from the catalogue.
             return Source(text=EXAMPLE, model=given if os.path.dirname(given) else os.path.join(os.curdir, given))

@@ -9,8 +9,7 @@ is needed.
 from __future__ import annotations
 
 from eyeline.surveys.errors import SurveyError
-from eyeline.surveys.loading import Survey, load_survey  # before the function of that name is bound below
-
-from eyeline.surveys.running import survey  # isort: skip
+from eyeline.surveys.loading import Survey, load_survey
+from eyeline.surveys.running import survey
 
 __all__ = ["Survey", "SurveyError", "load_survey", "survey"]

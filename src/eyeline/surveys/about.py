@@ -24,15 +24,29 @@ class SurveyedModel:
     causal: bool
 
 
-#: The keys of survey.json that a reader needs, and the kind of each.
+#: The keys of survey.json that a reader needs, and the type of each.
 _KEYS: dict[str, type] = {
-    "model": dict,
+    "model.name": str,
+    "model.layers": int,
+    "model.heads": int,
+    "model.causal": bool,
     "corpus": dict,
-    "settings": dict,
-    "scales": dict,
+    "settings.window": int,
+    "settings.largest": int,
+    "settings.sample": int,
+    "scales.types": list,
     "counts": dict,
-    "skipped": dict,
+    "skipped.counts": dict,
+    "skipped.first": list,
     "state": str,
+}
+#: Those that it needs of a complete survey.
+_COMPLETE: dict[str, type] = {
+    "labels.kinds": list,
+    "counts.documents": int,
+    "counts.tokens": int,
+    "counts.text_tokens": int,
+    "counts.windows": int,
 }
 
 
@@ -111,15 +125,18 @@ def read_about(folder: SurveyFolder) -> dict[str, Any]:
                 got=repr(version),
             )
         )
-    for key, kind_of in _KEYS.items():
-        if not isinstance(info.get(key), kind_of):
+    for key, kind_of in (_KEYS | (_COMPLETE if info.get("state") == "complete" else {})).items():
+        value: Any = info
+        for name in key.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, kind_of):
             raise SurveyError(
                 worded(
                     "{path} must have {key} of the type {type}, got {got}; run the same survey again",
                     path=path,
                     key=repr(key),
                     type=kind_of.__name__,
-                    got=type(info.get(key)).__name__,
+                    got=type(value).__name__,
                 )
             )
     return info

@@ -138,7 +138,5 @@ def _whole(name: str, value: Any, least: int) -> None:
         whole = False
     if not whole:
         raise SurveyError(
-            worded(
-                "{name} must be a whole number, {least} or more, got {value!r}", name=name, least=least, value=value
-            )
+            worded("{name} must be a whole number, {least} or more, got {value!r}", name=name, least=least, value=value)
         )

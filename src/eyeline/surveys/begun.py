@@ -22,6 +22,7 @@ from eyeline.words import worded
 
 #: Packages that decide figures, or the bytes of files; only those that are loaded are recorded.
 _PACKAGES = ("numpy", "tokenizers", "pyarrow", "torch", "transformers", "ray")
+_COUNTED = ("documents", "tokens", "text_tokens", "windows", "workers_lost")
 #: Of survey.json's "model", where it came from: the sha256 of its weights says what it is.
 _ORIGINS = ("source", "name")
 
@@ -44,7 +45,7 @@ def begun(model: SurveyModel, corpus: Mapping[str, Any], settings: Settings, ind
         "scales": scales(TYPES),
         "machine": {"processor": _processor(), "vector_bits": target().bits, "threads": get_threads()},
         "versions": {"python": platform.python_version(), **_versions()},
-        "counts": {"blocks": None, "blocks_done": 0, "documents": 0, "tokens": 0, "text_tokens": 0, "windows": 0},
+        "counts": {"blocks": None, "blocks_done": 0, **dict.fromkeys(_COUNTED, 0)},
         "skipped": {"counts": {}, "first": []},
         "induction": induction
         and {"length": induction[0], "draws": DRAWS, "scores": [row.tolist() for row in induction[1]]},

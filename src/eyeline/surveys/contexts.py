@@ -34,18 +34,35 @@ def context(window: Window, query: int, keys: Sequence[int], weights: Sequence[f
         weights: the weights of these keys.
     """
     count = len(window)
-    shown = set(range(max(0, query - AROUND), min(count, query + AROUND + 1)))
-    found = {}
+    ranges = [(max(0, query - AROUND), min(count, query + AROUND + 1))]
     for rank, (key, weight) in enumerate(zip(keys, weights, strict=True)):
-        if key >= 0:
-            found[key] = weight
-            if (weight >= STRONG or rank == 0) and abs(key - query) > AROUND:
-                shown.update(range(max(0, key - AROUND_KEYS), min(count, key + AROUND_KEYS + 1)))
-    positions = sorted(shown)
-    texts, special = window.texts, window.special_places
-    return Context(
-        tuple([texts[place] for place in positions]),
-        tuple(positions),
-        tuple([found.get(place, 0.0) for place in positions]),
-        tuple([place in special for place in positions]),
-    )
+        if key >= 0 and abs(key - query) > AROUND and (weight >= STRONG or rank == 0):
+            ranges.append((max(0, key - AROUND_KEYS), min(count, key + AROUND_KEYS + 1)))
+    if len(ranges) > 1:
+        ranges = _merged(ranges)
+    found = dict(zip(keys, weights, strict=True))
+    texts: list[str] = []
+    special: list[bool] = []
+    positions: list[int] = []
+    shares: list[float] = []
+    for first, last in ranges:
+        texts += window.texts[first:last]
+        special += window.special_list[first:last]
+        positions += range(first, last)
+        begin = len(shares)
+        shares += [0.0] * (last - first)
+        for key, weight in found.items():
+            if first <= key < last:
+                shares[begin + key - first] = weight
+    return Context(tuple(texts), tuple(positions), tuple(shares), tuple(special))
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in order, those that overlap or touch as one."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return merged

@@ -19,7 +19,7 @@ from eyeline.words import worded
 
 def example_window(
     info: Mapping[str, Any],
-    folder: Path,
+    folder: str,
     example: Mapping[str, Any],
     tokens_of: Callable[[str], Tokens],
     say: Callable[[str], None],
@@ -28,8 +28,8 @@ def example_window(
 
     Args:
         info: survey.json.
-        folder: the survey's folder; relative paths of the corpus are taken from where the command runs, else from
-            beside this folder.
+        folder: the survey's folder, or its URI; relative paths of the corpus are taken from where the command runs,
+            else from beside this folder.
         example: a row of examples.parquet, as an object.
         tokens_of: the model's tokenizer, for a whole text.
         say: called with a line on what is read; it may raise to stop.
@@ -55,15 +55,13 @@ def example_window(
     return _tokens(window)
 
 
-def _document(
-    info: Mapping[str, Any], folder: Path, example: Mapping[str, Any], say: Callable[[str], None]
-) -> Document:
+def _document(info: Mapping[str, Any], folder: str, example: Mapping[str, Any], say: Callable[[str], None]) -> Document:
     file, place = str(example["file"]), int(example["place"])
     if not file:
         raise SurveyError(worded("the documents must be in files to be opened, and these were given as texts"))
     # A folder may come from anyone: only what it lists as its corpus, and is still of that size, is read.
     listed = next((one for one in info["corpus"]["files"] if one["path"] == file), None)
-    places = [Path(file), folder.parent / file, folder / file]
+    places = [Path(file), *([] if "://" in folder else [Path(folder).parent / file])]
     path = next((one for one in places if listed and one.is_file() and _size(one) == listed["size"]), None)
     if path is None:
         raise SurveyError(

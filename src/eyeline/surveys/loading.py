@@ -14,7 +14,7 @@ from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import Merged, merge
 from eyeline.surveys.parts import Part, read_part
-from eyeline.surveys.tables import DISTRIBUTIONS, documents_schema
+from eyeline.surveys.tables import DISTRIBUTIONS, documents_schema, examples_schema, heads_schema, tokens_schema
 from eyeline.surveys.tally import MEASURES
 from eyeline.version import VERSION
 from eyeline.words import worded
@@ -153,7 +153,8 @@ class Survey(Answer):
 
     def document(self) -> dict[str, Any]:
         """The survey as plain data, as docs/json.md describes it: what survey.json says, and each head's measures."""
-        about = {name: self.info[name] for name in ("model", "corpus", "settings", "counts", "skipped", "state")}
+        names = ("model", "corpus", "settings", "labels", "counts", "skipped", "state")
+        about = {name: self.info[name] for name in names}
         heads = [{name: plain(value) for name, value in row.items()} for row in self.rows()]
         return {"schema": self.schema, "version": VERSION, "folder": self.folder, **about, "heads": heads}
 
@@ -183,6 +184,8 @@ class Survey(Answer):
         try:
             with self._folder.open(name) as source:
                 file = parquet.ParquetFile(source, page_checksum_verification=True)
+                if missing := [column for column in _SCHEMAS[name]().names if column not in file.schema_arrow.names]:
+                    raise KeyError(worded("it has no column {name}", name=missing[0]))
                 return _chosen(file.read_row_groups(_groups(file, values)), values)
         except FileNotFoundError:
             raise SurveyError(
@@ -211,6 +214,9 @@ class Survey(Answer):
                         value=index,
                     )
                 )
+
+
+_SCHEMAS = {HEADS: heads_schema, TOKENS: tokens_schema, EXAMPLES: examples_schema}
 
 
 def _is_index(value: object) -> bool:

@@ -24,9 +24,6 @@ from eyeline.surveys.scales import OFFSET_EDGES, SAME
 from eyeline.surveys.windows import Window
 from eyeline.traces.own_model import OwnModel
 
-#: The most numbers of keys that `strongest` gathers at a time.
-_GATHERED = 1 << 22
-
 
 class OwnSurveyModel:
     """One of Eyeline's encoders or decoders, as a `SurveyModel`."""
@@ -67,26 +64,22 @@ class OwnSurveyModel:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
         starts = np.repeat(packed.starts, packed.lengths)
-        lasts = starts + np.repeat(packed.lengths, packed.lengths)
         reach = int(packed.lengths.max()) - 1
         first, last = _ranges(reach, self.causal)
-        offsets = OffsetMass(OFFSET_EDGES[first : last + 1])
-        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(1))
-        for layer, span in self._layers(packed, read):
-            yield _looks(layer, starts, lasts, span, self.causal, first)
+        offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
+        for layer in self._layers(packed, read):
+            yield _looks(layer, starts, first)
 
-    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
-        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Layer]:
         network = self._model.model.network
         if isinstance(network, Encoder):
             for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
                 assert layer is not None
-                yield layer, None
+                yield layer
             return
         assert isinstance(network, Decoder)
-        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
-        for block, layer in zip(network.blocks, running, strict=True):
-            yield layer, block.window
+        yield from network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
 
 
 def weights_hash(folder: Path) -> str:
@@ -109,74 +102,23 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(
-    layer: Layer,
-    starts: Places,
-    lasts: Places,
-    span: int | None,
-    causal: bool,
-    first_range: int,
-) -> Looks:
+def _looks(layer: Layer, starts: Places, first_range: int) -> Looks:
     seen = layer.seen
-    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
-    scale = 1 / q.shape[-1] ** 0.5
+    keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
-        begins, ends = starts[queries], (queries + 1 if causal else lasts[queries])
-        if span is not None:
-            begins = np.maximum(begins, queries + 1 - span)
-        keys, weights = _strongest(q, k, lse, scale, heads, queries, (begins, ends))
-        return np.where(keys < 0, -1, keys - starts[queries][:, None]), weights
+        found = keys[heads, queries]
+        return np.where(found < 0, -1, found - starts[queries][:, None]), weights[heads, queries]
 
     return Looks(
         seen.entropy[0],
         seen.mean_distance[0],
         seen.received[0],
-        seen.top_k.weights[0, :, :, 0],
-        seen.top_k.keys[0, :, :, 0] - starts,
+        weights[:, :, 0],
+        keys[:, :, 0] - starts,
         seen.group_mass[0],
         seen.offset_mass[0],
         first_range,
         strongest,
     )
 
-
-def _strongest(
-    q: Numbers,
-    k: Numbers,
-    lse: Numbers,
-    scale: float,
-    heads: Places,
-    queries: Places,
-    seen: tuple[Places, Places],
-) -> tuple[Places, Numbers]:
-    """The keys of the 8 largest weights of some queries, and these weights, (P, 8) each.
-
-    Args:
-        q, k: (H, N, D) and (G, N, D).
-        lse: (H, N).
-        scale: the factor of q·k.
-        heads, queries: (P,).
-        seen: the first key that each may look at, and the one after the last, (P,).
-    """
-    first, last = seen
-    keys = np.full((len(queries), STRONGEST), -1, np.int64)
-    weights = np.zeros((len(queries), STRONGEST), np.float32)
-    if not len(queries):
-        return keys, weights
-    key_heads = heads // (len(q) // len(k))
-    width = max(int((last - first).max()), STRONGEST)
-    together = max(1, _GATHERED // (width * q.shape[2]))
-    for begin in range(0, len(queries), together):
-        some = slice(begin, begin + together)
-        places = first[some, None] + np.arange(width)
-        real = places < last[some, None]
-        places = np.minimum(places, last[some, None] - 1)
-        rows = q[heads[some], queries[some]]
-        scores = np.einsum("pd,pld->pl", rows, k[key_heads[some, None], places], optimize=False)
-        found = np.where(real, np.exp(scores * np.float32(scale) - lse[heads[some], queries[some], None]), -1)
-        order = np.argsort(-found, axis=1, kind="stable")[:, :STRONGEST]
-        chosen = np.take_along_axis(found, order, axis=1)
-        keys[some] = np.where(chosen < 0, -1, np.take_along_axis(places, order, axis=1))
-        weights[some] = np.maximum(chosen, 0)
-    return keys, weights

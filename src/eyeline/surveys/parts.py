@@ -1,13 +1,11 @@
 """The file of one block: a `BlockTally` as a Parquet file of one row, and back.
 
 Its columns are the tally's: sums as lists of float64, so that nothing of them is lost; documents, groups, examples and
-skipped as lists of records. The same tally gives the same bytes. Every page of the file has a checksum, so that a
-damaged one is found.
+skipped as lists of records. The same tally gives the same bytes, and a file that is damaged is found.
 """
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +16,16 @@ from eyeline.surveys.best_examples import as_examples
 from eyeline.surveys.document import Skipped
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES
+from eyeline.surveys.sealed_file import sealed, unsealed
 from eyeline.surveys.tables import documents_schema, example_fields
 from eyeline.surveys.tally import MEASURES, BlockTally, DocumentTally, GroupTally
 from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.lib import NativeFile
 
 #: The version of a part's format, and of the figures in it: a part of another is measured anew.
 FORMAT = "eyeline.survey.part/1"
-_KEY = "eyeline"
 _SUMS = {"entropy": 1, "distance": 1, "entropy_squares": 1, "special": 1, "offsets": len(OFFSET_EDGES) - 1}
 _COUNTS = {"entropies": len(ENTROPY_EDGES) - 1, "largest": len(LARGEST_EDGES) - 1}
 
@@ -97,7 +94,7 @@ def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
     Returns:
         The file's bytes, the same in every run.
     """
-    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
+    pa = needed("pyarrow", worded("a survey"))
     L, H = tally.entropy.shape
     columns = {
         "format": pa.array([FORMAT]),
@@ -115,10 +112,7 @@ def write_part(tally: BlockTally, fingerprint: str, number: int) -> bytes:
         "examples": _one_list(_records(tally.examples, example_fields())),
         "skipped": _one_list(_records(tally.skipped, _skipped_fields())),
     }
-    file = io.BytesIO()
-    table = pa.table(columns).replace_schema_metadata({_KEY: f"{FORMAT} {fingerprint}"})
-    parquet.write_table(table, file, compression="zstd", use_dictionary=False, write_page_checksum=True)
-    return file.getvalue()
+    return sealed(pa.table(columns))
 
 
 def read_part(data: bytes, name: str = "the part") -> Part:
@@ -131,15 +125,15 @@ def read_part(data: bytes, name: str = "the part") -> Part:
     Raises:
         SurveyError: if it isn't a part, was cut short or is damaged.
     """
-    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
+    pa = needed("pyarrow", worded("a survey"))
     try:
-        table = parquet.read_table(pa.BufferReader(data), page_checksum_verification=True)
+        table = unsealed(data)
         found = {column: table.column(column).combine_chunks()[0] for column in table.column_names}
         if found["format"].as_py() != FORMAT or found["measures"].as_py() != list(MEASURES):
             raise SurveyError(
                 worded(
-                    "{name} must be a part of the format {format}, got {got}; delete it and run the same survey again, "
-                    "which measures this block anew",
+                    "{name} must be a part of the format {format}, got {got}; run the same survey again, which "
+                    "measures this block anew",
                     name=name,
                     format=FORMAT,
                     got=found["format"],
@@ -168,24 +162,12 @@ def read_part(data: bytes, name: str = "the part") -> Part:
             raise
         raise SurveyError(
             worded(
-                "{name} is no part of a survey, or is damaged ({reason}); delete it and run the same survey again, "
-                "which measures this block anew",
+                "{name} is no part of a survey, or is damaged ({reason}); run the same survey again, which measures "
+                "this block anew",
                 name=name,
                 reason=" ".join(str(error).split())[:120] or type(error).__name__,
             )
         ) from None
-
-
-def part_fingerprint(file: bytes | NativeFile) -> str | None:
-    """The fingerprint of a part's file, of whose bytes only the footer is read; None if it was cut short, or is of
-    another version."""
-    pa, parquet = needed("pyarrow", worded("a survey")), needed("pyarrow.parquet", worded("a survey"))
-    try:
-        found = parquet.read_metadata(pa.BufferReader(file) if isinstance(file, bytes) else file).metadata or {}
-        version, _, fingerprint = found.get(_KEY.encode(), b"").decode().partition(" ")
-    except (pa.ArrowException, OSError, ValueError):
-        return None
-    return fingerprint if version == FORMAT else None
 
 
 def _one_list(values: pa.Array) -> pa.Array:

@@ -100,7 +100,7 @@ def survey(
             from eyeline.surveys.engines import rays
 
             run.say(worded("starting Ray"))
-            run.measure(partial(rays.run, address=address, workers=workers, say=run.say))
+            run.measure(partial(rays.run, address=address, workers=workers, say=run.say, lost=run.lose))
         else:
             run.say("")
             run.measure(local.run)

@@ -193,6 +193,6 @@ class BlockSums:
 def _histogram(numbers: NDArray[Any], per_unit: float, count: int) -> NDArray[np.int64]:
     """How many of each head's numbers, (H, n), are in each of `count` ranges of equal width from 0 on, (H, count)."""
     H = len(numbers)
-    ranges = np.clip((numbers * np.float32(per_unit)).astype(np.int64), 0, count - 1)
+    ranges = np.minimum((numbers * np.float32(per_unit)).astype(np.int64), count - 1)
     ranges += np.arange(H)[:, None] * count
     return np.bincount(ranges.ravel(), minlength=H * count).reshape(H, count)

@@ -46,7 +46,7 @@ class SurveyRun:
         self._unread = SkippedCount()
         documents = corpus.documents(strict=work.strict, skipped=self._unread.add)
         self._left = Remaining(blocks(documents, work.settings, model.info), folder, work.strict)
-        self._measured = self._documents = self._characters = self._tokens = self._failed = 0
+        self._measured = self._documents = self._characters = self._tokens = self._failed = self._lost = 0
         self._started = self._written = time.monotonic()
 
     def begin(self, again: bool) -> None:
@@ -113,6 +113,10 @@ class SurveyRun:
             )
         )
 
+    def lose(self) -> None:
+        """Count a worker that died."""
+        self._lost += 1
+
     def finish(self) -> None:
         """Merge the parts and write the tables, unless they are there and nothing was measured.
 
@@ -140,7 +144,8 @@ class SurveyRun:
         """survey.json as it is now."""
         done = self._left.kept + self._measured
         documents = self._left.documents + self._documents
-        counts = {"blocks": self._left.blocks if self._left.ended else None, "blocks_done": done}
+        lost = self._record["counts"]["workers_lost"] + self._lost
+        counts = {"blocks": self._left.blocks if self._left.ended else None, "blocks_done": done, "workers_lost": lost}
         return {
             **self._record,
             "corpus": self._corpus.as_json(),

@@ -55,9 +55,9 @@ class Window:
         return len(self.ids)
 
     @cached_property
-    def special_places(self) -> frozenset[int]:
-        """The positions of the special tokens."""
-        return frozenset(np.flatnonzero(self.special).tolist())
+    def special_list(self) -> list[bool]:
+        """`special`, as a list."""
+        return list(self.special.tolist())
 
 
 class UnreadError(Exception):

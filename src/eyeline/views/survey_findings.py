@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eyeline.surveys.corpus import reason_in_words
+from eyeline.surveys.document import REASONS
 from eyeline.version import VERSION
 from eyeline.views.labels import head_name, percent, printable
 from eyeline.words import language, languages, page_table, worded
@@ -59,7 +61,8 @@ def size(survey: Survey) -> str:
 def provenance(survey: Survey) -> str:
     """What the survey is of, in one line."""
     counts, settings = survey.info["counts"], survey.info["settings"]
-    files = [printable(file["path"]) for file in survey.info["corpus"].get("files") or []]
+    paths = [file["path"] for file in survey.info["corpus"].get("files") or []]
+    files = [printable(path) if path else worded("texts that were given") for path in paths]
     named = files[:_FILES]
     if len(files) > _FILES:
         named.append(worded("{count} files more", count=number(len(files) - _FILES)))
@@ -140,7 +143,11 @@ def skipped(survey: Survey) -> str:
     counts: dict[str, int] = survey.info["skipped"]["counts"]
     if not sum(counts.values()):
         return ""
-    reasons = ", ".join(f"{reason} {number(count)}" for reason, count in counts.items() if count)
+    reasons = ", ".join(
+        f"{reason_in_words(reason) if reason in REASONS else printable(reason)}: {number(count)}"
+        for reason, count in counts.items()
+        if count
+    )
     return worded(
         "Skipped: {count} ({reasons}); survey.json lists the first of them.",
         count=number(sum(counts.values())),

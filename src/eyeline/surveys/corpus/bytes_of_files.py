@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
+from eyeline.surveys.errors import needed
+
 #: How many bytes are read at once. It is fixed, so that a damaged file is read up to the same byte each time.
 _CHUNK = 1 << 18
 _UTF8 = codecs.BOM_UTF8
@@ -57,18 +59,18 @@ class Hashed(io.RawIOBase):
         return self._sha256.hexdigest()
 
 
-def chunks(stream: BinaryIO, compression: str) -> Iterator[bytes]:
+def chunks(stream: BinaryIO, compression: str, file: str) -> Iterator[bytes]:
     """The bytes of a file, decompressed; in UTF-8 where a mark at the beginning says UTF-16, and without that mark.
 
     Raises:
         DamagedFileError: if it ends too early, isn't compressed so, or can't be read.
-        ModuleNotFoundError: if it is .zst and pyarrow isn't installed.
+        SurveyError: if it is .zst and pyarrow isn't installed.
     """
-    return _in_utf8(_decompressed(stream, compression))
+    return _in_utf8(_decompressed(stream, compression, file))
 
 
-def _decompressed(stream: BinaryIO, compression: str) -> Iterator[bytes]:
-    opened = _opened(stream, compression)
+def _decompressed(stream: BinaryIO, compression: str, file: str) -> Iterator[bytes]:
+    opened = _opened(stream, compression, file)
     while True:
         try:
             data = opened.read(_CHUNK)
@@ -79,7 +81,7 @@ def _decompressed(stream: BinaryIO, compression: str) -> Iterator[bytes]:
         yield data
 
 
-def _opened(stream: BinaryIO, compression: str) -> Any:
+def _opened(stream: BinaryIO, compression: str, file: str) -> Any:
     """A stream of the decompressed bytes."""
     match compression:
         case ".gz":
@@ -89,8 +91,7 @@ def _opened(stream: BinaryIO, compression: str) -> Any:
         case ".xz":
             return lzma.LZMAFile(stream, "rb")
         case ".zst":
-            import pyarrow as pa
-
+            pa = needed("pyarrow", file)
             return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
         case _:
             return stream

@@ -63,7 +63,7 @@ def only(with_text: Sequence[str], file: str) -> str:
         raise SurveyError(worded("{file} must have a column of text, got none", file=file))
     raise SurveyError(
         worded(
-            "column must be named, since {file} has several with text: {columns}; add --column {first}, or column=...",
+            "column must be named, since {file} has several with text: {columns}; such as column={first!r}",
             file=file,
             columns=listed(with_text),
             first=with_text[-1],

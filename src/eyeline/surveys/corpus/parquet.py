@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from eyeline.surveys.corpus.column import missing, no_text, only
 from eyeline.surveys.corpus.formats import LONGEST
 from eyeline.surveys.corpus.item import Item, item
+from eyeline.surveys.errors import needed
 
 #: About so many bytes of text, and at most so many rows, are read at once.
 _BATCH_BYTES, _BATCH_ROWS = 1 << 23, 1024
@@ -23,12 +24,9 @@ def read_parquet(stream: BinaryIO, file: str, column: str | None) -> Iterator[It
         column: the column of the text, "outer.inner" for one in a struct; None finds it.
 
     Raises:
-        SurveyError: if the column isn't there or isn't text, or none is.
-        ModuleNotFoundError: if pyarrow isn't installed.
+        SurveyError: if the column isn't there or isn't text, or none is, or pyarrow isn't installed.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = needed("pyarrow", file), needed("pyarrow.parquet", file)
     try:
         # Buffered, column chunks are read bit by bit; else a row group of a whole corpus would be in memory at once.
         opened = pq.ParquetFile(pa.PythonFile(stream, mode="r"), buffer_size=_BUFFER, pre_buffer=False)

@@ -15,7 +15,6 @@ from eyeline.surveys.corpus.json_lines import read_json_lines
 from eyeline.surveys.corpus.parquet import read_parquet
 from eyeline.surveys.corpus.plain import read_text
 from eyeline.surveys.corpus.separated import read_table
-from eyeline.surveys.corpus.storage import needs_pyarrow
 
 
 @dataclass
@@ -76,7 +75,7 @@ def _items(found: FoundFile, stream: BinaryIO, column: str | None, digest: Diges
                 stream.seek(0)
             yield from read_parquet(stream, found.path, column)
             return
-        data = chunks(cast(BinaryIO, hashed or stream), found.format.compression)
+        data = chunks(cast(BinaryIO, hashed or stream), found.format.compression, found.path)
         match found.format.kind:
             case "text":
                 yield from read_text(data)
@@ -86,8 +85,6 @@ def _items(found: FoundFile, stream: BinaryIO, column: str | None, digest: Diges
                 yield from read_table(data, found.path, column, found.format.tabs)
         if hashed is not None and digest is not None:
             digest.sha256, digest.size = hashed.sha256(), hashed.size
-    except ModuleNotFoundError:
-        raise needs_pyarrow(found.path) from None
     except OSError as error:  # while the rest was hashed
         yield Item(0, "", "damaged file", error.strerror or str(error))
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
-from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.errors import SurveyError, needed
+from eyeline.surveys.folder import ABOUT, PARTS
 from eyeline.words import worded
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -22,7 +23,7 @@ class Storage(Protocol):
         """ "file", "folder", "other" (a device, a pipe), or "" if there is nothing."""
 
     def walk(self, folder: str, hidden: bool) -> Iterator[str]:
-        """The files of a folder and of those in it, in order: within a folder by name."""
+        """The files of a folder and of those in it, in order: within a folder by name. Surveys are left out."""
 
     def opened(self, path: str, seek: bool) -> BinaryIO:
         """A file, to be read; `seek` if not from its beginning to its end alone. Raises OSError."""
@@ -51,7 +52,10 @@ class LocalStorage:
         if (about.st_dev, about.st_ino) in seen:  # linked twice, or a link to a folder that this one is in
             return
         seen.add((about.st_dev, about.st_ino))
-        for name in sorted(os.listdir(folder)):
+        names = sorted(os.listdir(folder))
+        if ABOUT in names and PARTS in names:
+            return
+        for name in names:
             path = name if folder == "." else os.path.join(folder, name)
             if hidden or not name.startswith("."):
                 if os.path.isdir(path):
@@ -90,8 +94,12 @@ class RemoteStorage:
 
         root = self._inside(folder)
         found = self.system.get_file_info(fs.FileSelector(root, recursive=True))
-        within = (about.path.removeprefix(root).strip("/") for about in found if about.is_file)
+        within = [about.path.removeprefix(root).strip("/") for about in found if about.is_file]
+        there = [path.removesuffix(ABOUT) for path in within if path.rpartition("/")[2] == ABOUT]
+        surveys = tuple(one for one in there if any(path.startswith(f"{one}{PARTS}/") for path in within))
         for path in sorted(within, key=lambda path: path.split("/")):
+            if path.startswith(surveys):
+                continue
             if hidden or not any(name.startswith(".") for name in path.split("/")):
                 yield f"{folder.rstrip('/')}/{path}"
 
@@ -119,11 +127,7 @@ def storage_of(path: str) -> Storage:
     """
     if not _URI.match(path):
         return LocalStorage()
-    try:
-        import pyarrow as pa
-        from pyarrow import fs
-    except ModuleNotFoundError:
-        raise needs_pyarrow(path) from None
+    pa, fs = needed("pyarrow", path), needed("pyarrow.fs", path)
     try:
         system, inside = fs.FileSystem.from_uri(re.split(r"[*?\[]", path, maxsplit=1)[0])
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -131,8 +135,3 @@ def storage_of(path: str) -> Storage:
         raise SurveyError(worded("{path} can't be opened: {reason}", path=path, reason=reason)) from None
     start = re.split(r"[*?\[]", path, maxsplit=1)[0]
     return RemoteStorage(system, start[: len(start.rstrip("/")) - len(inside.rstrip("/"))])
-
-
-def needs_pyarrow(what: str) -> SurveyError:
-    """The error for something that is read with pyarrow, where it isn't installed."""
-    return SurveyError(worded("{what} needs pyarrow, which isn't installed; pip install 'eyeline[survey]'", what=what))

@@ -13,8 +13,8 @@ import numpy as np
 from eyeline.surveys.blocks import Block
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
-from eyeline.surveys.one_line import one_line
 from eyeline.surveys.measuring import measure
+from eyeline.surveys.one_line import one_line
 from eyeline.surveys.parts import write_part
 from eyeline.surveys.readers import SurveyModel, survey_model
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES

@@ -69,14 +69,20 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Ray's own news from the user, and its handler of SIGTERM from the program."""
+    """Keep Ray's own news from the user, what it prints of workers that die too; and its handler of SIGTERM from the
+    program."""
+    from ray._private import worker
+
     logger = logging.getLogger("ray")
     level, main = logger.level, threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM) if main else None
+    prints = getattr(worker, "_worker_logs_enabled", True)
     logger.setLevel(logging.ERROR)
+    worker._worker_logs_enabled = False  # as Ray's own debugger does; there is no setting
     try:
         yield
     finally:
         logger.setLevel(level)
+        worker._worker_logs_enabled = prints
         if main and handler is not None:
             signal.signal(signal.SIGTERM, handler)

@@ -19,6 +19,7 @@ from eyeline.surveys.engines.ray_cluster import connected, free_processors
 from eyeline.surveys.engines.ray_worker import Welcome, worker_class
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.fingerprints import fingerprint
+from eyeline.surveys.one_line import one_line
 from eyeline.surveys.readers import SurveyModel
 from eyeline.version import VERSION
 from eyeline.words import worded
@@ -48,6 +49,7 @@ def run(
     address: str | None = None,
     workers: int | None = None,
     say: Callable[[str], None] = lambda note: None,
+    lost: Callable[[], None] = lambda: None,
 ) -> Iterator[Measured]:
     """Measure blocks on Ray's workers.
 
@@ -58,6 +60,7 @@ def run(
         address: of a cluster; None for `RAY_ADDRESS`, else this machine.
         workers: how many; None for one for each processor that Ray has.
         say: called about once a second with what is waited for, while nothing is measured; with "" when that is over.
+        lost: called when a worker has died.
 
     Yields:
         Each block as soon as it is measured, in any order.
@@ -67,7 +70,7 @@ def run(
             `work.strict` asks for that.
     """
     with connected(address, workers) as (ray, count):
-        crew = _Crew(ray, work, model, say)
+        crew = _Crew(ray, work, model, say, lost)
         try:
             for _ in range(count):
                 crew.start()
@@ -79,8 +82,15 @@ def run(
 class _Crew:
     """The workers of one survey, and what each is at."""
 
-    def __init__(self, ray: Any, work: Work, model: SurveyModel, say: Callable[[str], None]) -> None:
-        self.ray, self.work, self.model, self.say = ray, work, model, say
+    def __init__(
+        self,
+        ray: Any,
+        work: Work,
+        model: SurveyModel,
+        say: Callable[[str], None],
+        tell_lost: Callable[[], None],
+    ) -> None:
+        self.ray, self.work, self.model, self.say, self.tell_lost = ray, work, model, say, tell_lost
         self.shared = ray.put(work)
         self.expected = Welcome(VERSION, fingerprint([], work.settings, model.info), "")
         self.waiting: dict[Any, tuple[_Worker, Block | None]] = {}  # by the reference of what was asked for
@@ -88,6 +98,7 @@ class _Crew:
         self.again: deque[Block] = deque()
         self.deaths: Counter[int] = Counter()
         self.lost = 0  # workers that died before they were ready, since the last that was
+        self.room = free_processors(ray)
 
     def start(self) -> None:
         """Start one more worker."""
@@ -177,6 +188,7 @@ class _Crew:
         self.workers.remove(worker)
         self.waiting = {reference: asked for reference, asked in self.waiting.items() if asked[0] is not worker}
         self.ray.kill(worker.actor)  # it may live on, out of reach
+        self.tell_lost()
         if worker.state == "ready":
             suspect = worker.blocks[0] if worker.blocks else None  # they are done in their order
             if suspect is not None:
@@ -209,12 +221,16 @@ class _Crew:
 
     def _waited_for(self) -> str:
         """Why nothing is measured yet."""
+        count = len(self.workers)
         placing = sum(worker.state == "placing" for worker in self.workers)
-        if placing < len(self.workers):
-            return worded("{count} workers load the model", count=len(self.workers) - placing)
+        if placing < count:
+            return worded("{some} of {count} workers load the model", some=count - placing, count=count)
+        # Ray takes a processor for a worker at once, and has none free while it starts the last of them.
+        if self.room >= 1:
+            return worded("starting {count} workers", count=count)
         return worded(
             "waiting for {count} workers: the cluster has {free:g} free CPUs",
-            count=placing,
+            count=count,
             free=free_processors(self.ray),
         )
 

@@ -33,11 +33,11 @@ class RowGroups:
     """
 
     def __init__(self, folder: SurveyFolder, name: str) -> None:
-        pa, parquet = needed("pyarrow", "a survey's tables"), needed("pyarrow.parquet", "a survey's tables")
+        arrow, parquet = needed("pyarrow", "a survey's tables"), needed("pyarrow.parquet", "a survey's tables")
         self._path = folder.path(name)
         try:
             self._file: Any = parquet.ParquetFile(folder.open(name))
-        except (pa.ArrowException, OSError) as error:
+        except (arrow.ArrowException, OSError) as error:
             raise unreadable(self._path, error) from None
         self._kept: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
         self._lock = threading.Lock()  # a file is read at one place at a time, and the server has several threads
@@ -52,7 +52,7 @@ class RowGroups:
         """How many rows of a row group have these values; it is decoded only if its statistics leave that open."""
         fits = self._fits(number, where)
         if fits is None:
-            return self.rows(number, where, ()).num_rows
+            return int(self.rows(number, where, ()).num_rows)
         return int(self._file.metadata.row_group(number).num_rows) if fits else 0
 
     def rows(self, number: int, where: Where, columns: Sequence[str]) -> pa.Table:

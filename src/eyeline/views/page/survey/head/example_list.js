@@ -69,7 +69,7 @@ export const createExampleList = (page, choose) => {
     }
     const { tokens, special } = example;
     const parts = excerpt(example, scroller.clientWidth - PADDING,
-      (at) => wide(tokens[at]) + (special[at] ? 16 : 3), wide(" … ") + 4);
+      (at) => wide(tokens[at]) + (special[at] ? 24 : 3), wide(" … ") + 4);
     const { line, spans } = tokenLine(page, example, parts, end);
     const layer = shape("svg", { class: "row-links", "aria-hidden": "true", focusable: "false" });
     const about = element("div", { class: "look-about quiet" },

@@ -5,6 +5,8 @@ import { element } from "../../drawing/dom.js";
 import { named, onScale, printable } from "../../drawing/labels.js";
 import { queryOf } from "./excerpt.js";
 
+const FAINTEST = 0.01; // of the scale's end: a fainter fill can't be told from none
+
 /**
  * A line of an example's parts, and the element of each drawn token by its place. `end` is the end of the weights'
  * scale.
@@ -22,8 +24,9 @@ export const tokenLine = (page, example, parts, end) => {
     const { at } = part;
     const [, space, own] = /** @type {RegExpExecArray} */ (/^(\s*)(.*)$/s.exec(tokens[at]));
     const share = weights[at] / end;
-    const classes = ["look-token", special[at] && "special", at === query && "query", weights[at] > 0 && "key painted"];
-    const style = !(weights[at] > 0) ? {}
+    const seen = share >= FAINTEST;
+    const classes = ["look-token", special[at] && "special", at === query && "query", seen && "key painted"];
+    const style = !seen ? {}
       : special[at] ? { background: `color-mix(in srgb, var(--aside) ${Math.round(100 * share)}%, transparent)` }
       : { background: shade(share, page.dark), color: lightOn(share, page.dark) ? "#fff" : "#000" };
     const title = weights[at] > 0 ? `${named(tokens[at])} ${onScale(weights[at], end)}` : null;

@@ -3,7 +3,7 @@
 import { element } from "../../drawing/dom.js";
 import { figure, onScale } from "../../drawing/labels.js";
 import { scaleEnd } from "../../weights/quantity.js";
-import { endOf, typeName } from "../measures.js";
+import { endOf, numberSaid, typeName } from "../measures.js";
 import { wordOf } from "../measured.js";
 
 /** @param {SurveyPage} page */
@@ -42,7 +42,7 @@ export const createTypeTable = (page) => {
           element("td", { class: "bar-cell" }, bar(to / toEnd, special)),
           element("td", { class: "number" }, Number.isNaN(to) ? "–" : onScale(to, toEnd)),
           element("td", { class: "bar-cell" }, bar(received / receivedEnd, special, 1 / receivedEnd)),
-          element("td", { class: "number" }, figure(received, 2)));
+          element("td", { class: "number" }, numberSaid("received.", received, receivedEnd)));
       })),
     );
     note.textContent = page.say("survey.head.types.note");

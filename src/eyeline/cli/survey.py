@@ -1,0 +1,234 @@
+"""`eyeline survey`: what every head does over a whole corpus."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from eyeline.cli.options import AsJson, ModelName
+from eyeline.cli.progress import progress
+from eyeline.cli.results import check_results, chosen_language, draw, print_csv, print_json
+from eyeline.cli.survey_progress import SurveyShown
+from eyeline.words import worded
+
+if TYPE_CHECKING:
+    from eyeline.surveys.loading import Survey
+
+#: The options that say how to show a survey; all others say how to make one.
+_SHOWING = ("corpus", "out", "html", "as_json", "as_csv")
+
+
+class EngineName(StrEnum):
+    """What measures."""
+
+    local = "local"
+    ray = "ray"
+
+
+class SurveyCommand(TyperCommand):
+    """The command; its help says what it does, and has examples, in the chosen language."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        self.help = worded("Survey what every head does over a whole corpus, or show a survey that is there.")
+        self.epilog = "\n\n".join(f"{what}: {command}" for what, command in _examples().items())
+        super().format_help(ctx, formatter)
+
+
+def _examples() -> dict[str, str]:
+    return {
+        worded("A folder of texts"): "eyeline survey texts/ --out survey",
+        worded("A column of a table"): "eyeline survey reviews.csv --column review --out survey",
+        worded("Many files, by Ray"): 'eyeline survey "corpus/*.parquet" --out survey --on ray',
+        worded("To go on after Ctrl-C"): worded("the same command again"),
+        worded("What was found, as a report"): "eyeline survey survey --html report.html",
+        worded("In the browser"): "eyeline view survey",
+    }
+
+
+def survey(
+    ctx: typer.Context,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="Files, folders and patterns: .txt .md .jsonl .csv .tsv .parquet, also .gz .zst .bz2 .xz; URIs such "
+            "as s3://. Or the folder of a survey, which is shown.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="The survey's folder, new or its own.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="The column of the text. Default: text, or the only one with text.", show_default=False),
+    ] = None,
+    model: ModelName = "minilm",
+    window: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TOKENS",
+            help="The most tokens read at once. Default: as many as the model can.",
+            show_default=False,
+        ),
+    ] = None,
+    overlap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TOKENS", help="Tokens that a long text's windows share. Default: 1/8.", show_default=False
+        ),
+    ] = None,
+    block: Annotated[
+        int | None,
+        typer.Option(
+            metavar="CHARACTERS",
+            help="The text that is measured and kept at once. Default: 131072.",
+            show_default=False,
+        ),
+    ] = None,
+    examples: Annotated[int, typer.Option(metavar="N", help="Examples of each head: largest, and a sample.")] = 16,
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="MODULE:FUNCTION", help="Your function that labels tokens.", show_default=False),
+    ] = None,
+    on: Annotated[EngineName, typer.Option(help="Measure in this process, or by Ray's workers.")] = EngineName.local,
+    address: Annotated[
+        str | None, typer.Option(help="Of Ray's cluster. Default: this machine.", show_default=False)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Of Ray. Default: one for each processor.", show_default=False)
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Start over; deletes the survey in --out.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that can't be read.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a report: a page of one file, under 5 MB.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
+) -> None:
+    check_results(as_json, as_csv, html=html)
+    folder = _of_survey(corpus, out)
+    if folder is None:
+        given = {name: value for name, value in ctx.params.items() if name not in _SHOWING}
+        found = _made(corpus or [], out or "", given)
+    else:
+        _check_shown(ctx)
+        found = _there(folder)
+    if html is not None:
+        _save_html(found, html)
+    if as_json:
+        print_json(found)
+    elif as_csv:
+        print_csv(found)
+    else:
+        draw(found)
+
+
+def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
+    """The folder of the survey to show; None to make one."""
+    from eyeline.answers import QuestionError
+    from eyeline.surveys.folder import ABOUT
+
+    if not corpus:
+        if out is None:
+            raise QuestionError(
+                worded("corpus must be files or a folder, got none; such as: {command}", command=_first_example())
+            )
+        return out
+    if out is None:
+        if len(corpus) == 1 and os.path.isfile(os.path.join(corpus[0], ABOUT)):
+            return corpus[0]
+        raise QuestionError(worded("--out must be the folder of the survey, got none; add --out survey"))
+    return None
+
+
+def _first_example() -> str:
+    return next(iter(_examples().values()))
+
+
+def _check_shown(ctx: typer.Context) -> None:
+    """Check that no option is given that only a survey that is made takes."""
+    from eyeline.answers import QuestionError
+
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or "")
+        if parameter.name not in _SHOWING and source is not None and source.name == "COMMANDLINE":
+            raise QuestionError(
+                worded("{option} must come with a corpus, got a survey that is there", option=parameter.opts[0])
+            )
+
+
+def _there(folder: str) -> Survey:
+    """The survey in a folder; of one that isn't whole, what there is."""
+    from eyeline.surveys import load_survey
+    from eyeline.views import attach_survey  # noqa: F401  # so that it prints itself
+
+    found = load_survey(folder)
+    return found if found.complete else found.so_far()
+
+
+def _made(corpus: list[str], out: str, given: Mapping[str, Any]) -> Survey:
+    """The survey of a corpus, made or gone on with."""
+    from eyeline.surveys import survey as made
+    from eyeline.surveys.corpus import corpus_of_files
+    from eyeline.views import attach_survey  # noqa: F401  # so that it prints itself
+
+    if given["classes"]:
+        sys.path.insert(0, os.getcwd())  # the user's module is most likely here
+    given = {**given, "on": str(given["on"])}
+    with SurveyShown() as shown:
+        try:
+            found = made(corpus_of_files(corpus, given["column"]), out=out, progress=shown, **given)
+        except KeyboardInterrupt:
+            shown.close()
+            progress(_stopped(shown, out))
+            raise
+    progress(_done(found, out))
+    return found
+
+
+def _stopped(shown: SurveyShown, out: str) -> str:
+    """What is kept of a survey that was interrupted, and how to go on."""
+    if shown.last is None or not shown.last.documents:
+        return worded("stopped, with nothing measured yet")
+    return worded(
+        "stopped; {count} documents are kept in {folder}, and the same command goes on from there",
+        count=f"{shown.last.documents:,}",
+        folder=out,
+    )
+
+
+def _done(found: Survey, out: str) -> str:
+    """What was measured, what was skipped, and where it is."""
+    from eyeline.surveys.corpus import reason_in_words
+
+    counts, skipped = found.info["counts"], found.info["skipped"]["counts"]
+    line = worded(
+        "wrote {folder}: {documents} documents, {tokens} tokens",
+        folder=out,
+        documents=f"{counts['documents']:,}",
+        tokens=f"{counts['tokens']:,}",
+    )
+    if not skipped:
+        return line
+    each = ", ".join(f"{count:,} {reason_in_words(reason)}" for reason, count in skipped.items())
+    told = worded("skipped: {each} (see survey.json)", each=each)
+    return f"{line}; {told}"
+
+
+def _save_html(found: Survey, html: Path) -> None:
+    """Write the report, and report that."""
+    from eyeline.views.surveys.page import SurveyPage
+
+    SurveyPage(found, state=chosen_language()).save(html)
+    progress(worded("wrote {file}", file=html))
