@@ -63,9 +63,8 @@ def still_of(header: Mapping[str, Any]) -> Still:
     """The still picture, for where scripts don't run: how many heads are of each kind."""
     entry = header["surveys"][0]
     kinds: dict[str, int] = {}
-    for own in entry["kinds"]:
-        for kind in own:
-            kinds[kind] = kinds.get(kind, 0) + 1
+    for kind, *_ in entry["kinds"]:  # a head counts for its first
+        kinds[kind] = kinds.get(kind, 0) + 1
     count = len(entry["kinds"])
     table = words.page_table()
     place = words.languages().index(words.language())

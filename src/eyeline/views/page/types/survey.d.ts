@@ -126,6 +126,7 @@ interface MapShown {
   values: Float64Array;
   end: number;
   signed: boolean;
+  /** The kind that each head counts for; of a difference, in both surveys. */
   kinds: KindName[][];
   /** The kind that doesn't fade; null for all. */
   kind: KindName | null;

@@ -46,7 +46,7 @@ export const createMap = (page) => {
     const { kind, measure } = page.state;
     const layers = Array.from({ length: survey.depth }, (_, layer) => {
       const own = Array.from({ length: survey.heads }, (__, head) => layer * survey.heads + head);
-      if (kind) return own.filter((at) => survey.entry.kinds[at].includes(kind)).length;
+      if (kind) return own.filter((at) => survey.kind[at] === kind).length;
       const there = own.map((at) => values[at]).filter((value) => !Number.isNaN(value));
       return there.length ? there.reduce((sum, value) => sum + value, 0) / there.length : NaN;
     });
@@ -64,7 +64,7 @@ export const createMap = (page) => {
     const values = after.map((value, at) => value - before[at]);
     const end = endOf(measure, values.map(Math.abs));
     const whole = endOf(measure, [...before, ...after]);
-    const kinds = first.entry.kinds.map((own, at) => [...new Set([...own, ...second.entry.kinds[at]])]);
+    const kinds = first.kind.map((own, at) => [...new Set([own, second.kind[at]])]);
     return {
       measure, values, end, signed: true, kinds, kind, named, order, heads: first.heads, start: layer * first.heads + head,
       sums: { title: "", parts: [], texts: [] },
@@ -87,7 +87,7 @@ export const createMap = (page) => {
     const tables = surveys.map((survey) => survey.all(measure));
     const end = endOf(measure, tables.flatMap((values) => [...values]));
     return surveys.map((survey, at) => ({
-      measure, values: tables[at], end, signed: false, kinds: survey.entry.kinds, kind, named, order, heads: survey.heads,
+      measure, values: tables[at], end, signed: false, kinds: survey.kind.map((one) => [one]), kind, named, order, heads: survey.heads,
       start: at === chosen ? layer * survey.heads + head : 0,
       sums: sums(survey, tables[at], end),
       title: `${printable(survey.name)} · ${survey.model.name}`,
