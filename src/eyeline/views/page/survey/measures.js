@@ -87,12 +87,16 @@ export const endSaid = (page, measure, end) => {
   return unit === "share" ? percent(end) : page.say(`survey.unit.${unit}`, { number: plain(end) });
 };
 
-/** What a head does, by its kinds. @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
-export const doing = (page, survey, layer, head) => {
+/** What a head does, by its kinds: "looks at the previous token (81%)". @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
+export const deeds = (page, survey, layer, head) => {
   const texts = survey.kindsOf(layer, head).map((kind) => {
     const measure = survey.decides(kind);
     const value = measure === null ? 0 : survey.value(measure, layer, head);
     return page.say(`kind.does.${kind}`, { value: kind === "broad" ? figure(value, 1) : percent(value) });
   });
-  return [`L${layer}H${head}`, texts.join("; ")].filter(Boolean).join(" ");
+  return texts.join("; ");
 };
+
+/** The same after its name. @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
+export const doing = (page, survey, layer, head) =>
+  `L${layer}H${head} ${deeds(page, survey, layer, head)}`.trim();

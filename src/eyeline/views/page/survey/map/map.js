@@ -4,7 +4,7 @@ import { contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
 import { printable } from "../../drawing/labels.js";
 import {
-  differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
+  deeds, differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
 } from "../measures.js";
 import { shortName } from "../provenance.js";
 import { createBoard } from "./board.js";
@@ -77,7 +77,7 @@ export const createMap = (page) => {
       texts: (at) => [
         `${nameOf(first, at)}: ${differenceSaid(page, measure, values[at], end)}`,
         ...[first, second].map((one, number) => {
-          const [does] = lines(one, at, whole);
+          const does = deeds(page, one, Math.floor(at / one.heads), at % one.heads);
           return `${shortName(page, number)}: ${valueSaid(page, measure, one.all(measure)[at], whole)} · ${does}`;
         }),
       ],
