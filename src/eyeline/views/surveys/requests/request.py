@@ -12,7 +12,7 @@ from eyeline.surveys import SurveyError
 from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
 
 
-class SurveyModel(Protocol):
+class ModelSizes(Protocol):
     """A survey's model: how many layers it has, and heads in each."""
 
     @property
@@ -29,7 +29,7 @@ class AskedSurvey(Protocol):
     @property
     def complete(self) -> bool: ...
     @property
-    def model(self) -> SurveyModel: ...
+    def model(self) -> ModelSizes: ...
     def tokens(self, layer: int | None, head: int | None, *, arrow: bool) -> Any:
         """As `Survey.tokens`."""
 
