@@ -22,7 +22,9 @@ def word_tokens(text):
 def weights_of(ids, layer, head, causal):
     """The weights of one head in a window, float64, (n, n): they depend on the ids and the places."""
     n = len(ids)
-    scores = np.sin(np.outer(ids + 1 + layer, ids + 3 + head)) - 0.05 * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    scores = np.sin(np.outer(ids + 1 + layer, ids + 3 + head)) - 0.05 * np.abs(
+        np.subtract.outer(np.arange(n), np.arange(n))
+    )
     if causal:
         scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
     scores = np.exp(3 * scores)

@@ -37,7 +37,8 @@ class StubModel:
     layers = 1
     heads = HEADS
     causal = False
-    positions = 64
+    positions = longest = 64
+    together = 4096
 
     @property
     def info(self):

@@ -160,10 +160,11 @@ def test_the_help_has_every_option_and_examples_in_both_languages(say):
 
 def test_your_own_function_labels_tokens_from_the_folder_that_you_are_in(say):
     with open("labels_here.py", "w") as file:
-        file.write("def by_case(tokens):\n    return ['upper' if str(one)[:1].isupper() else '' for one in tokens.tokens]\n")
-    code, _, said = say("survey", "texts", "--out", "out", "--classes", "labels_here:by_case")
+        file.write("def by_length(tokens):\n    return ['long' if len(one) > 4 else '' for one in tokens.pieces]\n")
+    code, _, said = say("survey", "texts", "--out", "out", "--classes", "labels_here:by_length")
     assert code == 0, said
-    assert about()["settings"]["classes"] == "labels_here:by_case"
+    assert about()["settings"]["classes"] == "labels_here:by_length"
+    assert "word/long" in about()["scales"]["types"]
 
 
 # Progress

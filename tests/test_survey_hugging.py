@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import pickle
 import threading
 from dataclasses import replace
 
@@ -12,17 +14,19 @@ import transformers as hf
 from hugging import eager, made, one_thread, t5  # noqa: F401 - one_thread, for all tests here
 
 import eyeline as el
+from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.paused_pass import layers_of
 from eyeline.models import load
 from eyeline.surveys.document import Document
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.measuring import measure
 from eyeline.surveys.readers import survey_model
+from eyeline.surveys.running import survey
 from eyeline.surveys.scales import NEXT, PREVIOUS, SAME
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.tally import MEASURES
 from eyeline.surveys.token_types import TokenTypes
-from eyeline.surveys.transformers_model import BATCH_TOKENS, LONGEST, batches_of
+from eyeline.surveys.transformers_model import BATCH_TOKENS, batches_of
 from eyeline.surveys.windows import windows_of
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
@@ -185,6 +189,23 @@ def test_a_survey_twice_has_the_same_bits_with_any_number_of_threads(bert, token
     assert again.examples == first.examples
 
 
+def test_documents_without_words_and_long_ones_are_read_as_they_are(bert, tokenizer, caplog):
+    tokenizer.model_max_length, before = 64, tokenizer.model_max_length
+    logger = logging.getLogger("transformers")
+    logger.addHandler(caplog.handler)
+    try:
+        found = measured(
+            bert, tokenizer, ["", "time flies", " \n ", "word " * 300], replace(SETTINGS, window=64, overlap=8)
+        )
+    finally:
+        logger.removeHandler(caplog.handler)
+        tokenizer.model_max_length = before
+    assert [(one.place, one.reason) for one in found.skipped] == [(0, "empty"), (2, "empty")]
+    assert [(one.number, one.windows) for one in found.documents] == [(1, 1), (3, 6)]
+    assert found.text_tokens == 302
+    assert not caplog.records  # transformers warns of texts longer than its model
+
+
 def test_what_the_model_is_said_to_be(family, tokenizer):
     model = survey_model(family, tokenizer)
     causal = not isinstance(family, (hf.BertForMaskedLM, hf.AlbertModel, hf.ModernBertModel))
@@ -195,7 +216,6 @@ def test_what_the_model_is_said_to_be(family, tokenizer):
     assert model.info["family"] == family.config.model_type
     assert [model.info[name] for name in ("layers", "heads", "causal")] == [layers, 4, causal]
     assert model.info["vocabulary_size"] == len(tokenizer)
-    assert model.default_window == min(model.positions or LONGEST, LONGEST)
 
 
 def test_another_weight_is_another_model(tokenizer):
@@ -235,7 +255,9 @@ def test_an_error_within_the_model_comes_out(bert, tokenizer):
     model = survey_model(bert, tokenizer)
     (window,) = windows_of(documents(TEXTS)[0], model.tokens, SETTINGS, False, TokenTypes(None))
     wrong = replace(window, ids=window.ids + 10**6)
-    with pytest.raises(SurveyError, match="tokens must be below 30522, the size of the model's vocabulary, got 10"):
+    with pytest.raises(
+        HuggingFaceError, match="tokens must be below 30522, the size of the model's vocabulary, got 10"
+    ):
         list(model.looks([wrong], window.types, 8))
     broken = bert.bert.encoder.layer[1].register_forward_pre_hook(lambda *_: 1 / 0)
     try:
@@ -315,3 +337,18 @@ def test_a_model_without_weights_is_one_line(tokenizer):
         model = hf.BertModel(hf.BertConfig(**SIZES))
     with pytest.raises(SurveyError, match="model must hold its weights"):
         survey_model(model, tokenizer)
+
+
+def test_a_survey_of_a_pickled_copy_has_the_same_bytes_and_of_other_weights_is_refused(tmp_path, tokenizer):
+    model = of_family("gemma2", tokenizer)
+    asked = {"tokenizer": tokenizer, "block": 400}
+    first = survey(TEXTS * 3, model=model, out=tmp_path / "first", **asked)
+    assert first.info["counts"]["blocks"] > 2
+    assert first.info["settings"]["window"] == 2048  # though the model has 8,192 positions
+    survey(TEXTS * 3, model=pickle.loads(pickle.dumps(model)), out=tmp_path / "second", **asked)
+    for name in ("heads.parquet", "tokens.parquet", "examples.parquet"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    with torch.no_grad():
+        next(model.parameters())[7, 7] += 1
+    with pytest.raises(SurveyError, match="out holds a survey that differs"):
+        survey(TEXTS * 3, model=model, out=tmp_path / "first", **asked)

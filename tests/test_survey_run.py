@@ -135,8 +135,8 @@ def test_a_damaged_part_is_measured_anew(whole, tmp_path):
         ({"block": 3000}, "block 2000, not 3000"),
         ({"examples": (16, 3)}, "sample 16, not 3"),
         ({"classes": len}, "classes None, not builtins:len"),
-        ({"texts": [*TEXTS, "more"]}, "1 files had other contents, such as the texts"),
-        ({"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, "1 files had other contents, such as the texts"),
+        ({"texts": [*TEXTS, "more"]}, "corpus: 1 changed, such as the texts"),
+        ({"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, "corpus: 1 changed, such as the texts"),
     ],
 )
 def test_another_survey_in_the_folder_is_refused(whole, changed, differs):
@@ -144,8 +144,8 @@ def test_another_survey_in_the_folder_is_refused(whole, changed, differs):
     with pytest.raises(SurveyError) as refused:
         surveyed(whole, **changed)
     assert str(refused.value) == (
-        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True to delete it "
-        "and start over"
+        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True (--again) to "
+        "delete it and start over"
     )
     assert hashes(whole) == before
 
@@ -189,7 +189,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
     ("given", "message"),
     [
         ({"on": "spark"}, "on must be 'local' or 'ray', got 'spark'"),
-        ({"workers": 2}, "workers must be left out without Ray, got 2; add on='ray'"),
+        ({"workers": 2}, "workers must be left out without Ray, got 2; add on='ray' (--on ray)"),
         ({"on": "ray", "workers": 0}, "workers must be a whole number, 1 or more, got 0"),
         ({"on": "ray", "address": ""}, "address must be a cluster's, as '10.0.0.1:6379', got ''"),
         ({"window": 65}, "window must be at most 64, the model's positions, got 65"),

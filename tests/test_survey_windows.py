@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from survey_models import MadeUpModel, word_tokens
 
-from eyeline.models import load
+from eyeline.models import ModelError, load
 from eyeline.surveys import SurveyError
 from eyeline.surveys.document import Document
 from eyeline.surveys.hashes import splitmix, token_hashes
@@ -17,7 +17,7 @@ from eyeline.surveys.settings import Settings
 from eyeline.surveys.token_types import TokenTypes, types_of
 from eyeline.surveys.windows import PIECE, UnreadError, pieces_of, windows_of
 
-WORDS = "zero one two three four five six seven eight nine ten eleven".split()
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
 
 
 def cut(text, window=8, overlap=2, causal=False, tokens=word_tokens, classes=None):
@@ -66,7 +66,7 @@ def test_special_tokens_are_counted_in_each_window():
 
 
 def test_window_without_room():
-    with pytest.raises(SurveyError, match="^window must have room .*, 5 tokens, got 4$"):
+    with pytest.raises(SurveyError, match=r"^window must have room .*, 5 tokens, got 4$"):
         cut("one two three", window=4, overlap=2)
 
 
@@ -84,6 +84,20 @@ def test_documents_that_cannot_be_read(text, reason, detail):
     with pytest.raises(UnreadError, match=detail) as found:
         cut(text, tokens=load("minilm").tokens)
     assert found.value.reason == reason
+
+
+def test_what_comes_before_a_failure_is_measured():
+    def tokens(text):
+        if "bad" in text:
+            raise ModelError("tokenizer.json can't cut this text")
+        return word_tokens(text)
+
+    text = "good " * (PIECE // 5) + "bad"
+    windows = windows_of(Document(0, "a", 0, text), tokens, Settings(20002, 0), False, TokenTypes())
+    found = [next(windows), next(windows)]
+    with pytest.raises(UnreadError, match="can't cut"):
+        next(windows)
+    assert [len(window) - 2 for window in found] == [20000, PIECE // 5 - 20000]
 
 
 def test_a_long_text_is_cut_at_white_space():
@@ -221,7 +235,7 @@ def test_wrong_labels(classes, message):
 
 def test_too_many_labels():
     text = " ".join(f"w{number}" for number in range(57))
-    with pytest.raises(SurveyError, match="^classes must split the types of tokens into at most 64, .*word/w56"):
+    with pytest.raises(SurveyError, match=r"^classes must split the types of tokens into at most 64, .*word/w56"):
         cut(text, window=64, classes=lambda tokens: ["", *tokens.pieces[1:-1], ""])
 
 

@@ -54,7 +54,8 @@ def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
         )
     fast = bool(getattr(tokenizer, "is_fast", False))
     try:
-        made = tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True)
+        # Whether a text is too long for the model, its caller says.
+        made = tokenizer(text, return_offsets_mapping=fast, return_special_tokens_mask=True, verbose=False)
     except (TypeError, ValueError, NotImplementedError):  # one that takes no such options
         made = tokenizer(text)
     if not isinstance(made, Mapping) or "input_ids" not in made:

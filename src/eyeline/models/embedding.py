@@ -96,7 +96,7 @@ def embed(
         model: an encoder: a name from the catalogue, a folder, or a model that `eyeline.models.load` gave, which saves
             many calls its loading.
         read: the readouts of every layer's weights; see `eyeline.observe`. They must be of single tokens: `TopK`,
-            `Entropy`, `Received`, `MeanDistance`, `OffsetMass`.
+            `Entropy`, `Received`, `MeanDistance`.
         progress: called with a line of text at each step of fetching the model.
         texts_done: called after each block of texts with the number of finished texts.
 
@@ -209,10 +209,10 @@ def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -
     """The tokens' vectors after the last layer, (N, width), and every layer's observation if `read` isn't None."""
     x = encoder.embed(block.ids, block.positions)
     kept = []
-    for layer in encoder.in_place(x, block.mask, read):
-        if layer is not None:
-            nothing = np.empty((*layer.output.shape[:-1], 0), np.float32)
-            kept.append(replace(layer.seen, output=nothing).map(_without_batch))
+    for seen in encoder.in_place(x, block.mask, read):
+        if seen is not None:
+            nothing = np.empty((*seen.output.shape[:-1], 0), np.float32)
+            kept.append(replace(seen, output=nothing).map(_without_batch))
     return x[0], tuple(kept)
 
 

@@ -13,8 +13,6 @@ from eyeline.words import worded
 
 #: Who can measure a survey's blocks.
 ENGINES = ("local", "ray")
-#: A window of a model without a limit, or with a larger one than most documents fill.
-LONGEST = 8192
 #: The shortest window: special tokens at both ends, and text enough for an overlap.
 SHORTEST = 8
 
@@ -29,7 +27,7 @@ def check_engine(on: str, address: str | None, workers: int | None) -> None:
         raise SurveyError(worded("on must be 'local' or 'ray', got {value!r}", value=on))
     for name, value in (("address", address), ("workers", workers)):
         if value is not None and on != "ray":
-            raise SurveyError(worded("{name} must be left out without Ray, got {value!r}; add on='ray'",
+            raise SurveyError(worded("{name} must be left out without Ray, got {value!r}; add on='ray' (--on ray)",
                                      name=name, value=value))  # fmt: skip
     if address is not None and not (isinstance(address, str) and address.strip()):
         raise SurveyError(worded("address must be a cluster's, as '10.0.0.1:6379', got {value!r}", value=address))
@@ -58,6 +56,7 @@ def check_sizes(window: Any, overlap: Any, block: Any, examples: Any) -> None:
 
 def chosen_settings(
     positions: int | None,
+    longest: int,
     window: int | None,
     overlap: int | None,
     block: int | None,
@@ -67,14 +66,14 @@ def chosen_settings(
     """The settings of a survey, with the defaults where nothing is given.
 
     Args:
-        positions: how many tokens the model reads at once; None without a limit.
+        positions, longest: how many tokens the model reads at once, and by default; see `SurveyModel`.
         window, overlap, block, examples: as `survey` takes them, checked by `check_sizes`.
         classes: the labelling function's name.
 
     Raises:
         SurveyError: if the window doesn't fit the model, or the overlap the window.
     """
-    longest = window or min(positions or LONGEST, LONGEST)
+    longest = window or min(positions or longest, longest)
     if positions is not None and longest > positions:
         raise SurveyError(
             worded(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 
 #: The tokens of context on either side of the token.
 AROUND = 24
@@ -24,7 +24,7 @@ class Context(NamedTuple):
     special: tuple[bool, ...]
 
 
-def context(window: Window, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
+def context(window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
     """The context of a look.
 
     Args:

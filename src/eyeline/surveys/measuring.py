@@ -12,7 +12,7 @@ from eyeline.surveys.settings import Settings
 from eyeline.surveys.sums import BlockSums
 from eyeline.surveys.tally import BlockTally, DocumentTally
 from eyeline.surveys.token_types import Classes, TokenTypes
-from eyeline.surveys.windows import UnreadError, Window, windows_of
+from eyeline.surveys.windows import TextWindow, UnreadError, windows_of
 
 
 def measure(
@@ -40,14 +40,14 @@ def measure(
     examples = BlockExamples(model.layers, model.heads, model.causal, settings)
     skipped: list[Skipped] = []
 
-    def windows() -> Iterator[Window]:
+    def windows() -> Iterator[TextWindow]:
         for document in documents:
             try:
                 yield from windows_of(document, model.tokens, settings, model.causal, types)
             except UnreadError as error:
                 skipped.append(Skipped(document.file, document.place, error.reason, error.detail))
 
-    for batch in batches(windows(), types.names):
+    for batch in batches(windows(), types.names, model.together):
         sums.begin(batch)
         examples.begin(batch)
         for layer, looks in enumerate(model.looks(batch.windows, batch.types, batch.count)):

@@ -14,9 +14,9 @@ from eyeline.surveys.corpus import corpus
 from eyeline.surveys.engines import local
 from eyeline.surveys.engines.block_work import Work
 from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.progress import Progress
 from eyeline.surveys.readers import survey_model
-from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.survey_run import SurveyRun, Telling
 from eyeline.words import worded
 
@@ -53,7 +53,7 @@ def survey(
         model: a name of the catalogue, a folder, or a model of transformers.
         tokenizer: the tokenizer of a model of transformers.
         window: the most tokens that the model reads at once, special ones included; as many as it has positions if not
-            given.
+            given, but at most 8,192, and 2,048 in a model of transformers.
         overlap: how many tokens two windows of a long document have in common; window // 8 if not given.
         block: the characters of text after which a block of documents ends, 131,072 if not given. Blocks are what is
             measured at once, kept in one file and shared out among workers.
@@ -92,7 +92,7 @@ def survey(
             claim.enter_context(claimed(folder))
         tell(Progress(note=worded("loading the model")))
         reader = survey_model(model, tokenizer, progress=lambda note: tell(Progress(note=note)))
-        settings = chosen_settings(reader.positions, window, overlap, block, examples, label_name)
+        settings = chosen_settings(reader.positions, reader.longest, window, overlap, block, examples, label_name)
         given.scan(strict=strict, progress=progress)
         run = SurveyRun(folder, given, reader, Work(model, tokenizer, settings, label, strict), tell)
         run.begin(again)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.behaviour.head_measures import SINK_TOKENS
 from eyeline.surveys.batches import Batch
 from eyeline.surveys.looks import Looks
 from eyeline.surveys.scales import (
@@ -158,10 +157,7 @@ class BlockSums:
         )
         on_first = looks.to[:, :, parents == FIRST].sum(axis=2)
         flags = batch.first_special
-        if flags.all():
-            first_special = first
-        else:
-            first_special = sums(on_first * flags)
+        first_special = first if flags.all() else sums(on_first * flags)
         found = {
             "entropy": sums(looks.entropy),
             "distance": sums(looks.distance),

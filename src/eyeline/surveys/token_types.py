@@ -166,4 +166,6 @@ def _checked(label: object) -> str:
             pass
         else:
             return label
-    raise SurveyError(worded("labels that classes gives must be texts of valid Unicode, got {label}", label=repr(label)))
+    raise SurveyError(
+        worded("labels that classes gives must be texts of valid Unicode, got {label}", label=repr(label))
+    )

@@ -16,7 +16,7 @@ from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Reado
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 1 << 13
 #: How many times as long as the shortest window of a batch the longest may be.
 _SPREAD = 1.25
-#: The longest window, where none is given and the model has more positions or no limit.
-LONGEST = 2048
 _PROBE = "Time flies like an arrow; fruit flies like a banana."
 
 
@@ -47,8 +45,8 @@ class TransformersSurveyModel:
             called twelve times, is twelve layers.
         causal: whether tokens look only at themselves and earlier ones.
         positions: the most tokens that it reads at once; None if it has no limit, or it isn't known.
-        together: the most tokens that `measure` gives it at once, to be sorted by length.
-        default_window: the length of a window if none is given: the model's positions, at most `LONGEST`.
+        together: the most tokens that `looks` is given at once; it sorts their windows by length.
+        longest: the longest window where none is given: many models have more positions than documents fill.
 
     Raises:
         SurveyError: if it is an encoder-decoder, or has several kinds of attention, layers with different numbers of
@@ -58,6 +56,7 @@ class TransformersSurveyModel:
         UserWarning: as `eyeline.watch`, if some of its attention modules run without calling Eyeline.
     """
 
+    longest = 2048
     together = 1 << 14
 
     def __init__(self, text_model: TransformersModel) -> None:
@@ -65,7 +64,6 @@ class TransformersSurveyModel:
         _check_weights(text_model)
         self.layers, self.heads, self.causal, self._body = _probed(text_model)
         self.positions = text_model.positions
-        self.default_window = min(self.positions or LONGEST, LONGEST)
         self._padding = _padding_id(self._model)
         self.info: dict[str, Any] = {
             "name": text_model.name,
@@ -81,15 +79,14 @@ class TransformersSurveyModel:
 
     def tokens(self, text: str) -> Tokens:
         """The whole text's tokens; see `SurveyModel`."""
-        return self._text_model.read(text).tokens
+        return self._text_model.tokens(text)
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows; see `SurveyModel`.
 
         Batches depend on the windows' lengths and order alone. They run layer by layer, so memory holds one layer's
         looks.
         """
-        from eyeline.huggingface.errors import HuggingFaceError
         from eyeline.huggingface.paused_pass import layers_of
 
         lengths = np.array([len(window.ids) for window in windows])
@@ -98,19 +95,15 @@ class TransformersSurveyModel:
         reach = int(lengths.max() - 1).bit_length()
         first_range, last_range = SAME - reach, SAME + (0 if self.causal else reach)
         edges = OFFSET_EDGES[first_range : last_range + 2]
-        batches, asked = batches_of(lengths), []
+        batches, given = batches_of(lengths), []
         for batch in batches:
             rows = [slice(starts[number], starts[number + 1]) for number in batch]
             groups = _padded([types[place] for place in rows], -1)
             read: list[Readout] = [Entropy(), MeanDistance(), Received(), TopK(STRONGEST)]
             read += [GroupMass(groups, count), OffsetMass(edges.tolist())]
-            asked.append(([windows[number].ids for number in batch], read))
-        try:
-            given = [(self._inputs(ids), read) for ids, read in asked]
-            for calls in layers_of(self._body, given):
-                yield _looks(calls, batches, starts, first_range)
-        except HuggingFaceError as error:
-            raise SurveyError(str(error)) from None
+            given.append((self._inputs([windows[number].ids for number in batch]), read))
+        for calls in layers_of(self._body, given):
+            yield _looks(calls, batches, starts, first_range)
 
     def induction(self) -> tuple[int, NDArray[np.float64]] | None:
         """The test of induction, on one thread too; see `SurveyModel`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,7 +27,7 @@ PIECE = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class TextWindow:
     """A part of a document's tokens, which the model reads at once.
 
     Attributes:
@@ -117,13 +117,16 @@ class _Text:
     def cut(self, first: int, last: int | None = None) -> _Text:
         chosen = slice(first, last)
         return _Text(
-            self.ids[chosen], self.types[chosen], None if self.labels is None else self.labels[chosen], self.texts[chosen]
+            self.ids[chosen],
+            self.types[chosen],
+            None if self.labels is None else self.labels[chosen],
+            self.texts[chosen],
         )
 
 
 def windows_of(
     document: Document, tokens_of: Callable[[str], Tokens], settings: Settings, causal: bool, types: TokenTypes
-) -> Iterator[Window]:
+) -> Iterator[TextWindow]:
     """Cut a document into windows of at most `settings.window` tokens, in the order of the text.
 
     Each has the special tokens that the tokenizer puts around a text; two neighbours have `settings.overlap` tokens of
@@ -134,8 +137,8 @@ def windows_of(
     doesn't grow with its length.
 
     Raises:
-        UnreadError: if the document has no word or isn't valid Unicode, or, before any window or between two, if it
-            can't be tokenized.
+        UnreadError: if the document has no word or isn't valid Unicode, or can't be tokenized; of a long text, after
+            the windows of what comes before.
         SurveyError: if a user's function for labels fails, or the window has no room for the overlap and one more
             token.
     """
@@ -150,6 +153,8 @@ def windows_of(
         try:
             tokens = tokens_of(piece)
         except ModelError as error:
+            if cutting is not None and found_word:
+                yield cutting.last(waiting)
             raise UnreadError("failed", str(error)) from None
         labels = types.labels(tokens)
         before, after = around(tokens)
@@ -189,7 +194,7 @@ class _Cutting:
         self._kept = 0 if causal else self._overlap - self._overlap // 2  # of the overlap, counted in the later window
         self._number = self._first = 0
 
-    def full(self, text: _Text) -> Iterator[Window]:
+    def full(self, text: _Text) -> Generator[TextWindow, None, _Text]:
         """The windows that `text` fills, but for the document's last; gives the rest."""
         at, step = 0, self._room - self._overlap
         while len(text) - at > self._room:
@@ -197,11 +202,11 @@ class _Cutting:
             at += step
         return text.cut(at)
 
-    def last(self, text: _Text) -> Window:
+    def last(self, text: _Text) -> TextWindow:
         """The document's last window."""
         return self._window(text, len(text))
 
-    def _window(self, text: _Text, end: int) -> Window:
+    def _window(self, text: _Text, end: int) -> TextWindow:
         """A window, whose tokens of text are counted up to `end`."""
         begin = self._overlap - self._kept if self._number else 0
         before, after = self._before, self._after
@@ -218,7 +223,7 @@ class _Cutting:
         labels = None
         if before.labels is not None and text.labels is not None and after.labels is not None:
             labels = np.concatenate([before.labels, text.labels, after.labels])
-        window = Window(
+        window = TextWindow(
             self._document,
             self._number,
             np.concatenate([before.ids, text.ids, after.ids]),

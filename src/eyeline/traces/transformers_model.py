@@ -27,6 +27,7 @@ from eyeline.traces.transformers_traces import (
     is_encoder_decoder,
     name_of_model,
     read,
+    read_any,
     reread,
     trace_of_calls,
 )
@@ -91,6 +92,14 @@ class TransformersModel:
 
         ids = decoder_ids(self.model, self._tokenizer, as_tensors(self.model, inputs), self._target)
         return ReadText(reread(ids, self._tokenizer), {**inputs, "decoder_input_ids": [ids]})
+
+    def tokens(self, text: str) -> Tokens:
+        """The tokens of any text of valid Unicode, also without a word; nothing is cut off.
+
+        Raises:
+            ModelError: if the tokenizer panics.
+        """
+        return read_any(text, self._tokenizer)[0]
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""

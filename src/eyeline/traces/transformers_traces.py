@@ -208,9 +208,7 @@ def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt:
 
 
 def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
-    """Tokenize a text; returns the tokens and a transformers model's inputs, a batch of one text."""
-    from eyeline.huggingface.model_inputs import tokenized
-
+    """Tokenize a question's text; returns the tokens and a transformers model's inputs, a batch of one text."""
     if tokenizer is None:
         raise TraceError(
             "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
@@ -220,10 +218,21 @@ def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
         raise TraceError(f"text must have at least one word, got {text[:20]!r}")
     check_unicode(text)
     try:
-        with panics_caught():
-            found = tokenized(text, tokenizer)
+        return read_any(text, tokenizer)
     except ModelError as error:
         raise TraceError(worded("tokenizer can't cut this text into tokens ({reason})", reason=error)) from None
+
+
+def read_any(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
+    """As `read`, of any text of valid Unicode, also without a word.
+
+    Raises:
+        ModelError: if the tokenizer panics.
+    """
+    from eyeline.huggingface.model_inputs import tokenized
+
+    with panics_caught():
+        found = tokenized(text, tokenizer)
     if found.offsets is None:
         return reread(found.ids, tokenizer), found.inputs
     unknown = getattr(tokenizer, "unk_token_id", None)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eyeline.surveys.blocks import Block
+from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.measuring import measure
@@ -46,7 +44,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredBlock:
     """A block that was measured.
 
     Attributes:
@@ -65,27 +63,26 @@ class Measured:
     skipped: tuple[Skipped, ...]
 
 
-def measure_block(model: SurveyModel, block: Block, work: Work) -> Measured:
+def measure_block(model: SurveyModel, block: CorpusBlock, work: Work) -> MeasuredBlock:
     """Measure a block. A document that makes the model fail is left out, and told as skipped.
 
     Raises:
         SurveyError: if a document can't be measured, where `work.strict` asks for that.
     """
-    with one_torch_thread(work.model):
-        try:
-            tally = measure(model, block.documents, work.settings, work.classes)
-        except SurveyError:  # the settings', or the labelling function's
-            raise
-        except Exception as error:
-            tally = _without_failing(model, block.documents, work, error)
+    try:
+        tally = measure(model, block.documents, work.settings, work.classes)
+    except SurveyError:  # the settings', or the labelling function's
+        raise
+    except Exception as error:
+        tally = _without_failing(model, block.documents, work, error)
     return as_measured(block, tally)
 
 
-def as_measured(block: Block, tally: BlockTally) -> Measured:
+def as_measured(block: CorpusBlock, tally: BlockTally) -> MeasuredBlock:
     """A block's tally with its part's file."""
     characters = sum(len(document.text) for document in block.documents)
     part = write_part(tally, block.fingerprint, block.number)
-    return Measured(block.number, part, len(block.documents), characters, tally.tokens, tuple(tally.skipped))
+    return MeasuredBlock(block.number, part, len(block.documents), characters, tally.tokens, tuple(tally.skipped))
 
 
 def nothing(layers: int, heads: int, skipped: Sequence[Skipped]) -> BlockTally:
@@ -145,18 +142,3 @@ def _stop(document: Document, error: Exception) -> None:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)}"
-
-
-@contextmanager
-def one_torch_thread(model: Any) -> Iterator[None]:
-    """Run a torch model on one thread, since its products have other bits on two. Our own models' haven't."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(model, torch.nn.Module):
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

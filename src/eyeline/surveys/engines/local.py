@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
-from eyeline.surveys.blocks import Block
-from eyeline.surveys.engines.block_work import Measured, Work, measure_block
+from eyeline.surveys.blocks import CorpusBlock
+from eyeline.surveys.engines.block_work import MeasuredBlock, Work, measure_block
 from eyeline.surveys.readers import SurveyModel
 
 
-def run(blocks: Iterable[Block], work: Work, model: SurveyModel) -> Iterator[Measured]:
+def run(blocks: Iterable[CorpusBlock], work: Work, model: SurveyModel) -> Generator[MeasuredBlock, None, None]:
     """Measure blocks one after another, as they are asked for.
 
     Raises:
