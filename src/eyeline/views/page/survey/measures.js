@@ -64,6 +64,12 @@ export const valueSaid = (page, measure, value, end) => {
   return unit === "share" || Number.isNaN(value) ? number : page.say(`survey.unit.${unit}`, { number });
 };
 
+/** The end of a scale with its unit: "5 nats". @type {(page: SurveyPage, measure: MeasureName, end: number) => string} */
+export const endSaid = (page, measure, end) => {
+  const unit = unitOf(measure);
+  return unit === "share" ? percent(end) : page.say(`survey.unit.${unit}`, { number: String(Number(end.toPrecision(3))) });
+};
+
 /** What a head does, by its kinds. @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
 export const doing = (page, survey, layer, head) => {
   const texts = survey.kindsOf(layer, head).map((kind) => {

@@ -7,10 +7,15 @@ import { measureSaid } from "./measures.js";
 export const counted = (page, count) => new Intl.NumberFormat(page.language).format(count);
 
 /** The counts of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string[]} */
-export const countsSaid = (page, { entry: { counts } }) => [
-  page.say("survey.documents", { count: counted(page, counts.documents) }),
-  page.say("survey.tokens", { count: counted(page, counts.tokens) }),
-];
+export const countsSaid = (page, { entry: { counts, skipped } }) => {
+  const missing = Object.values(skipped.counts).reduce((sum, count) => sum + count, 0);
+  const count = counted(page, counts.documents);
+  return [
+    missing ? page.say("survey.documents.skipped", { count, skipped: counted(page, missing) })
+      : page.say("survey.documents", { count }),
+    page.say("survey.tokens", { count: counted(page, counts.tokens) }),
+  ];
+};
 
 /** The settings of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string} */
 const settingsSaid = (page, { entry: { settings } }) =>

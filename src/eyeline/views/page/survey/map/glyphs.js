@@ -7,7 +7,7 @@ export const GLYPHS = {
   previous: "M13 8H3M7 4L3 8L7 12", // an arrow to the left
   next: "M3 8H13M9 4L13 8L9 12", // to the right
   same: "M8 3A5 5 0 1 0 8.01 3ZM8 8H8.01", // a ring around a dot
-  punctuation: "M5 11H5.01M11 10.5V11Q11 13 9.3 13.6", // a full stop and a comma
+  punctuation: "M8 2.5V9M8 12.9V13", // an exclamation mark
   separator: "M5.5 3V13M10.5 3V13", // two bars
   sink: "M3 3V13M14 8H6M9.5 4.5L6 8L9.5 11.5", // an arrow to a bar at the beginning
   broad: "M8 13L2.5 5M8 13V3M8 13L13.5 5", // a fan
