@@ -142,7 +142,9 @@ def test_what_is_waited_for_is_said(local_ray, tmp_path):
 
 
 def test_what_a_worker_raises_is_one_line(local_ray, tmp_path):
-    with pytest.raises(SurveyError, match=r"^document 0 of the texts can't be measured: RuntimeError: this model can't"):
+    with pytest.raises(
+        SurveyError, match=r"^document 0 of the texts can't be measured: RuntimeError: this model can't"
+    ):
         surveyed(tmp_path / "survey", texts=["a broken clock", "time flies"], on="ray", strict=True)
     with pytest.raises(SurveyError, match=r"^a worker could not start: .*not here"):
         surveyed(tmp_path / "survey", texts=["time flies"], model=Unpicklable(), on="ray", again=True)
