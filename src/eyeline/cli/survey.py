@@ -118,6 +118,7 @@ def survey(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
 ) -> None:
     check_results(as_json, as_csv, html=html)
+    _check_folder(html)
     folder = _of_survey(corpus, out)
     if folder is None:
         given = {name: value for name, value in ctx.params.items() if name not in _SHOWING}
@@ -133,6 +134,20 @@ def survey(
         print_csv(found)
     else:
         draw(found)
+
+
+def _check_folder(html: Path | None) -> None:
+    """Check, before a survey of hours, that its report can go where it shall."""
+    from eyeline.answers import QuestionError
+
+    if html is not None and not html.parent.is_dir():
+        raise QuestionError(
+            worded(
+                "--html must be in a folder that exists, got {file!r}; make {folder} first",
+                file=str(html),
+                folder=html.parent,
+            )
+        )
 
 
 def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
