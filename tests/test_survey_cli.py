@@ -46,6 +46,7 @@ def test_a_survey_is_made_and_shown_and_gone_on_with(say):
     assert [Path(f"out/{name}.parquet").read_bytes() for name in ("heads", "tokens", "examples")] == tables
     for shown in (["out"], ["--out", "out"]):
         assert say("survey", *shown) == (0, printed, "")
+    assert say("survey", Path("out").absolute().as_uri())[::2] == (0, "")
 
 
 def test_what_was_skipped_is_counted_at_the_end(say):

@@ -153,7 +153,6 @@ def _check_folder(html: Path | None) -> None:
 def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
     """The folder of the survey to show; None to make one."""
     from eyeline.answers import QuestionError
-    from eyeline.surveys.folder import ABOUT
 
     if not corpus:
         if out is None:
@@ -162,10 +161,16 @@ def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
             )
         return out
     if out is None:
-        if len(corpus) == 1 and os.path.isfile(os.path.join(corpus[0], ABOUT)):
+        if len(corpus) == 1 and _is_survey(corpus[0]):
             return corpus[0]
         raise QuestionError(worded("--out must be the folder of the survey, got none; add --out survey"))
     return None
+
+
+def _is_survey(path: str) -> bool:
+    from eyeline.surveys.folder import ABOUT, SurveyFolder
+
+    return SurveyFolder(path).has(ABOUT) if "://" in path else os.path.isfile(os.path.join(path, ABOUT))
 
 
 def _first_example() -> str:
