@@ -25,7 +25,10 @@ def read_text(data: Iterator[bytes]) -> Iterator[Item]:
             size += len(part)
             if size > LONGEST:
                 yield Item(
-                    0, "", "not text", f"longer than {LONGEST:,} bytes; split it, such as with: split -C 1m FILE PART-"
+                    0,
+                    "",
+                    "not text",
+                    f"longer than {LONGEST:,} bytes; split it, such as with: split -C 1m --additional-suffix=.txt FILE PART-",
                 )
                 return
             parts.append(part)
