@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_survey_corpus import COMPRESS, refused, texts, write
+from test_survey_corpus import COMPRESS, read, refused, texts, write
 
 from eyeline import words
 from eyeline.surveys import SurveyError
