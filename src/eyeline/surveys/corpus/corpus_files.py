@@ -20,12 +20,14 @@ class CorpusFile:
         size: its bytes.
         sha256: their hash; empty if the file couldn't be read.
         documents: how many documents it holds, without those that are skipped.
+        files: how many files it stands for; None for a file itself.
     """
 
     path: str
     size: int
     sha256: str
     documents: int
+    files: int | None = None
 
 
 def listed(files: Sequence[CorpusFile]) -> list[dict[str, Any]]:
@@ -34,24 +36,25 @@ def listed(files: Sequence[CorpusFile]) -> list[dict[str, Any]]:
     Of more than `MOST_LISTED`, their folders are listed, or the folders that those are in: with a path that ends with
     "/", the number of `files`, and the hash of their list as `sha256sum` prints it.
     """
-    entries = [asdict(file) for file in files]
+    entries = list(files)
     while len(entries) > MOST_LISTED:
-        folders: dict[str, list[dict[str, Any]]] = {}
+        folders: dict[str, list[CorpusFile]] = {}
         for entry in entries:
-            folder = entry["path"].rstrip("/").rpartition("/")[0]
+            folder = entry.path.rstrip("/").rpartition("/")[0]
             folders.setdefault(f"{folder}/" if folder else "./", []).append(entry)
         if len(folders) == len(entries):
             break
         entries = [_folder(path, within) for path, within in folders.items()]
-    return entries
+    return [{name: value for name, value in asdict(entry).items() if value is not None} for entry in entries]
 
 
-def _folder(path: str, within: list[dict[str, Any]]) -> dict[str, Any]:
-    lines = "".join(f"{entry['sha256']}  {entry['path']}\n" for entry in within)
-    return {
-        "path": path,
-        "size": sum(entry["size"] for entry in within),
-        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
-        "documents": sum(entry["documents"] for entry in within),
-        "files": sum(entry.get("files", 1) for entry in within),
-    }
+def _folder(path: str, within: Sequence[CorpusFile]) -> CorpusFile:
+    """The entry of a folder."""
+    lines = "".join(f"{entry.sha256}  {entry.path}\n" for entry in within)
+    return CorpusFile(
+        path=path,
+        size=sum(entry.size for entry in within),
+        sha256=hashlib.sha256(lines.encode()).hexdigest(),
+        documents=sum(entry.documents for entry in within),
+        files=sum(entry.files or 1 for entry in within),
+    )

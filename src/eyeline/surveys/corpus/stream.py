@@ -26,7 +26,7 @@ class Corpus:
     It is read twice. `scan` reads it all before anything is measured: for the files' hashes, so that a survey that
     goes on knows it is the same corpus; for the number of documents and characters, so that the time left is known;
     and to find a column that isn't there before a model is loaded. `documents` reads it again. Reading takes some ten
-    seconds a gigabyte, measuring takes hours. In memory are one document, and some 500 bytes for each file.
+    seconds a gigabyte, measuring takes hours. In memory are one document, and some 600 bytes for each file.
 
     Args:
         sources: the files, or the texts.
