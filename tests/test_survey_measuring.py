@@ -347,3 +347,14 @@ def test_strongest_keys_are_the_largest_of_the_row(kind, decoder):
                 assert sorted(keys[at].tolist()) == sorted([*expected.tolist(), *[-1] * (8 - seen)])
                 np.testing.assert_allclose(weights[at][:seen], row[expected], rtol=1e-4, atol=1e-7)
                 assert (weights[at][seen:] == 0).all()
+
+
+@pytest.mark.parametrize(("largest", "sample"), [(0, 0), (1, 0), (0, 1), (1000, 1000)])
+def test_numbers_of_examples(largest, sample):
+    model = MadeUpModel(layers=1, heads=2)
+    tally = measure(model, documents(), Settings(20, 6, largest=largest, sample=sample))
+    for sort, count in (("largest", largest), ("sample", sample)):
+        for head in range(2):
+            found = _of(tally, 0, head, sort)
+            assert len(found) == min(count, tally.text_tokens)
+            assert len({(one.document, one.window, one.query) for one in found}) == len(found)
