@@ -1,6 +1,6 @@
 // What a survey's page shows: corpus, model, counts, settings, measure, version.
 
-import { isolated, printable } from "../drawing/labels.js";
+import { isolated } from "../drawing/labels.js";
 import { measureSaid } from "./measures.js";
 
 /** A whole number with its thousands apart, as the language does it. @type {(page: SurveyPage, count: number) => string} */
@@ -21,7 +21,7 @@ export const countsSaid = (page, { entry: { counts, skipped } }) => {
 export const shortName = ({ surveys }, at) => {
   const [first, second] = surveys;
   const one = surveys[at];
-  return isolated(printable(second && first.name === second.name ? one.model.name : one.name));
+  return isolated(second && first.name === second.name ? one.model.name : one.name);
 };
 
 /** The settings of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string} */
@@ -62,10 +62,10 @@ export const provenanceParts = (page) => {
   const open = state.view === "head";
   const name = measureSaid(page, state.measure);
   return [
-    ...shown.flatMap((one) => [printable(one.name), one.model.name, ...countsSaid(page, one), settingsSaid(page, one)]),
+    ...shown.flatMap((one) => [one.name, one.model.name, ...countsSaid(page, one), settingsSaid(page, one)]),
     open ? `L${state.layer}H${state.head}`
       : subtracts(state, shown) ? page.say("survey.difference.of", { measure: name }) : name,
-    ...(state.kind && !open ? [page.say(`kind.${state.kind}`)] : []),
+    ...(state.kind && !open ? [page.say("survey.kind.only", { kind: page.say(`kind.${state.kind}`) })] : []),
     `Eyeline ${header.version}`,
   ];
 };

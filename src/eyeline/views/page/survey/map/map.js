@@ -2,7 +2,6 @@
 
 import { contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
-import { printable } from "../../drawing/labels.js";
 import {
   deeds, differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
 } from "../measures.js";
@@ -89,7 +88,7 @@ export const createMap = (page) => {
       measure, values: tables[at], end, signed: false, kinds: survey.kind.map((one) => [one]), kind, named, order, heads: survey.heads,
       start: at === chosen ? layer * survey.heads + head : 0,
       sums: sums(survey, tables[at], end),
-      title: `${printable(survey.name)} · ${survey.model.name}`,
+      title: `${survey.name} · ${survey.model.name}`,
       texts: (/** @type {number} */ one) => lines(survey, one, end),
     }));
   };
@@ -133,9 +132,9 @@ export const createMap = (page) => {
     return {
       columns: [
         page.say("head"),
-        ...told.map((one) => (told.length > 1 ? `${page.say("survey.kind")} · ${printable(one.name)}` : page.say("survey.kind"))),
+        ...told.map((one) => (told.length > 1 ? `${page.say("survey.kind")} · ${one.name}` : page.say("survey.kind"))),
         ...(several ? columns.slice(0, 1) : columns).map((_, at) =>
-          columns.length > 1 && !several ? `${measureSaid(page, measure)} · ${printable(surveys[at].name)}` : measureSaid(page, measure)),
+          columns.length > 1 && !several ? `${measureSaid(page, measure)} · ${surveys[at].name}` : measureSaid(page, measure)),
       ],
       count: list.length,
       row: (at) => {
