@@ -77,7 +77,7 @@ def shown(open_page, tmp_path):
 COLOUR = """([board, x, y]) => {
   const canvas = document.querySelectorAll(".map-stage canvas")[board];
   const at = canvas.getContext("2d").getImageData(x, y, 1, 1).data;
-  return [...at].slice(0, 3);
+  return [0, 1, 2].map((part) => 255 + (at[part] - 255) * at[3] / 255); // on white
 }"""
 RAMP = """() => {
   const ramp = document.querySelector(".map-legend canvas");
