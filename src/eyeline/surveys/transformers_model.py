@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from eyeline.huggingface.watched_call import WatchedCall
 
 #: The most tokens of a batch, padding included, unless a single window has more.
-BATCH_TOKENS = 1 << 13
+BATCH_TOKENS = 1 << 12
 #: How many times as long as the shortest window of a batch the longest may be.
 _SPREAD = 1.25
 _PROBE = "Time flies like an arrow; fruit flies like a banana."
@@ -57,7 +57,7 @@ class TransformersSurveyModel:
     """
 
     longest = 2048
-    together = 1 << 14
+    together = 1 << 13
 
     def __init__(self, text_model: TransformersModel) -> None:
         self._text_model, self._model = text_model, text_model.model
