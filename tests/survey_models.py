@@ -22,7 +22,9 @@ def word_tokens(text):
 def weights_of(ids, layer, head, causal):
     """The weights of one head in a window, float64, (n, n): they depend on the ids and the places."""
     n = len(ids)
-    scores = np.sin(np.outer(ids + 1 + layer, ids + 3 + head)) - 0.05 * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    scores = np.sin(np.outer(ids + 1 + layer, ids + 3 + head)) - 0.05 * np.abs(
+        np.subtract.outer(np.arange(n), np.arange(n))
+    )
     if causal:
         scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
     scores = np.exp(3 * scores)
@@ -33,9 +35,10 @@ class MadeUpModel:
     """A `SurveyModel` of `word_tokens` and `weights_of`."""
 
     positions = None
+    longest = 512
 
-    def __init__(self, layers=2, heads=3, causal=False):
-        self.layers, self.heads, self.causal = layers, heads, causal
+    def __init__(self, layers=2, heads=3, causal=False, together=4096):
+        self.layers, self.heads, self.causal, self.together = layers, heads, causal, together
         self.info = {"name": "made up", "layers": layers, "heads": heads, "causal": causal}
         self.tokenized = []  # the sizes of the texts that were tokenized
         self.batches = []  # the numbers of tokens that were read together

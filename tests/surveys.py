@@ -79,6 +79,7 @@ def about(model, layers, heads, documents, examples, blocks, causal, random):
         "versions": {"numpy": "2.0.0", "tokenizers": "0.20.0", "pyarrow": "17.0.0"},
         "counts": {
             "blocks": blocks, "blocks_done": 0, "documents": 0, "tokens": 0, "text_tokens": 0, "windows": 0,
+            "workers_lost": 0,
         },
         "skipped": {"counts": {}, "first": []},
         "induction": {"length": 50, "draws": 4, "scores": scores.tolist()},

@@ -10,7 +10,7 @@ import sys
 import pytest
 import torch
 
-from examples import dates, recall, written_dates
+from examples import corpora, dates, recall, written_dates
 
 DAYS = [datetime.date(1999, 12, 31), datetime.date(2021, 3, 3), datetime.date(1900, 1, 11)]
 
@@ -111,3 +111,25 @@ def test_the_scripts_run_from_start_to_end(example, says, monkeypatch, capsys):
     printed = capsys.readouterr().out
     for words in says:
         assert words in printed
+
+
+def test_verses_become_chapters_and_the_documents_that_are_chosen_keep_their_order():
+    lines = [
+        ("01:001:001", "In the beginning"),
+        ("01:001:002", "and the earth"),
+        ("01:002:001", "Thus"),
+        ("02:001:001", "Now"),
+    ]
+    every = corpora.chapters(lines)
+    assert every == [("01:001", "In the beginning\nand the earth"), ("01:002", "Thus"), ("02:001", "Now")]
+    two = corpora.chosen(every, 2)
+    assert two == [one for one in every if one in two]
+    assert len(two) == 2
+    assert corpora.chosen(reversed(every), 2) == two[::-1]
+    assert corpora.chosen(every, None) == every
+
+
+def test_the_corpus_of_code_is_of_python_files_with_text():
+    named = dict(corpora.python_files())
+    assert {name.split()[0] for name in named} == set(corpora.CODE)
+    assert all(name.endswith(".py") and text.strip() for name, text in named.items())

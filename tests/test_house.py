@@ -31,6 +31,8 @@ OPTIONAL = {
     "torch": ("torch", "huggingface"),
     "transformers": ("huggingface",),
     "pandas": (),
+    "pyarrow": (),
+    "ray": (),
     "matplotlib": (),
     "anywidget": ("views/page/widget.py",),
     "traitlets": ("views/page/widget.py",),

@@ -10,9 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import eyeline as el
 from eyeline.kernels import kernel_cache, machine
+from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import PROGRAMS
-from eyeline.kernels.forms import address_of
+from eyeline.kernels.forms import address_of, form_of
+from eyeline.kernels.launch import Params
+from eyeline.kernels.primitives import PrimitiveRoom, Primitives
+from eyeline.kernels.run import SweepPlan
+from eyeline.masks import AttentionShape
 
 #: A call of every kind, in a process of its own; prints a digest of all the bits.
 DIGEST = """
@@ -285,3 +291,18 @@ el.attention(x, x, x, mask=el.Causal())
 assert heavy & set(sys.modules) == {"llvmlite"}, heavy & set(sys.modules)
 """
     assert finish(start(code)) == ("", "")
+
+
+def test_room_for_scores_grows_with_what_a_mask_lets_a_query_see():
+    """Readouts of a long sequence take no more of it than of a short one."""
+
+    def size(mask: el.masks.Mask | None, tokens: int) -> int:
+        x = np.zeros((1, 1, tokens, 4), np.float32)
+        spec = AttentionSpec(1.0, None if mask is None else mask.lower(AttentionShape((1,), 1, tokens, tokens)))
+        room = PrimitiveRoom.of(Primitives(row_log_weights=True), tokens)
+        params = Params("forward", (form_of(x),) * 3, spec)
+        return SweepPlan(params, tokens, room, spec.mask).params.workspace_size
+
+    assert size(el.Window(300, 0), 1 << 16) == size(el.Window(300, 0), 1 << 12)
+    assert size(el.Documents([200] * 300), 60_000) == size(el.Documents([200] * 30), 6000)
+    assert size(None, 1 << 16) > 10 * size(el.Window(300, 0), 1 << 16)

@@ -15,7 +15,8 @@ PAGES = [
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 @pytest.mark.filterwarnings("ignore")  # of others: examples are written for reading
-def test_the_python_of_a_page_runs(page):
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it may write files
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
         exec(compile(block, page.name, "exec", dont_inherit=True), names)

@@ -95,7 +95,7 @@ def test_sums_are_of_the_counted_tokens(causal):
 
 class _Expected:
     def __init__(self):
-        self.sums = {name: 0 for name in ("entropy", "distance", "entropy_squares", "special")}
+        self.sums = dict.fromkeys(("entropy", "distance", "entropy_squares", "special"), 0)
         self.sums |= {"offsets": np.zeros(len(OFFSET_EDGES) - 1)}
         self.sums |= {"entropies": np.zeros(len(ENTROPY_EDGES) - 1), "largest": np.zeros(len(LARGEST_EDGES) - 1)}
         self.groups = {}
@@ -146,9 +146,8 @@ def _of(tally, layer, head, sort):
 
 
 @pytest.mark.parametrize("together", [60, 4096])
-def test_examples_are_the_first_of_all_looks(together, monkeypatch):
-    monkeypatch.setattr("eyeline.surveys.batches.TOGETHER", together)
-    model, settings = MadeUpModel(causal=True), Settings(20, 6, largest=5, sample=7)
+def test_examples_are_the_first_of_all_looks(together):
+    model, settings = MadeUpModel(causal=True, together=together), Settings(20, 6, largest=5, sample=7)
     tally = measure(model, documents(), settings)
     assert (len(model.batches) > 3) == (together == 60)
     types = TokenTypes()
@@ -281,7 +280,7 @@ def test_a_survey_model_is_returned_as_it_is():
 
 
 def test_encoder_decoders_are_refused():
-    with pytest.raises(ValueError, match="^model must be an encoder or a decoder for a survey, got dates"):
+    with pytest.raises(ValueError, match=r"^model must be an encoder or a decoder for a survey, got dates"):
         survey_model("dates")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import json
 import weakref
 from dataclasses import replace
 
@@ -327,6 +328,8 @@ def test_a_row_group_holds_rows_of_one_head(tmp_path):
     write_tables(folder, whole)
     for name, groups in (("examples.parquet", L * H * 2), ("tokens.parquet", L * H)):
         file = parquet.ParquetFile(tmp_path / name)
+        about = json.loads(file.schema_arrow.metadata[b"eyeline"])
+        assert (about["format"], about["scales"]["types"]) == ("eyeline.survey/1", list(TYPES))
         assert file.metadata.num_row_groups == groups
         for number in range(groups):
             rows = file.read_row_group(number)

@@ -135,8 +135,8 @@ def test_a_damaged_part_is_measured_anew(whole, tmp_path):
         ({"block": 3000}, "block 2000, not 3000"),
         ({"examples": (16, 3)}, "sample 16, not 3"),
         ({"classes": len}, "classes None, not builtins:len"),
-        ({"texts": [*TEXTS, "more"]}, "1 files had other contents, such as the texts"),
-        ({"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, "1 files had other contents, such as the texts"),
+        ({"texts": [*TEXTS, "more"]}, "corpus: 1 changed, such as the texts"),
+        ({"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, "corpus: 1 changed, such as the texts"),
     ],
 )
 def test_another_survey_in_the_folder_is_refused(whole, changed, differs):
@@ -144,8 +144,8 @@ def test_another_survey_in_the_folder_is_refused(whole, changed, differs):
     with pytest.raises(SurveyError) as refused:
         surveyed(whole, **changed)
     assert str(refused.value) == (
-        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True to delete it "
-        "and start over"
+        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True to "
+        "delete it and start over"
     )
     assert hashes(whole) == before
 

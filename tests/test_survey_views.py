@@ -20,6 +20,7 @@ from eyeline.surveys.folder import ABOUT
 from eyeline.surveys.loading import load_survey
 from eyeline.surveys.tables import documents_schema, examples_schema, heads_schema, tokens_schema
 from eyeline.views.advice import on_command_line
+from eyeline.views.survey_findings import extremes
 from tests.surveys import made_survey
 
 DOCS = (Path(__file__).parent.parent / "docs" / "surveys.md").read_text("utf-8")
@@ -98,6 +99,11 @@ def test_the_ends_are_named_with_their_deviations(survey):
         assert re.search(rf"^  {title} +{re.escape(expected)} ", text, re.MULTILINE)
 
 
+def test_a_deviation_has_the_digits_of_its_mean():
+    rows = [{"layer": 0, "head": 1, "entropy": 5.0, "entropy_sd": 0.125, "distance": 185.4, "distance_sd": 3.75}]
+    assert extremes(rows)[1:] == [("sharpest", "L0H1 5.00 ± 0.12 nats"), ("farthest", "L0H1 185 ± 4 tokens")]
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(survey, width):
     assert max(len(line) for line in shown(survey, width).splitlines()) <= width
@@ -113,6 +119,13 @@ def test_a_terminal_of_ascii_gets_ascii(survey):
 
 def test_what_was_skipped_is_told(survey):
     assert "Skipped: 3 (empty: 3); survey.json lists the first of them." in shown(survey)
+
+
+def test_workers_that_were_lost_are_told(survey, monkeypatch):
+    assert "Workers lost" not in shown(survey)
+    monkeypatch.setitem(survey.info["counts"], "workers_lost", 2)
+    assert "Workers lost on the way: 2; others measured their blocks." in shown(survey)
+    assert "Workers lost on the way: 2; others measured their blocks." in survey._repr_html_()
 
 
 def test_hostile_names_move_no_cursor_and_make_no_markup(tmp_path):

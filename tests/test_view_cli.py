@@ -23,6 +23,7 @@ from eyeline.cli import browser as command
 from eyeline.serving import source_of
 from eyeline.serving.source import EXAMPLE, LARGEST
 from eyeline.traces import record
+from tests.surveys import made_survey
 from tests.test_cli import COMMAND
 
 FLIES = "time flies like an arrow; fruit flies like a banana"
@@ -417,3 +418,39 @@ def test_an_encoder_decoder_has_three_parts_and_opens_on_cross_attention(shown):
     assert header["state"]["trace"] == 2
     code, _, err, _ = shown("3rd of March, 2021", "--model", "dates", "--mask", "causal")
     assert (code, "mask and scale must be left out with an encoder-decoder, got causal" in err) == (2, True)
+
+
+# A survey
+
+
+def test_a_surveys_folder_is_shown_or_two_beside_each_other(shown, tmp_path):
+    made_survey(tmp_path / "one", layers=2, heads=3, documents=6, examples=2)
+    made_survey(tmp_path / "other", layers=2, heads=3, documents=6, examples=2, seed=1, state="running")
+    code, out, _, session = shown(str(tmp_path / "one"))
+    assert (code, out.startswith("http://127.0.0.1:")) == (0, True)
+    assert [survey.folder for survey in session.page.surveys] == [str(tmp_path / "one")]
+    assert "view" not in session.page.state
+    _, _, err, session = shown(str(tmp_path / "one"), str(tmp_path / "other"), "--layer", "1", "--head", "2")
+    assert len(session.page.surveys) == 2
+    assert f"{tmp_path / 'other'} isn't complete: what it has so far is shown" in err
+    assert {**session.page.state, "language": None} == {"view": "head", "layer": 1, "head": 2, "language": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["{one}", "--model", "minilm"], "--model can't go with a survey, which was measured already; leave it out"),
+        (["{one}", "--token", "flies"], "--token can't go with a survey"),
+        (["{one}", "--head", "3"], "head must be from 0 to 2 in tiny, got 3"),
+        (["{one}", "{none}"], "which doesn't exist"),
+        (["time", "flies"], 'text must be in quotes, got 2 words without; put it in: eyeline view "time flies"'),
+        (["time flies", "{one}"], "unexpected extra argument"),
+    ],
+)
+def test_what_cant_go_with_a_survey_is_said(shown, tmp_path, arguments, line):
+    made_survey(tmp_path / "one", layers=2, heads=3, documents=6, examples=2)
+    places = {"one": tmp_path / "one", "none": tmp_path / "none"}
+    code, out, err, session = shown(*(argument.format(**places) for argument in arguments))
+    assert (code, out, session) == (2, "", None)
+    assert line in err
+    assert len(err.splitlines()) == 1

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
 from eyeline.surveys.tally import BlockTally
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 
 #: Matrices of a batch beside those of all layers: the entropy's terms, and what the layer itself needs.
 _BESIDE = 2
 STRONGEST, EXAMPLES = 8, 16
-Run = Callable[[Sequence[Window]], "Sums"]
+Run = Callable[[Sequence[TextWindow]], "Sums"]
 
 
 @dataclass
@@ -94,7 +94,7 @@ def eager(folder: Path, threads: int, types: int, megabytes: int) -> Run:
     L, H = model.config.num_hidden_layers, model.config.num_attention_heads
 
     @torch.inference_mode()
-    def run(windows: Sequence[Window]) -> Sums:
+    def run(windows: Sequence[TextWindow]) -> Sums:
         torch.set_num_threads(threads)
         documents = sorted({window.document.number for window in windows})
         sums = Sums.none(L, H, types, len(documents))
@@ -145,9 +145,9 @@ def _difference(ours: NDArray[np.floating], theirs: Tensor) -> float:
     return float(np.abs(ours - theirs.numpy()).max())
 
 
-def batches_of(windows: Sequence[Window], L: int, H: int, most: int) -> list[list[Window]]:
+def batches_of(windows: Sequence[TextWindow], L: int, H: int, most: int) -> list[list[TextWindow]]:
     """Windows by length, in batches whose matrices take at most `most` bytes."""
-    batches: list[list[Window]] = []
+    batches: list[list[TextWindow]] = []
     for window in sorted(windows, key=lambda window: len(window.ids)):
         bytes_each = 4 * (L + _BESIDE) * H * len(window.ids) ** 2
         if not batches or (len(batches[-1]) + 1) * bytes_each > most:
@@ -159,7 +159,7 @@ def batches_of(windows: Sequence[Window], L: int, H: int, most: int) -> list[lis
 class _Batch:
     """Padded arrays of a batch, (B, N) each, and what depends on positions alone."""
 
-    def __init__(self, windows: Sequence[Window], T: int, documents: list[int]) -> None:
+    def __init__(self, windows: Sequence[TextWindow], T: int, documents: list[int]) -> None:
         B, N = len(windows), max(len(window.ids) for window in windows)
         self.ids = torch.zeros(B, N, dtype=torch.long)
         self.types = torch.zeros(B, N, dtype=torch.long)

@@ -109,13 +109,12 @@ def _surveyed(
 
 def _loaded(folder: str) -> Survey:
     """A survey; of one that isn't complete, what there is so far."""
-    from eyeline.surveys.loading import load_survey
+    from eyeline.serving.survey_session import loaded
 
-    survey = load_survey(folder)
-    if survey.complete:
-        return survey
-    progress(worded("{folder} isn't complete: what it has so far is shown", folder=folder))
-    return survey.so_far()
+    survey = loaded(folder)
+    if not survey.complete:
+        progress(worded("{folder} isn't complete: what it has so far is shown", folder=folder))
+    return survey
 
 
 def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: int | None) -> Session:

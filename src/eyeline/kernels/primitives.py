@@ -76,16 +76,19 @@ class PrimitiveResults:
         # Fixed point: 1 is this many units, so that no sum over all queries overflows.
         self._units = 2.0 ** (61 - queries.bit_length() - math.ceil(math.log2(asked.row_total)))
 
+        def written(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
+            return np.empty(shape, kind) if wanted else None
+
         def made(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
             return np.zeros(shape, kind) if wanted else None
 
-        self.row_log_weights = made(asked.row_log_weights, (B, H, N))
-        self.row_distances = made(asked.row_distances is not None, (B, H, N))
-        self.selected_keys = np.full((B, H, N, asked.select), -1, np.int64) if asked.select else None
-        self.selected_weights = made(asked.select, (B, H, N, asked.select))
-        self.row_bins = made(asked.row_bins is not None, (B, H, N, asked.bins))
+        self.row_log_weights = written(asked.row_log_weights, (B, H, N))
+        self.row_distances = written(asked.row_distances is not None, (B, H, N))
+        self.selected_keys = written(asked.select, (B, H, N, asked.select), np.int64)
+        self.selected_weights = written(asked.select, (B, H, N, asked.select))
+        self._row_bins = written(asked.row_bins is not None, (B, H, asked.bins, N))
         self._edges = None if asked.row_offsets is None else np.array(asked.row_offsets, np.int64)
-        self.row_offsets = made(self._edges is not None, (B, H, N, count_of_ranges(asked.row_offsets)))
+        self._row_offsets = written(self._edges is not None, (B, H, count_of_ranges(asked.row_offsets), N))
         self._column_sums = made(asked.column_sums, (B, H, M), np.int64)
         self._columns_spoiled = made(asked.column_sums, (B, H, M), np.bool_)
         self.column_maxima = made(asked.column_maxima, (B, H, M))
@@ -103,6 +106,14 @@ class PrimitiveResults:
         result = (sums / self._units).astype(self._dtype)
         result[spoiled] = np.nan
         return result
+
+    @property
+    def row_bins(self) -> Array | None:
+        return None if self._row_bins is None else self._row_bins.swapaxes(2, 3)
+
+    @property
+    def row_offsets(self) -> Array | None:
+        return None if self._row_offsets is None else self._row_offsets.swapaxes(2, 3)
 
     @property
     def column_sums(self) -> Array | None:
@@ -133,9 +144,9 @@ class PrimitiveResults:
             ("row_distances", self.row_distances),
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
-            ("row_bins", self.row_bins),
+            ("row_bins", self._row_bins),
             ("offset_edges", self._edges),
-            ("row_offsets", self.row_offsets),
+            ("row_offsets", self._row_offsets),
             ("column_sums", self._column_sums),
             ("column_spoiled", self._columns_spoiled),
             ("column_maxima", self.column_maxima),
@@ -179,11 +190,12 @@ class PrimitiveRoom(NamedTuple):
             asked.column_maxima,
         )
 
-    def in_panel(self, line: int, rows: int) -> dict[str, int]:
-        """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes."""
-        blocks = -(-max(self.keys, 1) // KEY_BLOCK)
+    def in_panel(self, line: int, rows: int, reach: int) -> dict[str, int]:
+        """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes, if it needs at most
+        `reach` keys from its first block on."""
+        blocks = max(reach // KEY_BLOCK, 1)
         return {
-            "scores": (self.keys + KEY_BLOCK + rows) * line,
+            "scores": (reach + KEY_BLOCK + rows) * line,
             "visits": blocks * VISIT.itemsize,
             "peaks": blocks * line if self.select else 0,
         }

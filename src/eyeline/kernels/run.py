@@ -18,6 +18,7 @@ from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 from eyeline.kernels.small_plan import MOST_WORK, SmallPlan
+from eyeline.masks import LoweredMask
 
 Array = NDArray[Any]
 #: The forms of q, k, v and the output.
@@ -68,7 +69,7 @@ class ForwardPlan:
     def _sweep_plan(self) -> SweepPlan:
         params = Params("forward", self._forms[:3], self._spec)
         params.record["output"] = (0, *self._forms[3].strides)
-        return SweepPlan(params, self._forms[1].shape[2], self._room)
+        return SweepPlan(params, self._forms[1].shape[2], self._room, self._spec.mask)
 
     def run_small(self, q: int, k: int, v: int, output: int, keys: run_decode.Keys | None = None) -> bool:
         """Fill the output at this address from q, k and v at theirs, in one native call, if that is little work. False
@@ -124,12 +125,15 @@ class SweepPlan:
         params: all but addresses; kept.
         keys_here: the number of keys in the arrays.
         room: the room for primitives.
+        mask: the mask, which limits that room.
 
     Attributes:
         is_small: whether it is little work, for one thread.
     """
 
-    def __init__(self, params: Params, keys_here: int, room: PrimitiveRoom | None) -> None:
+    def __init__(
+        self, params: Params, keys_here: int, room: PrimitiveRoom | None, mask: LoweredMask | None = None
+    ) -> None:
         self.params = params
         B, H, N, M = params.shape
         record, here = params.record, target()
@@ -140,14 +144,16 @@ class SweepPlan:
         # Several panels per task, as long as every thread has some tasks.
         in_a_head = -(-N // panel)
         together = _QUERIES_TOGETHER // panel
+        reach = 0
         if room is not None:
-            together = min(together, max(1, _KEPT_TOGETHER // (max(M, 1) * panel * size)))
+            reach = _reach(mask, panel, M)
+            together = min(together, max(1, _KEPT_TOGETHER // (max(reach, 1) * panel * size)))
         panels = max(1, min(together, in_a_head * B * H // (4 * workers), in_a_head))
         blocks = -(-in_a_head // panels)
         tasks = record["tasks"] = B * H * blocks
         record["blocks"], record["panels"] = blocks, panels
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room))
+        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room, reach))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
 
@@ -213,6 +219,20 @@ def weights(q: Array, k: Array, spec: AttentionSpec, maxima: Array, sums: Array,
     return rectangle
 
 
+def _reach(mask: LoweredMask | None, panel: int, keys: int) -> int:
+    """The most keys that a panel of queries needs, from the first block that it needs on, in whole blocks."""
+    most = keys
+    if mask is not None:
+        begin, end = mask.bounds[..., 0], mask.bounds[..., 1]
+        some = begin < end
+        first = np.where(some, begin, keys).min(axis=3, initial=keys)
+        last = np.where(some, end, 0).max(axis=3, initial=0)
+        panels = np.arange(0, first.shape[2], panel)
+        first, last = np.minimum.reduceat(first, panels, axis=2), np.maximum.reduceat(last, panels, axis=2)
+        most = int((last - first + first % KEY_BLOCK).max(initial=0))
+    return -(-most // KEY_BLOCK) * KEY_BLOCK
+
+
 @lru_cache(maxsize=64)
 def _layout(
     D: int,
@@ -225,6 +245,7 @@ def _layout(
     intervals: int,
     stepped: bool,
     room: PrimitiveRoom | None,
+    reach: int,
 ) -> Layout:
     """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, and tiles of so many `rows`."""
     line = panel * size
@@ -250,6 +271,6 @@ def _layout(
         "rows": (1 + half) * panel * max(D, E) * size,
     }
     if room is not None:
-        parts |= room.in_panel(line, rows)
+        parts |= room.in_panel(line, rows, reach)
         shared |= room.in_workspace(line, size)
     return laid_out("forward", shared, panels, parts)

@@ -10,14 +10,19 @@ from eyeline.models.catalogue import CATALOGUE
 from eyeline.serving.jobs import Job
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.session import Session, kept_of
+from eyeline.surveys import SurveyError
 from eyeline.surveys.example_window import example_window
+from eyeline.surveys.folder import ABOUT, SurveyFolder
+from eyeline.surveys.loading import load_survey
 from eyeline.traces import Cancelled, ReadText, record_text
 from eyeline.views.page import Page
 from eyeline.views.page.requests.request import RequestError
+from eyeline.views.surveys import SurveyPage
 from eyeline.views.surveys.requests import examples
+from eyeline.words import worded
 
 if TYPE_CHECKING:
-    from eyeline.views.surveys import SurveyPage
+    from eyeline.surveys.loading import Survey
 
 
 class SurveySession:
@@ -33,12 +38,15 @@ class SurveySession:
 
     def __init__(self, page: SurveyPage) -> None:
         self.page = page
+        self._stamps = stamps(page)
         self._models = [own_model(survey.info["model"]) for survey in page.surveys]
         known = list(dict.fromkeys(filter(None, self._models)))
         self.texts = Session(Page([]), [*known, *(name for name in CATALOGUE if name not in known)]) if known else None
 
     def header(self) -> dict[str, Any]:
-        """The page's header, and for each survey whether its documents can be opened; else what is missing."""
+        """The page's header, and for each survey whether its documents can be opened; else what is missing. Surveys
+        that were written anew since are loaded anew."""
+        self._renew()
         header = self.page.header()
         return {
             **header,
@@ -46,7 +54,16 @@ class SurveySession:
         }
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[memoryview]]:
-        """Answer a request of the page. Raises RefusalError if it can't be answered."""
+        """Answer a request of the page. Raises RefusalError if it can't be answered, or the page's header is of a
+        survey that has been written anew since."""
+        for survey, before, now in zip(self.page.surveys, self._stamps, stamps(self.page), strict=True):
+            # One that was running is shown as it was then: it is in memory.
+            if survey.complete and before != now:
+                line = worded(
+                    "{folder} must be as it was when this page was loaded, and was changed since; load this page again",
+                    folder=survey.folder,
+                )
+                raise RefusalError(409, "other", line)
         try:
             return self.page.answer(request)
         except RequestError as error:
@@ -61,6 +78,10 @@ class SurveySession:
         Raises:
             RefusalError: if they name none, its model isn't one of ours, or another job runs.
         """
+        known = ("other", "layer", "head", "sort", "rank")
+        for key in sent:
+            if key not in known:
+                raise RefusalError(400, key[:40], f"body must hold none but {', '.join(known)}, got {key[:40]!r}")
         rank = sent.get("rank")
         try:
             found = examples.answer(self.page, {**sent, "first": rank, "count": 1, "sort": sent.get("sort")})[0]
@@ -94,12 +115,46 @@ class SurveySession:
             raise Cancelled
         return {"trace": self.texts.add([trace]), "token": int(example["query"])}
 
+    def _renew(self) -> None:
+        """Load surveys that were written anew since the page was made, as long as they can be loaded."""
+        now = stamps(self.page)
+        if now == self._stamps:
+            return
+        try:
+            found = [loaded(survey.folder) for survey in self.page.surveys]
+        except SurveyError:
+            return  # the header is of what there was, and requests say that it is gone
+        self.page, self._stamps = SurveyPage(*found, state=self.page.state), now
+        self._models = [own_model(survey.info["model"]) for survey in found]
+
     def _opens(self, at: int) -> str:
         """ "yes", or what is missing: "model", "corpus"."""
         if self._models[at] is None:
             return "model"
         files = self.page.surveys[at].info["corpus"]["files"]
         return "yes" if any(file["path"] for file in files) else "corpus"
+
+
+def loaded(folder: str) -> Survey:
+    """The survey in a folder; of one that isn't complete, what there is so far.
+
+    Raises:
+        SurveyError: if it can't be loaded.
+    """
+    survey = load_survey(folder)
+    return survey if survey.complete else survey.so_far()
+
+
+def stamps(page: SurveyPage) -> list[object]:
+    """What changes once a survey of a page is written anew; None for one that is gone."""
+
+    def stamp(folder: str) -> object:
+        try:
+            return SurveyFolder(folder).stamp(ABOUT)
+        except OSError:
+            return None
+
+    return [stamp(survey.folder) for survey in page.surveys]
 
 
 def own_model(info: Mapping[str, Any]) -> str | None:

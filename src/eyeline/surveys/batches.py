@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eyeline.answers.behaviour.head_measures import SINK_TOKENS
 from eyeline.surveys.hashes import token_hashes
 from eyeline.surveys.scales import POSITION_EDGES
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -29,7 +29,7 @@ class Batch:
         count: the number of types of tokens that are known so far.
     """
 
-    windows: list[Window]
+    windows: list[TextWindow]
     count: int
 
     @cached_property
@@ -112,7 +112,7 @@ class Batch:
         return np.concatenate([token_hashes(window.document, window.numbers) for window in self.windows])
 
 
-def batches(windows: Iterable[Window], types: list[str], together: int) -> Iterator[Batch]:
+def batches(windows: Iterable[TextWindow], types: list[str], together: int) -> Iterator[Batch]:
     """Put windows into batches of at most `together` tokens, in their order; a longer one is a batch by itself.
 
     Args:
@@ -120,7 +120,7 @@ def batches(windows: Iterable[Window], types: list[str], together: int) -> Itera
         types: the names of the types of tokens, which the windows may add to as they come.
         together: as in `SurveyModel`.
     """
-    some: list[Window] = []
+    some: list[TextWindow] = []
     count = 0
     for window in windows:
         if some and count + len(window) > together:

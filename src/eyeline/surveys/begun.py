@@ -67,8 +67,8 @@ def refuse_other(folder: SurveyFolder, before: Mapping[str, Any], now: Mapping[s
 def other_survey(folder: SurveyFolder, differences: str) -> str:
     """The message for a folder that holds another survey."""
     return worded(
-        "out holds a survey that differs, {place!r} ({differences}); give another folder, or again=True to delete it "
-        "and start over",
+        "out holds a survey that differs, {place!r} ({differences}); give another folder, or again=True to "
+        "delete it and start over",
         place=folder.name,
         differences=differences,
     )
@@ -99,14 +99,14 @@ def _of_corpus(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return [worded("column {old}, not {new}", old=old.get("column"), new=new.get("column"))]
     files, others = ({one["path"]: one for one in corpus["files"]} for corpus in (old, new))
     if missing := [path for path in files if path not in others]:
-        return [worded("{count} files that aren't in the corpus now, such as {path}",
+        return [worded("corpus: {count} gone, such as {path}",
                        count=len(missing), path=missing[0])]  # fmt: skip
     if more := [path for path in others if path not in files]:
-        return [worded("without {count} files of the corpus, such as {path}", count=len(more), path=more[0])]
+        return [worded("corpus: {count} new, such as {path}", count=len(more), path=more[0])]
     changed = [path for path, one in files.items() if (one["size"], one["sha256"]) !=
                (others[path]["size"], others[path]["sha256"])]  # fmt: skip
     if changed:
-        return [worded("{count} files had other contents, such as {path}", count=len(changed),
+        return [worded("corpus: {count} changed, such as {path}", count=len(changed),
                        path=changed[0] or worded("the texts"))]  # fmt: skip
     return []
 

@@ -15,7 +15,7 @@ MOST_DOCUMENTS = 1024
 
 
 @dataclass(frozen=True)
-class Block:
+class CorpusBlock:
     """Documents that are measured together, and that follow one another in the corpus.
 
     Attributes:
@@ -29,7 +29,7 @@ class Block:
     fingerprint: str
 
 
-def blocks(documents: Iterable[Document], settings: Settings, model: dict[str, Any]) -> Iterator[Block]:
+def blocks(documents: Iterable[Document], settings: Settings, model: dict[str, Any]) -> Iterator[CorpusBlock]:
     """Cut a corpus into blocks: each ends once it has `settings.block` characters, or `MOST_DOCUMENTS` documents.
 
     Which documents share a block depends on the corpus and on `settings.block` alone.
@@ -40,7 +40,7 @@ def blocks(documents: Iterable[Document], settings: Settings, model: dict[str, A
         model: survey.json's "model", for the fingerprints.
 
     Yields:
-        Each `Block` as soon as it is full.
+        Each `CorpusBlock` as soon as it is full.
 
     >>> texts = ["time flies", "an arrow", "like"]
     >>> corpus = [Document(number, "a.txt", number, text) for number, text in enumerate(texts)]
@@ -52,7 +52,7 @@ def blocks(documents: Iterable[Document], settings: Settings, model: dict[str, A
         gathered.append(document)
         characters += len(document.text)
         if characters >= settings.block or len(gathered) >= MOST_DOCUMENTS:
-            yield Block(number, tuple(gathered), fingerprint(gathered, settings, model))
+            yield CorpusBlock(number, tuple(gathered), fingerprint(gathered, settings, model))
             number, characters, gathered = number + 1, 0, []
     if gathered:
-        yield Block(number, tuple(gathered), fingerprint(gathered, settings, model))
+        yield CorpusBlock(number, tuple(gathered), fingerprint(gathered, settings, model))

@@ -13,7 +13,8 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.token_types import TokenTypes
-from eyeline.surveys.windows import UnreadError, Window, windows_of
+from eyeline.surveys.typed_tokens import UnreadError
+from eyeline.surveys.windows import TextWindow, windows_of
 from eyeline.words import worded
 
 
@@ -85,13 +86,13 @@ def _size(path: Path) -> int:
     return os.stat(path).st_size
 
 
-def _is_the_same(window: Window, example: Mapping[str, Any]) -> bool:
+def _is_the_same(window: TextWindow, example: Mapping[str, Any]) -> bool:
     """Whether a window has the tokens of an example at their places."""
     places = zip(example["positions"], example["tokens"], strict=True)
     return all(at < len(window.texts) and window.texts[at] == text for at, text in places)
 
 
-def _tokens(window: Window) -> Tokens:
+def _tokens(window: TextWindow) -> Tokens:
     """A window's tokens, with their places in its own text."""
     text, offsets = "", []
     specials = window.special.tolist()

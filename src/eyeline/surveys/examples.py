@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.surveys.batches import Batch
-from eyeline.surveys.contexts import context
+from eyeline.surveys.contexts import Contexts
 from eyeline.surveys.looks import STRONGEST, Looks, Places
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.tally import Example
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 
 
 @dataclass(eq=False)
-class _Kept:
+class KeptLooks:
     """The looks that are kept of one layer, the first K of each of its H heads, (H, K) each.
 
     Attributes:
@@ -37,10 +37,10 @@ class _Kept:
     weights: NDArray[np.float32]
 
     @staticmethod
-    def none(heads: int, count: int) -> _Kept:
+    def none(heads: int, count: int) -> KeptLooks:
         """Room for `count` looks of each head, all empty."""
         shape = heads, count
-        return _Kept(
+        return KeptLooks(
             np.full(shape, -1, np.float32),
             np.full(shape, np.iinfo(np.uint64).max, np.uint64),
             np.full(shape, -1, np.int64),
@@ -88,9 +88,9 @@ class BlockExamples:
 
     def __init__(self, layers: int, heads: int, causal: bool, settings: Settings) -> None:
         self._heads, self._causal = heads, causal
-        self._largest = [_Kept.none(heads, settings.largest) for _ in range(layers)]
-        self._sample = [_Kept.none(heads, settings.sample) for _ in range(layers)]
-        self._windows: dict[int, Window] = {}
+        self._largest = [KeptLooks.none(heads, settings.largest) for _ in range(layers)]
+        self._sample = [KeptLooks.none(heads, settings.sample) for _ in range(layers)]
+        self._windows: dict[int, TextWindow] = {}
         self._base = 0
         self._rows = self._new = np.zeros(0, np.int64)
         self._order = np.full(settings.sample, np.iinfo(np.uint64).max, np.uint64)
@@ -117,7 +117,7 @@ class BlockExamples:
         self._add_largest(self._largest[layer], looks, batch)
         self._add_sample(self._sample[layer], looks, batch)
 
-    def _add_largest(self, kept: _Kept, looks: Looks, batch: Batch) -> None:
+    def _add_largest(self, kept: KeptLooks, looks: Looks, batch: Batch) -> None:
         (H, K), rows = kept.weight.shape, self._rows
         if not K or not len(rows):
             return
@@ -134,7 +134,7 @@ class BlockExamples:
         sources = sorted_by[(np.cumsum(counts) - counts)[:, None] + np.arange(K)]
         kept.replace(sources, heads, rows[places], looks, batch, self._base)
 
-    def _add_sample(self, kept: _Kept, looks: Looks, batch: Batch) -> None:
+    def _add_sample(self, kept: KeptLooks, looks: Looks, batch: Batch) -> None:
         (H, K), count = kept.weight.shape, len(self._new)
         here = np.arange(H)[:, None]
         sources = np.where(self._sources < K, here * K + self._sources, H * K + here * count + self._sources - K)
@@ -151,13 +151,14 @@ class BlockExamples:
     def found(self) -> list[Example]:
         """The examples, by layer, head, sort and rank."""
         examples = []
+        contexts = Contexts()
         for layer, sorts in enumerate(zip(self._largest, self._sample, strict=True)):
             for head in range(self._heads):
                 for sort, kept in zip(("largest", "sample"), sorts, strict=True):
-                    examples += self._of_head(layer, head, sort, kept)
+                    examples += self._of_head(layer, head, sort, kept, contexts)
         return examples
 
-    def _of_head(self, layer: int, head: int, sort: str, kept: _Kept) -> list[Example]:
+    def _of_head(self, layer: int, head: int, sort: str, kept: KeptLooks, contexts: Contexts) -> list[Example]:
         columns = [getattr(kept, field.name)[head].tolist() for field in fields(kept)]
         examples = []
         for weight, order, number, query, key, keys, weights in zip(*columns, strict=True):
@@ -178,7 +179,7 @@ class BlockExamples:
                     window.number,
                     query,
                     key,
-                    *context(window, query, keys, weights),
+                    *contexts.context(window, query, keys, weights),
                 )
             )
         return examples

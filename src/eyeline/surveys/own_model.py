@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
-from eyeline.models import Layer, Tokens
+from eyeline.models import Tokens
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 from eyeline.models.packing import TOGETHER, PackedTexts
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
+from eyeline.readouts.observation import Observation
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.own_model import OwnModel
 
 
@@ -63,26 +64,27 @@ class OwnSurveyModel:
         found = induction_of(self._model, self._model.read("a"))
         return None if found is None else (found.length, found.scores)
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
         starts = np.repeat(packed.starts, packed.lengths)
-        reach = int(packed.lengths.max()) - 1
-        first, last = _ranges(reach, self.causal)
+        first, last = _ranges(int(packed.lengths.max()) - 1, self.causal)
         offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
         read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
-        for layer in self._layers(packed, read):
-            yield _looks(layer, starts, first)
+        for seen in self._observations(packed, read):
+            yield _looks(seen, starts, first)
 
-    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Layer]:
+    def _observations(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Observation]:
         network = self._model.model.network
         if isinstance(network, Encoder):
-            for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
-                assert layer is not None
-                yield layer
+            for seen in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
+                assert seen is not None
+                yield seen
             return
         assert isinstance(network, Decoder)
-        yield from network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
+        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
+        for layer in running:
+            yield layer.seen
 
 
 def weights_hash(folder: Path) -> str:
@@ -105,8 +107,8 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(layer: Layer, starts: Places, first_range: int) -> Looks:
-    seen = layer.seen
+def _looks(seen: Observation, starts: Places, first_range: int) -> Looks:
+    """A layer's looks, from its observation; `starts` has the first place of each token's window, (N,)."""
     keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
@@ -124,4 +126,3 @@ def _looks(layer: Layer, starts: Places, first_range: int) -> Looks:
         first_range,
         strongest,
     )
-

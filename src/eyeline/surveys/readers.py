@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from eyeline.models import Tokens
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import Looks
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
+from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
 
 
@@ -54,7 +55,7 @@ class SurveyModel(Protocol):
             ModelError: if the text can't be tokenized.
         """
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, each by itself.
 
         Args:
@@ -98,4 +99,5 @@ def survey_model(model: Any, tokenizer: Any = None, progress: Callable[[str], No
         )
     from eyeline.surveys.transformers_model import TransformersSurveyModel
 
+    assert isinstance(found, TransformersModel)
     return TransformersSurveyModel(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from eyeline.surveys.begun import other_survey
-from eyeline.surveys.blocks import Block
+from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.claiming import written
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import SurveyFolder
@@ -28,12 +28,12 @@ class Remaining:
         skipped: how many of these documents could not be measured.
     """
 
-    def __init__(self, blocks: Iterable[Block], folder: SurveyFolder, strict: bool) -> None:
+    def __init__(self, blocks: Iterable[CorpusBlock], folder: SurveyFolder, strict: bool) -> None:
         self._blocks, self._folder, self._strict = blocks, folder, strict
         self.ended = False
         self.blocks = self.kept = self.documents = self.characters = self.skipped = 0
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[CorpusBlock]:
         with written(self._folder):
             there = set(self._folder.parts())
         for block in self._blocks:
@@ -48,7 +48,7 @@ class Remaining:
                 )
             )
 
-    def _fits(self, block: Block) -> bool:
+    def _fits(self, block: CorpusBlock) -> bool:
         """Whether the block's part is there and whole.
 
         Raises:

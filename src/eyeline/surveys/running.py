@@ -14,9 +14,9 @@ from eyeline.surveys.corpus import corpus
 from eyeline.surveys.engines import local
 from eyeline.surveys.engines.block_work import Work
 from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.progress import Progress
 from eyeline.surveys.readers import survey_model
-from eyeline.surveys.loading import Survey, load_survey
 from eyeline.surveys.survey_run import SurveyRun, Telling
 from eyeline.words import worded
 

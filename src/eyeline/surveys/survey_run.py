@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
 from eyeline.surveys.about import read_about, with_merged
 from eyeline.surveys.begun import begun, refuse_other
-from eyeline.surveys.blocks import Block, blocks
+from eyeline.surveys.blocks import CorpusBlock, blocks
 from eyeline.surveys.claiming import clear, written
 from eyeline.surveys.corpus import Corpus
-from eyeline.surveys.engines.block_work import Measured, Work
+from eyeline.surveys.engines.block_work import MeasuredBlock, Work
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, TOKENS, SurveyFolder
 from eyeline.surveys.merging import merge
@@ -27,7 +27,7 @@ from eyeline.words import worded
 #: Seconds between two writings of survey.json while blocks are measured.
 _OFTEN = 10.0
 Telling = Callable[[Progress], None]
-Engine = Callable[[Iterable[Block], Work, SurveyModel], Iterator[Measured]]
+Engine = Callable[[Iterable[CorpusBlock], Work, SurveyModel], Generator[MeasuredBlock, None, None]]
 
 
 class SurveyRun:
@@ -154,7 +154,7 @@ class SurveyRun:
             "seconds": round(self._record["seconds"] + time.monotonic() - self._started, 1),
         }
 
-    def _count(self, result: Measured) -> None:
+    def _count(self, result: MeasuredBlock) -> None:
         self._measured += 1
         self._documents += result.documents
         self._characters += result.characters
@@ -166,7 +166,7 @@ class SurveyRun:
             with written(self._folder):
                 self._folder.write_about(self._so_far())
 
-    def _check(self, result: Measured) -> None:
+    def _check(self, result: MeasuredBlock) -> None:
         """Check that not all documents fail from the beginning: the fault isn't theirs then.
 
         Raises:

@@ -16,7 +16,7 @@ from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Reado
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
-from eyeline.surveys.windows import Window
+from eyeline.surveys.windows import TextWindow
 from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
 
@@ -81,7 +81,7 @@ class TransformersSurveyModel:
         """The whole text's tokens; see `SurveyModel`."""
         return self._text_model.tokens(text)
 
-    def looks(self, windows: Sequence[Window], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
+    def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows; see `SurveyModel`.
 
         Batches depend on the windows' lengths and order alone. They run layer by layer, so memory holds one layer's

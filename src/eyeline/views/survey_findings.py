@@ -104,12 +104,14 @@ def counted_kinds(survey: Survey, rows: Sequence[Row]) -> list[tuple[str, str, i
 
 
 def figure(measure: str, value: float) -> str:
-    """A measure's value: entropies with two digits, distances with one, shares in percent."""
+    """A measure's value: entropies with two digits, distances with one up to 100, shares in percent."""
     if math.isnan(value):
         return "–"
-    if measure == "entropy":
-        return number(value, 2)
-    return number(value, 1 if value < 99.95 else 0) if measure == "distance" else percent(value)
+    return number(value, _digits(measure, value)) if measure in ("entropy", "distance") else percent(value)
+
+
+def _digits(measure: str, value: float) -> int:
+    return 2 if measure == "entropy" else 1 if value < 99.95 else 0
 
 
 def names(rows: Sequence[Row], measure: str) -> list[str]:
@@ -130,7 +132,7 @@ def extremes(rows: Sequence[Row]) -> list[tuple[str, str]]:
         known.sort(key=lambda row: row[measure] if least else -row[measure])
         heads = [
             f"{head_name(row['layer'], row['head'])} {figure(measure, row[measure])} ± "
-            f"{figure(measure, row[f'{measure}_sd'])}"
+            f"{number(row[f'{measure}_sd'], _digits(measure, row[measure]))}"
             for row in known[:_FEW]
         ]
         if heads:
@@ -153,6 +155,12 @@ def skipped(survey: Survey) -> str:
         count=number(sum(counts.values())),
         reasons=reasons,
     )
+
+
+def lost(survey: Survey) -> str:
+    """How many workers were lost on the way; empty if none was."""
+    count = survey.info["counts"].get("workers_lost") or 0
+    return worded("Workers lost on the way: {count}; others measured their blocks.", count=count) if count else ""
 
 
 def found(survey: Survey, rows: Sequence[Row]) -> str:

@@ -6,7 +6,17 @@ import html
 from typing import TYPE_CHECKING
 
 from eyeline.views.html_parts import box, row, small, strong, table, words
-from eyeline.views.survey_findings import counted_kinds, extremes, names, provenance, rule, size, skipped, unfinished
+from eyeline.views.survey_findings import (
+    counted_kinds,
+    extremes,
+    lost,
+    names,
+    provenance,
+    rule,
+    size,
+    skipped,
+    unfinished,
+)
 
 if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
@@ -29,6 +39,5 @@ def survey_html(answer: Survey) -> str:
         told = ", ".join(heads) or (rule(kind) if kind else "")
         lines.append(row([html.escape(name), str(count), bar, html.escape(told)]))
     parts += [table(lines), table([row([html.escape(title), html.escape(heads)]) for title, heads in extremes(rows)])]
-    if line := skipped(answer):
-        parts.append(small(html.escape(line)))
+    parts += [small(html.escape(line)) for line in (skipped(answer), lost(answer)) if line]
     return box(parts)

@@ -13,6 +13,7 @@ from eyeline.views.survey_findings import (
     Row,
     counted_kinds,
     extremes,
+    lost,
     names,
     number,
     provenance,
@@ -62,8 +63,9 @@ def survey(answer: Survey, ink: Ink) -> Iterator[Text]:
     yield from _kinds(answer, rows, ink)
     yield say("", ink)
     yield from _extremes(rows, ink)
-    if line := skipped(answer):
-        yield note(line, ink, indent=0)
+    for line in (skipped(answer), lost(answer)):
+        if line:
+            yield note(line, ink, indent=0)
     if answer.info["counts"]["tokens"]:
         yield note(_means(answer), ink, indent=0)
     yield note(

@@ -18,9 +18,10 @@ from eyeline.kernels.compiled.transpose import column_sums_tile
 
 
 class ColumnPrimitives(NamedTuple):
-    """`begin_columns(p, work)` and `end_columns(p, work, batch, head)`: before and after a task; `add_columns(p, work,
-    panel, a, e)`: adds the weights P on the keys [a, e), summed over the panel's queries; `write_grid(p, work, panel)`:
-    adds the panel's sums for each column of the grid to the grid's cells."""
+    """`begin_columns(p, work, a, e)` and `end_columns(p, work, batch, head, a, e)`: before and after a task, whose
+    queries need only the keys [a, e); `add_columns(p, work, panel, a, e)`: adds the weights P on the keys [a, e),
+    summed over the panel's queries; `write_grid(p, work, panel)`: adds the panel's sums for each column of the grid to
+    the grid's cells."""
 
     begin_columns: object
     add_columns: object
@@ -43,13 +44,13 @@ def column_primitives(dtype, lanes, most_vectors):
         return np.int64(np.float64(x) * np.float64(units) + 0.5)
 
     @compiled
-    def begin_columns(p, work):
-        """Clear the sums and maxima of the last task."""
+    def begin_columns(p, work, a, e):
+        """Clear the sums and maxima of an earlier task."""
         if p.primitives.column_sums != 0:
-            for j in range(p.M):
+            for j in range(a, e):
                 store_word(work.column_sums + j * 8, 0)
         if p.primitives.column_maxima != 0:
-            for j in range(p.M):
+            for j in range(a, e):
                 store_scalar(work.column_maxima + j * size, zero)
 
     @compiled
@@ -92,16 +93,16 @@ def column_primitives(dtype, lanes, most_vectors):
             raise_maxima(work, panel, a, e)
 
     @compiled
-    def end_columns(p, work, batch, head):
+    def end_columns(p, work, batch, head, a, e):
         """Add the task's sums per key to the shared results."""
         first = (batch * p.H + head) * p.M
         if p.primitives.column_sums != 0:
-            for j in range(p.M):
+            for j in range(a, e):
                 units = word(work.column_sums, j)
                 if units != 0:
                     add_to(p.primitives.column_sums + (first + j) * 8, units)
         if p.primitives.column_maxima != 0:
-            for j in range(p.M):
+            for j in range(a, e):
                 x = load_scalar(work.column_maxima + j * size)
                 raise_to(p.primitives.column_maxima + (first + j) * size, x)
 

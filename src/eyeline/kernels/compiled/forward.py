@@ -29,6 +29,7 @@ from eyeline.kernels.compiled.records import (
     panel_at,
     record_at,
     rows_from,
+    scores_at,
     visit_at,
     workspace_opener,
 )
@@ -65,7 +66,7 @@ def forward(dtype, lanes, vectors, rows, _added_rows):
         visit = visit_at(panel.visits + panel.visit_count * VISIT_BYTES)
         visit.a, visit.e = keys.a, keys.e
         panel.visit_count += 1
-        return panel.scores + keys.a * line
+        return scores_at(panel, keys.a, line)
 
     @compiled
     def sweep(p, work, batch, head, first_query, count, care):
@@ -98,13 +99,23 @@ def forward(dtype, lanes, vectors, rows, _added_rows):
         return finite
 
     @compiled
+    def keys_of(p, work, panels):
+        """The keys [a, e) that any of the task's panels needs."""
+        a, e = p.M, 0
+        for slot in range(panels):
+            panel = panel_of(p, work, slot)
+            if panel.first_key < panel.end_key:
+                a, e = min(a, panel.first_key), max(e, panel.end_key)
+        return a, e
+
+    @compiled
     def attend(p, work, batch, head, first_query, count):
         """A task: a block of queries, over all the keys."""
         reads = p.primitives.asked != 0
-        if reads:
-            begin_task(p, work)
         finite, panels = sweep(p, work, batch, head, first_query, count, FAST), (count + length - 1) // length
+        a, e = keys_of(p, work, panels)
         if reads:
+            begin_task(p, work, a, e)
             for slot in range(panels):
                 if (finite >> slot) & 1:
                     read_panel(p, work, panel_of(p, work, slot))
@@ -118,7 +129,7 @@ def forward(dtype, lanes, vectors, rows, _added_rows):
                 if reads:
                     read_panel(p, work, panel_of(p, work, 0))
         if reads:
-            end_task(p, work, batch, head)
+            end_task(p, work, batch, head, a, e)
 
     @compiled
     def any_wanted(places, a, e):

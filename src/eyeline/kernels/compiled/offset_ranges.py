@@ -26,14 +26,14 @@ class OffsetRanges(NamedTuple):
 
 class RangeKeys(NamedTuple):
     """The keys [a, e) of a block that are in a range of offsets for some lane; for all lanes, if they are in [whole,
-    part). The range of lane i is [low + i, high + i)."""
+    part). The range of lane i is [low + i, low + i + extent)."""
 
     a: int
     e: int
     whole: int
     part: int
     low: int
-    high: int
+    extent: int
 
 
 def offset_ranges(dtype, lanes, most_vectors):
@@ -42,7 +42,7 @@ def offset_ranges(dtype, lanes, most_vectors):
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     lane_numbers = W.lane_numbers
     size, vector, _, line = sizes(dtype, lanes, most_vectors)
-    zero = dtype(0)
+    zero, one = dtype(0), dtype(1)
 
     @compiled
     def first_range(edges, ranges, query, a):
@@ -54,19 +54,24 @@ def offset_ranges(dtype, lanes, most_vectors):
 
     @compiled
     def keys_of(edges, r, query, a, e):
-        low, high = word(edges, r) + query, word(edges, r + 1) + query
+        # Edges beyond the block as if they were just beyond it, so that a number of the vector's type holds them.
+        low, high = max(word(edges, r) + query, a - lanes), min(word(edges, r + 1) + query, e)
         begin, end = max(low, a), min(high + lanes - 1, e)
         whole, part = max(low + lanes - 1, begin), min(high, end)
         if whole >= part:
             whole, part = end, end
-        return RangeKeys(begin, end, whole, part, low, high)
+        return RangeKeys(begin, end, whole, part, low, high - low)
 
     @compiled
-    def inside(x, j, keys):
-        """x in the lanes for which the key j is in the range, else 0."""
-        lane = lane_numbers()
-        later, in_time = above(lane, splat(dtype(j - keys.low))), above(lane, splat(dtype(j - keys.high)))
-        return select(later, splat(zero), select(in_time, x, splat(zero)))
+    def before(keys, j):
+        """How many keys before its range each lane is at the key j: above 0 before it, above -extent in it."""
+        return lane_numbers() + splat(dtype(keys.low - j))
+
+    @compiled
+    def inside(x, before, keys):
+        """x in the lanes that are in the range, else 0."""
+        begun = select(above(before, splat(zero)), splat(zero), x)
+        return select(above(before, splat(dtype(-keys.extent))), begun, splat(zero))
 
     @compiled
     def add_sums(asked, panel, P, sums, a, e):
@@ -79,12 +84,16 @@ def offset_ranges(dtype, lanes, most_vectors):
                 keys = keys_of(edges, r, query, a, e)
                 # Two sums, of every other key: half the rounding, and half the wait for the sum before.
                 this, other = splat(zero), splat(zero)
+                left = before(keys, keys.a)
                 for j in range(keys.a, keys.whole):
-                    this, other = other, this + inside(load(at + j * line), j, keys)
+                    this, other = other, this + inside(load(at + j * line), left, keys)
+                    left = left - splat(one)
                 for j in range(keys.whole, keys.part):
                     this, other = other, this + load(at + j * line)
+                left = before(keys, keys.part)
                 for j in range(keys.part, keys.e):
-                    this, other = other, this + inside(load(at + j * line), j, keys)
+                    this, other = other, this + inside(load(at + j * line), left, keys)
+                    left = left - splat(one)
                 to = sums + r * line + w * vector
                 store(to, load(to) + (this + other))
                 r += 1
@@ -101,9 +110,10 @@ def offset_ranges(dtype, lanes, most_vectors):
                     row = panel.row + min(w * lanes + i, panel.count - 1)
                     store_scalar(mine + i * size, load_scalar(given.d_row_offsets + (row * ranges + r) * size))
                 gradient, keys = load(mine), keys_of(edges, r, query, a, e)
+                left = before(keys, keys.a)
                 for j in range(keys.a, keys.e):
-                    added = gradient if keys.whole <= j < keys.part else inside(gradient, j, keys)
-                    store(at + j * line, load(at + j * line) + added)
+                    store(at + j * line, load(at + j * line) + inside(gradient, left, keys))
+                    left = left - splat(one)
                 r += 1
 
     return OffsetRanges(add_sums, add_gradients)

@@ -82,10 +82,10 @@ PRIMITIVES = record(
     "labels",  # int32 (B or 1, M): the bin of each key, or -1
     "labels_batch",  # the labels' batch stride
     "bins",
-    "row_bins",  # (B, H, N, bins)
+    "row_bins",  # (B, H, bins, N)
     "offset_edges",  # int64 (offset_ranges + 1,): range r holds the offsets j - i in [edge r, edge r + 1)
     "offset_ranges",
-    "row_offsets",  # (B, H, N, offset_ranges)
+    "row_offsets",  # (B, H, offset_ranges, N)
     "units",  # the number of fixed-point units that make 1
     "column_sums",  # int64 (B, H, M), fixed point
     "column_spoiled",  # bytes (B, H, M): 1 where a sum is NaN

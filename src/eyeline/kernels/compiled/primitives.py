@@ -12,7 +12,7 @@ from eyeline.kernels.compiled.memory import load_i8, load_i32, width
 from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import compiled, visit_at
+from eyeline.kernels.compiled.records import compiled, scores_at, visit_at
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
 from eyeline.kernels.compiled.topk import topk
@@ -21,8 +21,9 @@ VISIT_BYTES = VISIT.itemsize
 
 
 class PrimitiveFunctions(NamedTuple):
-    """`begin_task(p, work)` and `end_task(p, work, batch, head)`: before and after a task; `read_panel(p, work,
-    panel)`: all primitives of one panel, from its visited blocks of keys and their stored scores."""
+    """`begin_task(p, work, a, e)` and `end_task(p, work, batch, head, a, e)`: before and after a task, whose queries
+    need only the keys [a, e); `read_panel(p, work, panel)`: all primitives of one panel, from its visited blocks of
+    keys and their stored scores."""
 
     begin_task: object
     read_panel: object
@@ -83,7 +84,7 @@ def primitives(dtype, lanes, most_vectors):
             panel.visit_count = 0
         for number in range(panel.visit_count):
             visit = visit_at(panel.visits + number * VISIT_BYTES)
-            for S in range(panel.scores + visit.a * line, panel.scores + visit.e * line, line):
+            for S in range(scores_at(panel, visit.a, line), scores_at(panel, visit.e, line), line):
                 for w in range(panel.vectors):
                     counts = equal(load(flags + w * vector), splat(zero))
                     store(S + w * vector, select(counts, load(S + w * vector), splat(-infinity)))
@@ -135,24 +136,29 @@ def primitives(dtype, lanes, most_vectors):
                 store(at, maximum(load(P + (j - a) * line + w * vector), load(at)))
 
     @compiled
-    def write_row(sums, lane, target, row, count):
-        """Write the `count` sums of one query."""
-        for c in range(count):
-            store_scalar(target + (row * count + c) * size, load_scalar(sums + c * line + lane * size))
+    def write_lines(p, panel, sums, lines, target):
+        """Write so many lines of sums for the panel's queries to (B, H, lines, N), as they lie in the lanes."""
+        count, query = panel.count, panel.first_query
+        whole = count - count % lanes
+        for c in range(lines):
+            source, to = sums + c * line, target + ((panel.row - query) * lines + c * p.N + query) * size
+            for i in range(0, whole, lanes):
+                store(to + i * size, load(source + i * size))
+            for i in range(whole, count):
+                store_scalar(to + i * size, load_scalar(source + i * size))
 
     @compiled
     def write_rows(p, work, panel):
         """Write the primitives of single rows."""
-        asked, row = p.primitives, panel.row
-        for i in range(panel.count):
-            if asked.row_log_weights != 0:
-                store_scalar(asked.row_log_weights + (row + i) * size, load_scalar(work.row_log_weights + i * size))
-            if asked.row_distances != 0:
-                store_scalar(asked.row_distances + (row + i) * size, load_scalar(work.row_distances + i * size))
-            if asked.row_bins != 0:
-                write_row(work.row_bins, i, asked.row_bins, row + i, asked.bins)
-            if asked.row_offsets != 0:
-                write_row(work.row_offsets, i, asked.row_offsets, row + i, asked.offset_ranges)
+        asked = p.primitives
+        if asked.row_log_weights != 0:
+            write_lines(p, panel, work.row_log_weights, 1, asked.row_log_weights)
+        if asked.row_distances != 0:
+            write_lines(p, panel, work.row_distances, 1, asked.row_distances)
+        if asked.row_bins != 0:
+            write_lines(p, panel, work.row_bins, asked.bins, asked.row_bins)
+        if asked.row_offsets != 0:
+            write_lines(p, panel, work.row_offsets, asked.offset_ranges, asked.row_offsets)
 
     @compiled
     def read_panel(p, work, panel):
@@ -165,7 +171,7 @@ def primitives(dtype, lanes, most_vectors):
         for number in range(panel.visit_count):
             visit = visit_at(panel.visits + number * VISIT_BYTES)
             a, e = visit.a, visit.e
-            S = panel.scores + a * line
+            S = scores_at(panel, a, line)
             weigh_again(p, work, panel, S, a, e)
             if asked.select != 0:
                 take_best(p, work, panel, S, a, e)

@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 from eyeline.kernels.compiled.memory import store_word, word
 from eyeline.kernels.compiled.numba_target import compiled
 from eyeline.kernels.compiled.params import PANEL, STEP, STRIDED, VISIT, WORKSPACE
+from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.compiled.simd import I64, pointer
 
 
@@ -89,6 +90,13 @@ class KeyRange(NamedTuple):
 def head_of(array, batch, head):
     """One head of an array of four axes, as `StridedRows`."""
     return StridedRows(array.address + batch * array.batch + head * array.head, array.token, array.column)
+
+
+@compiled
+def scores_at(panel, key, line):
+    """Where a panel's scores on a key lie, in lines of `line` bytes: from the first block that it needs on, so that
+    panels of short documents in a long sequence use the same few cache lines."""
+    return panel.scores + (key - panel.first_key + panel.first_key % KEY_BLOCK) * line
 
 
 @compiled

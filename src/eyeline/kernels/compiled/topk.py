@@ -30,7 +30,7 @@ def topk(dtype, lanes, most_vectors):
     load_ints, store_ints, splat_int = W.load_ints, W.store_ints, W.splat_int
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
-    take_few = topk_tile(dtype, lanes, line, length * 4)
+    take_one, take_few = (topk_tile(dtype, lanes, line, length * 4, most) for most in (1, FEW_BEST))
 
     @compiled
     def insert(best, keys, k, score, key):
@@ -83,7 +83,10 @@ def topk(dtype, lanes, most_vectors):
         if k <= FEW_BEST:
             for w in range(panel.vectors):
                 to, to_keys = best + w * vector, keys + w * lanes * 4
-                take_few(S + w * vector, e - a, a, work.threshold + w * vector, to, to_keys)
+                if k == 1:
+                    take_one(S + w * vector, e - a, a, work.threshold + w * vector, to, to_keys)
+                else:
+                    take_few(S + w * vector, e - a, a, work.threshold + w * vector, to, to_keys)
             return
         for w in range(panel.vectors):
             real = (1 << min(lanes, max(count - w * lanes, 0))) - 1

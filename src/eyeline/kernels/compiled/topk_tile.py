@@ -7,15 +7,14 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from eyeline.kernels.compiled.programs import FEW_BEST
 from eyeline.kernels.compiled.simd import ELEMENTS, I32, I64, maximum_value, pointer, splat_value
 
 #: The number of keys that are looked at together: lanes seldom find one of them better than what they have.
 _TOGETHER = 4
 
 
-def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int):
-    """Insert n keys' scores into the lanes' lists of the `FEW_BEST` best, as an intrinsic.
+def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int, length: int):
+    """Insert n keys' scores into the lanes' lists of the `length` best, as an intrinsic.
 
     Its arguments: the address of the scores, in lines of `line` bytes; n; the first key's number; the address of a
     vector of lower bounds on the last of the best scores that are needed; and the addresses of the lists of scores, in
@@ -31,7 +30,7 @@ def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int):
         """The lists after one key."""
         better = [builder.fcmp_ordered(">", score, kept) for kept in best]
         new, new_keys = [], []
-        for r in range(FEW_BEST):
+        for r in range(length):
             first = builder.select(better[r], score, best[r])
             first_key = builder.select(better[r], number, keys[r])
             new.append(builder.select(better[r - 1], best[r - 1], first) if r else first)
@@ -48,8 +47,8 @@ def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int):
                 return pointer(builder, builder.add(address, I64(number * stride)), kind)
 
             bound = builder.load(pointer(builder, bounds, vector), align=size)
-            lists = [builder.load(place(best, vector, r, line), align=size) for r in range(FEW_BEST)]
-            numbers = [builder.load(place(best_keys, ints, r, keys_line), align=4) for r in range(FEW_BEST)]
+            lists = [builder.load(place(best, vector, r, line), align=size) for r in range(length)]
+            numbers = [builder.load(place(best_keys, ints, r, keys_line), align=4) for r in range(length)]
             entry = builder.block
             head, some, enter, after, done = (
                 builder.append_basic_block(f"topk.{name}") for name in ("head", "some", "enter", "after", "done")
@@ -57,8 +56,8 @@ def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int):
             builder.branch(head)
             builder.position_at_end(head)
             j = builder.phi(I64)
-            kept = [builder.phi(vector) for _ in range(FEW_BEST)]
-            kept_keys = [builder.phi(ints) for _ in range(FEW_BEST)]
+            kept = [builder.phi(vector) for _ in range(length)]
+            kept_keys = [builder.phi(ints) for _ in range(length)]
             builder.cbranch(builder.icmp_signed("<", j, n), some, done)
 
             builder.position_at_end(some)
@@ -100,7 +99,7 @@ def topk_tile(dtype: type[np.floating], lanes: int, line: int, keys_line: int):
             builder.branch(head)
 
             builder.position_at_end(done)
-            for r in range(FEW_BEST):
+            for r in range(length):
                 builder.store(kept[r], place(best, vector, r, line), align=size)
                 builder.store(kept_keys[r], place(best_keys, ints, r, keys_line), align=4)
             return context.get_dummy_value()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eyeline.surveys.blocks import Block
+from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.measuring import measure
@@ -44,7 +44,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredBlock:
     """A block that was measured.
 
     Attributes:
@@ -63,7 +63,7 @@ class Measured:
     skipped: tuple[Skipped, ...]
 
 
-def measure_block(model: SurveyModel, block: Block, work: Work) -> Measured:
+def measure_block(model: SurveyModel, block: CorpusBlock, work: Work) -> MeasuredBlock:
     """Measure a block. A document that makes the model fail is left out, and told as skipped.
 
     Raises:
@@ -78,11 +78,11 @@ def measure_block(model: SurveyModel, block: Block, work: Work) -> Measured:
     return as_measured(block, tally)
 
 
-def as_measured(block: Block, tally: BlockTally) -> Measured:
+def as_measured(block: CorpusBlock, tally: BlockTally) -> MeasuredBlock:
     """A block's tally with its part's file."""
     characters = sum(len(document.text) for document in block.documents)
     part = write_part(tally, block.fingerprint, block.number)
-    return Measured(block.number, part, len(block.documents), characters, tally.tokens, tuple(tally.skipped))
+    return MeasuredBlock(block.number, part, len(block.documents), characters, tally.tokens, tuple(tally.skipped))
 
 
 def nothing(layers: int, heads: int, skipped: Sequence[Skipped]) -> BlockTally:

@@ -7,8 +7,8 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-from eyeline.surveys.blocks import Block
-from eyeline.surveys.engines.block_work import Measured, Work, measure_block
+from eyeline.surveys.blocks import CorpusBlock
+from eyeline.surveys.engines.block_work import MeasuredBlock, Work, measure_block
 from eyeline.surveys.fingerprints import fingerprint
 from eyeline.surveys.readers import SurveyModel
 from eyeline.version import VERSION
@@ -48,7 +48,7 @@ class Worker:
         self._work, self._model = work, work.load()
         return Welcome(VERSION, fingerprint([], work.settings, self._model.info), self.place())
 
-    def measure(self, block: Block) -> Measured:
+    def measure(self, block: CorpusBlock) -> MeasuredBlock:
         """Measure a block."""
         return measure_block(self._model, block, self._work)
 

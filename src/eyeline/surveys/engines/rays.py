@@ -8,13 +8,13 @@ corpus in tasks that need processors beside the workers'.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from eyeline.surveys.blocks import Block
+from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.document import Skipped
-from eyeline.surveys.engines.block_work import Measured, Work, as_measured, failed, nothing
+from eyeline.surveys.engines.block_work import MeasuredBlock, Work, as_measured, failed, nothing
 from eyeline.surveys.engines.ray_cluster import connected, free_processors
 from eyeline.surveys.engines.ray_worker import Welcome, worker_class
 from eyeline.surveys.errors import SurveyError
@@ -33,16 +33,16 @@ TICK = 1.0
 
 
 @dataclass(eq=False)
-class _Worker:
+class _StartedWorker:
     """A worker. `state` is "placing" until Ray has found it a place, "loading" the model, then "ready"."""
 
     actor: Any
     state: str = "placing"
-    blocks: deque[Block] = field(default_factory=deque)
+    blocks: deque[CorpusBlock] = field(default_factory=deque)
 
 
 def run(
-    blocks: Iterable[Block],
+    blocks: Iterable[CorpusBlock],
     work: Work,
     model: SurveyModel,
     *,
@@ -50,7 +50,7 @@ def run(
     workers: int | None = None,
     say: Callable[[str], None] = lambda note: None,
     lost: Callable[[], None] = lambda: None,
-) -> Iterator[Measured]:
+) -> Generator[MeasuredBlock, None, None]:
     """Measure blocks on Ray's workers.
 
     Args:
@@ -93,16 +93,18 @@ class _Crew:
         self.ray, self.work, self.model, self.say, self.tell_lost = ray, work, model, say, tell_lost
         self.shared = ray.put(work)
         self.expected = Welcome(VERSION, fingerprint([], work.settings, model.info), "")
-        self.waiting: dict[Any, tuple[_Worker, Block | None]] = {}  # by the reference of what was asked for
-        self.workers: list[_Worker] = []
-        self.again: deque[Block] = deque()
+        self.waiting: dict[
+            Any, tuple[_StartedWorker, CorpusBlock | None]
+        ] = {}  # by the reference of what was asked for
+        self.workers: list[_StartedWorker] = []
+        self.again: deque[CorpusBlock] = deque()
         self.deaths: Counter[int] = Counter()
         self.lost = 0  # workers that died before they were ready, since the last that was
         self.room = free_processors(ray)
 
     def start(self) -> None:
         """Start one more worker."""
-        worker = _Worker(worker_class(self.ray).remote())
+        worker = _StartedWorker(worker_class(self.ray).remote())
         self.workers.append(worker)
         self.waiting[worker.actor.place.remote()] = worker, None
 
@@ -111,7 +113,7 @@ class _Crew:
         for worker in self.workers:
             self.ray.kill(worker.actor)
 
-    def run(self, blocks: Iterator[Block]) -> Iterator[Measured]:
+    def run(self, blocks: Iterator[CorpusBlock]) -> Iterator[MeasuredBlock]:
         """Measure all blocks."""
         more = True
         while True:
@@ -125,7 +127,7 @@ class _Crew:
                     yield from self._take(reference, *self.waiting.pop(reference))
             self.say("" if any(worker.state == "ready" for worker in self.workers) else self._waited_for())
 
-    def _give(self, blocks: Iterator[Block]) -> bool:
+    def _give(self, blocks: Iterator[CorpusBlock]) -> bool:
         """Give each worker what it can hold, the idlest first; whether there may be more blocks."""
         for load in range(AT_ONCE):
             for worker in self.workers:
@@ -137,7 +139,7 @@ class _Crew:
                     self.waiting[worker.actor.measure.remote(block)] = worker, block
         return True
 
-    def _take(self, reference: Any, worker: _Worker, block: Block | None) -> Iterator[Measured]:
+    def _take(self, reference: Any, worker: _StartedWorker, block: CorpusBlock | None) -> Iterator[MeasuredBlock]:
         """What a worker has answered."""
         ray = self.ray
         try:
@@ -183,7 +185,7 @@ class _Crew:
                 )
             )
 
-    def _bury(self, worker: _Worker, error: Exception) -> Iterator[Measured]:
+    def _bury(self, worker: _StartedWorker, error: Exception) -> Iterator[MeasuredBlock]:
         """Put another in the place of a worker that died; its blocks are done again, but for one that kills workers."""
         self.workers.remove(worker)
         self.waiting = {reference: asked for reference, asked in self.waiting.items() if asked[0] is not worker}
@@ -203,7 +205,7 @@ class _Crew:
                 raise SurveyError(_cannot_start(_last_line(error)))
         self.start()
 
-    def _given_up(self, block: Block) -> Measured:
+    def _given_up(self, block: CorpusBlock) -> MeasuredBlock:
         detail = worded("its block ended the worker {count} times (out of memory?)", count=DEATHS)
         if self.work.strict:
             first = block.documents[0]
