@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
 from eyeline.models import Tokens
+from eyeline.models.packing import TOGETHER
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
@@ -57,7 +58,7 @@ class TransformersSurveyModel:
     """
 
     longest = 2048
-    together = 1 << 13
+    together = TOGETHER
 
     def __init__(self, text_model: TransformersModel) -> None:
         self._text_model, self._model = text_model, text_model.model
