@@ -156,7 +156,7 @@ def test_listed_tokens_add_up_to_the_sequences_weights(folder):
 def test_a_folder_is_never_overwritten_or_left_half_written(found, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("keep me")
-    with pytest.raises(SurveyError, match="folder must be new or empty, got .*full; give another folder"):
+    with pytest.raises(SurveyError, match=r"folder must be new or empty, got .*full; give another folder"):
         write_headvis(found, tmp_path / "full")
     running = made_survey(tmp_path / "running", layers=1, heads=1, documents=6, state="running")
     with pytest.raises(SurveyError, match="isn't complete"):

@@ -12,7 +12,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -228,7 +228,7 @@ def _bounds(shares: Sequence[float]) -> list[float]:
 
 def _by_distance(offsets: Sequence[float]) -> dict[str, list[Any]]:
     """The weight by |j - i|: that of the ranges on either side of 0 together."""
-    weights: Counter[int] = Counter()
+    weights: defaultdict[int, float] = defaultdict(float)
     for share, (low, high) in zip(offsets, pairwise(OFFSET_EDGES.tolist()), strict=True):
         weights[min(abs(low), abs(high - 1))] += share
     edges = sorted(weights)
