@@ -46,6 +46,7 @@ def test_a_survey_is_made_and_shown_and_gone_on_with(say):
     assert [Path(f"out/{name}.parquet").read_bytes() for name in ("heads", "tokens", "examples")] == tables
     for shown in (["out"], ["--out", "out"]):
         assert say("survey", *shown) == (0, printed, "")
+    assert say("survey", Path("out").absolute().as_uri())[::2] == (0, "")
 
 
 def test_what_was_skipped_is_counted_at_the_end(say):
@@ -116,6 +117,11 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
             ["made", "--window", "5"],
             "--window must come with a corpus, got a survey that is there",
             "--window phải đi cùng một kho văn bản, nhưng nhận được một khảo sát đã có",
+        ),
+        (
+            ["texts", "--out", "out", "--html", "no/x.html"],
+            "--html must be in a folder that exists, got 'no/x.html'; make no first",
+            "--html phải nằm trong một thư mục đã có, nhưng nhận được 'no/x.html'; hãy tạo no trước",
         ),
         (["made", "--html", "x.txt"], "--html must be a file name that ends in .html, got 'x.txt'", None),
         (["made", "--json", "--csv"], "--json and --csv can't go together; choose one", None),
