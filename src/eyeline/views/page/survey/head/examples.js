@@ -109,7 +109,6 @@ export const createExamples = (page) => {
   };
   return {
     element: whole, update,
-    picture: () => (detail.shown() ? [detail.element] : []),
     destroy() {
       list.destroy();
       detail.destroy();
