@@ -146,9 +146,8 @@ def _of(tally, layer, head, sort):
 
 
 @pytest.mark.parametrize("together", [60, 4096])
-def test_examples_are_the_first_of_all_looks(together, monkeypatch):
-    monkeypatch.setattr("eyeline.surveys.batches.TOGETHER", together)
-    model, settings = MadeUpModel(causal=True), Settings(20, 6, largest=5, sample=7)
+def test_examples_are_the_first_of_all_looks(together):
+    model, settings = MadeUpModel(causal=True, together=together), Settings(20, 6, largest=5, sample=7)
     tally = measure(model, documents(), settings)
     assert (len(model.batches) > 3) == (together == 60)
     types = TokenTypes()

@@ -144,7 +144,7 @@ def test_another_survey_in_the_folder_is_refused(whole, changed, differs):
     with pytest.raises(SurveyError) as refused:
         surveyed(whole, **changed)
     assert str(refused.value) == (
-        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True (--again) to "
+        f"out holds a survey that differs, {str(whole)!r} ({differs}); give another folder, or again=True to "
         "delete it and start over"
     )
     assert hashes(whole) == before
@@ -189,7 +189,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
     ("given", "message"),
     [
         ({"on": "spark"}, "on must be 'local' or 'ray', got 'spark'"),
-        ({"workers": 2}, "workers must be left out without Ray, got 2; add on='ray' (--on ray)"),
+        ({"workers": 2}, "workers must be left out without Ray, got 2; add on='ray'"),
         ({"on": "ray", "workers": 0}, "workers must be a whole number, 1 or more, got 0"),
         ({"on": "ray", "address": ""}, "address must be a cluster's, as '10.0.0.1:6379', got ''"),
         ({"window": 65}, "window must be at most 64, the model's positions, got 65"),

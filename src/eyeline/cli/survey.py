@@ -221,7 +221,7 @@ def _done(found: Survey, out: str) -> str:
     )
     if not skipped:
         return line
-    each = ", ".join(f"{count:,} {reason_in_words(reason)}" for reason, count in skipped.items())
+    each = ", ".join(f"{reason_in_words(reason)} {count:,}" for reason, count in skipped.items())
     told = worded("skipped: {each} (see survey.json)", each=each)
     return f"{line}; {told}"
 

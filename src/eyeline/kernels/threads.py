@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -20,9 +22,11 @@ _chosen: int | None = None
 def get_threads() -> int:
     """The number of threads that a call may use.
 
-    In this order: the number given to `set_threads`, `EYELINE_THREADS`, torch's number of threads if torch is loaded,
-    the number of processors that this process may use.
+    In this order: the number that `limited` gives this Python thread, the number given to `set_threads`,
+    `EYELINE_THREADS`, torch's number of threads if torch is loaded, the number of processors that this process may use.
     """
+    if _own.limit is not None:
+        return _own.limit
     if _chosen is not None:
         return _chosen
     if given := os.environ.get("EYELINE_THREADS"):
@@ -65,12 +69,29 @@ def _checked(name: str, value: object) -> int:
 
 
 class _Own(threading.local):
-    """What each Python thread keeps: a workspace's address, its size, and the memory."""
+    """What each Python thread keeps: a workspace's address, its size, and the memory; and how many threads its calls
+    may use, None for as many as any."""
 
     workspace: tuple[int, int, object] = (0, -1, None)
+    limit: int | None = None
 
 
 _own = _Own()
+
+
+@contextmanager
+def limited(count: int) -> Iterator[None]:
+    """Let calls from this Python thread use `count` threads, whatever other Python threads' may.
+
+    >>> with limited(1):
+    ...     get_threads()
+    1
+    """
+    before, _own.limit = _own.limit, _checked("count", count)
+    try:
+        yield
+    finally:
+        _own.limit = before
 
 
 def run(

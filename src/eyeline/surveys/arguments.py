@@ -27,7 +27,7 @@ def check_engine(on: str, address: str | None, workers: int | None) -> None:
         raise SurveyError(worded("on must be 'local' or 'ray', got {value!r}", value=on))
     for name, value in (("address", address), ("workers", workers)):
         if value is not None and on != "ray":
-            raise SurveyError(worded("{name} must be left out without Ray, got {value!r}; add on='ray' (--on ray)",
+            raise SurveyError(worded("{name} must be left out without Ray, got {value!r}; add on='ray'",
                                      name=name, value=value))  # fmt: skip
     if address is not None and not (isinstance(address, str) and address.strip()):
         raise SurveyError(worded("address must be a cluster's, as '10.0.0.1:6379', got {value!r}", value=address))

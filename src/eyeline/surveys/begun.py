@@ -67,7 +67,7 @@ def refuse_other(folder: SurveyFolder, before: Mapping[str, Any], now: Mapping[s
 def other_survey(folder: SurveyFolder, differences: str) -> str:
     """The message for a folder that holds another survey."""
     return worded(
-        "out holds a survey that differs, {place!r} ({differences}); give another folder, or again=True (--again) to "
+        "out holds a survey that differs, {place!r} ({differences}); give another folder, or again=True to "
         "delete it and start over",
         place=folder.name,
         differences=differences,

@@ -34,6 +34,7 @@ class Hashed(io.RawIOBase):
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._sha256 = hashlib.sha256()
+        self._whole = False
         self.size = 0
 
     def readable(self) -> bool:
@@ -49,13 +50,13 @@ class Hashed(io.RawIOBase):
         return len(data)
 
     def sha256(self) -> str:
-        """The hash of the whole file: what wasn't read is read now.
+        """The hash of the whole file: what wasn't read is read now. Afterwards the stream can be used otherwise.
 
         Raises:
-            OSError: if it can't be.
+            OSError: if it can't be read.
         """
-        while self.read(_CHUNK):
-            pass
+        while not self._whole:
+            self._whole = not self.read(_CHUNK)
         return self._sha256.hexdigest()
 
 

@@ -33,7 +33,7 @@ TICK = 1.0
 
 
 @dataclass(eq=False)
-class _Worker:
+class _StartedWorker:
     """A worker. `state` is "placing" until Ray has found it a place, "loading" the model, then "ready"."""
 
     actor: Any
@@ -93,8 +93,10 @@ class _Crew:
         self.ray, self.work, self.model, self.say, self.tell_lost = ray, work, model, say, tell_lost
         self.shared = ray.put(work)
         self.expected = Welcome(VERSION, fingerprint([], work.settings, model.info), "")
-        self.waiting: dict[Any, tuple[_Worker, CorpusBlock | None]] = {}  # by the reference of what was asked for
-        self.workers: list[_Worker] = []
+        self.waiting: dict[
+            Any, tuple[_StartedWorker, CorpusBlock | None]
+        ] = {}  # by the reference of what was asked for
+        self.workers: list[_StartedWorker] = []
         self.again: deque[CorpusBlock] = deque()
         self.deaths: Counter[int] = Counter()
         self.lost = 0  # workers that died before they were ready, since the last that was
@@ -102,7 +104,7 @@ class _Crew:
 
     def start(self) -> None:
         """Start one more worker."""
-        worker = _Worker(worker_class(self.ray).remote())
+        worker = _StartedWorker(worker_class(self.ray).remote())
         self.workers.append(worker)
         self.waiting[worker.actor.place.remote()] = worker, None
 
@@ -137,7 +139,7 @@ class _Crew:
                     self.waiting[worker.actor.measure.remote(block)] = worker, block
         return True
 
-    def _take(self, reference: Any, worker: _Worker, block: CorpusBlock | None) -> Iterator[MeasuredBlock]:
+    def _take(self, reference: Any, worker: _StartedWorker, block: CorpusBlock | None) -> Iterator[MeasuredBlock]:
         """What a worker has answered."""
         ray = self.ray
         try:
@@ -183,7 +185,7 @@ class _Crew:
                 )
             )
 
-    def _bury(self, worker: _Worker, error: Exception) -> Iterator[MeasuredBlock]:
+    def _bury(self, worker: _StartedWorker, error: Exception) -> Iterator[MeasuredBlock]:
         """Put another in the place of a worker that died; its blocks are done again, but for one that kills workers."""
         self.workers.remove(worker)
         self.waiting = {reference: asked for reference, asked in self.waiting.items() if asked[0] is not worker}

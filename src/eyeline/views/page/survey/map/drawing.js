@@ -1,7 +1,7 @@
 // Draw a map with a pen: a cell for each head, the names of layers and heads, and what each layer has altogether.
 
 import { ramp, needsLight, shade, tint, tintOf } from "../../drawing/colour.js";
-import { numberSaid } from "../measures.js";
+import { numberSaid, signedSaid } from "../measures.js";
 import { GLYPHS } from "./glyphs.js";
 import { cornerOf } from "./layout.js";
 
@@ -9,6 +9,7 @@ const SMALL = 11; // pixels of a cell's letters
 const SIGN = 14;
 const LARGEST = 20; // pixels of a sign that is alone in its cell
 const LETTER = 6.1; // pixels of such a letter, about
+const NONE = "M8 8H8.01"; // the sign of no kind beside another's: a dot
 
 /** The colour of a number on a scale. @type {(shown: { end: number, signed: boolean }, value: number, dark: boolean) => string} */
 export const colourOf = ({ end, signed }, value, dark) => (signed ? tint(value / end, dark) : shade(value / end, dark));
@@ -20,14 +21,22 @@ export const colourOf = ({ end, signed }, value, dark) => (signed ? tint(value /
  */
 const fill = (pen, { measure, values, end, signed, kinds, kind, heads, named }, layout, at, [x, y], ink, faded) => {
   const { width, height, rows, columns } = layout;
-  const first = kind && kinds[at].includes(kind) ? kind : kinds[at].find((one) => GLYPHS[one]);
-  const sign = first && GLYPHS[first];
-  const text = `${signed && values[at] > 0 ? "+" : ""}${numberSaid(measure, values[at], end)}`;
+  const [own, other] = kinds[at];
+  const first = kind && kinds[at].includes(kind) ? kind : own;
+  const sign = GLYPHS[first];
+  const text = signed ? signedSaid(measure, values[at], end) : numberSaid(measure, values[at], end);
   const wide = width >= (signed ? 62 : 54);
   if (height >= 38 && width >= 40) {
-    if (sign) pen.lines(sign, x + 6, y + 6, SIGN, ink, faded);
-    const name = first ? named(first) : "";
-    if (name.length * LETTER <= width - 30) pen.text(name, x + 24, y + 17, { size: SMALL, fill: ink, faded });
+    if (other) {
+      // The kind differs: both signs.
+      pen.lines(GLYPHS[own] || NONE, x + 6, y + 6, SIGN, ink, faded);
+      pen.text("/", x + 22, y + 17, { size: SMALL, fill: ink, faded });
+      pen.lines(GLYPHS[other] || NONE, x + 28, y + 6, SIGN, ink, faded);
+    } else if (sign) {
+      pen.lines(sign, x + 6, y + 6, SIGN, ink, faded);
+      const name = named(first);
+      if (name.length * LETTER <= width - 30) pen.text(name, x + 24, y + 17, { size: SMALL, fill: ink, faded });
+    }
     pen.text(text, x + width - 8, y + height - 10, { size: 12, fill: ink, anchor: "end", faded });
     const place = columns ? "" : `${rows ? "" : `L${Math.floor(at / heads)}`}H${at % heads}`;
     if (place && width >= 76) pen.text(place, x + 6, y + height - 10, { size: SMALL, fill: ink, faded });
@@ -78,7 +87,7 @@ export const drawMap = (pen, shown, layout, paint) => {
     fill(pen, shown, layout, at, [x, y], ink, faded);
   });
   if (!side || !layout.rows) return;
-  const [start, long] = [left + heads * width + 12, side - 62];
+  const [start, long] = [left + heads * width + 12, side - 86];
   if (top) pen.text(sums.title, start, top - 6, { size: SMALL, fill: quiet });
   sums.parts.forEach((part, layer) => {
     const [y, high] = [top + layer * height, height - gap];

@@ -1,7 +1,7 @@
 // What the map says in one or two sentences: which kinds, how many, where; and the measure's ends.
 
-import { isolated, printable } from "../../drawing/labels.js";
-import { endOf, measureSaid, valueSaid } from "../measures.js";
+import { endOf, measureSaid, signedSaid, unitOf, valueSaid } from "../measures.js";
+import { shortName } from "../provenance.js";
 import { countedKinds } from "./kind_filter.js";
 
 const TOLD = 4; // kinds that are named
@@ -72,7 +72,7 @@ const ofBoth = (page) => {
     kind: page.say(`kind.${name}`), first: first.get(name) ?? 0, second: second.get(name) ?? 0,
   }));
   return page.say("survey.finding.both", {
-    first: isolated(printable(page.surveys[0].name)), second: isolated(printable(page.surveys[1].name)),
+    first: shortName(page, 0), second: shortName(page, 1),
     kinds: counts.join(", "),
   });
 };
@@ -85,9 +85,10 @@ const ofDifference = (page, values, end) => {
   const name = measureSaid(page, measure);
   if (!found || !found.some((at) => values[at] !== 0)) return page.say("survey.finding.nothing", { measure: name });
   /** @type {(at: number) => string} */
-  const said = (at) => `${nameOf(survey, at)} ${values[at] > 0 ? "+" : ""}${valueSaid(page, measure, values[at], end)}`;
+  const said = (at) => `${nameOf(survey, at)} ${signedSaid(measure, values[at], end)}`;
   return page.say("survey.finding.difference", {
-    measure: name, second: isolated(printable(page.surveys[1].name)), up: said(found[1]), down: said(found[0]),
+    measure: name, second: shortName(page, 1), first: shortName(page, 0), up: said(found[1]), down: said(found[0]),
+    unit: page.say(`survey.units.${unitOf(measure)}`),
   });
 };
 

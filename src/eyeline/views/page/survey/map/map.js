@@ -2,8 +2,11 @@
 
 import { contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
-import { isolated, printable } from "../../drawing/labels.js";
-import { doing, endOf, endSaid, measureSaid, meaningOf, valueSaid } from "../measures.js";
+import { printable } from "../../drawing/labels.js";
+import {
+  deeds, differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
+} from "../measures.js";
+import { shortName } from "../provenance.js";
 import { createBoard } from "./board.js";
 import { fillControls, grouped } from "./controls.js";
 import { colourOf } from "./drawing.js";
@@ -69,13 +72,13 @@ export const createMap = (page) => {
       measure, values, end, signed: true, kinds, kind, named, order, heads: first.heads, start: layer * first.heads + head,
       sums: { title: "", parts: [], texts: [] },
       title: page.say("survey.difference.title", {
-        first: isolated(printable(first.name)), second: isolated(printable(second.name)),
+        first: shortName(page, 0), second: shortName(page, 1),
       }),
       texts: (at) => [
-        `${nameOf(first, at)}: ${values[at] > 0 ? "+" : ""}${valueSaid(page, measure, values[at], end)}`,
-        ...[first, second].map((one) => {
-          const [does] = lines(one, at, whole);
-          return `${isolated(printable(one.name))}: ${valueSaid(page, measure, one.all(measure)[at], whole)} · ${does}`;
+        `${nameOf(first, at)}: ${differenceSaid(page, measure, values[at], end)}`,
+        ...[first, second].map((one, number) => {
+          const does = deeds(page, one, Math.floor(at / one.heads), at % one.heads);
+          return `${shortName(page, number)}: ${valueSaid(page, measure, one.all(measure)[at], whole)} · ${does}`;
         }),
       ],
     };
@@ -102,12 +105,14 @@ export const createMap = (page) => {
     paintRamp(contextOf(canvas), RAMP[0], RAMP[1], (part) =>
       colourOf({ end: 1, signed }, signed ? 2 * part - 1 : part, page.dark));
     const name = measureSaid(page, measure);
-    const most = endSaid(page, measure, end);
+    const points = signed && unitOf(measure) === "share";
+    const most = points ? page.say("survey.unit.points", { number: plain(100 * end) }) : endSaid(page, measure, end);
+    const least = points ? plain(100 * end) : most;
     const missing = shown.some(({ values }) => values.some((value) => Number.isNaN(value)));
     legend.replaceChildren(
       element("p", { class: "scale" },
         element("strong", {}, signed ? page.say("survey.difference.of", { measure: name }) : name), " ",
-        signed ? `−${most}` : "0", " ", canvas, " ", signed ? `+${most}` : most),
+        signed ? `−${least}` : "0", " ", canvas, " ", signed ? `+${most}` : most),
       element("p", { class: "quiet" }, meaningOf(page, measure)),
       ...(missing ? [element("p", { class: "quiet" }, element("span", { class: "swatch painted" }), page.say("survey.nothing"))] : []),
     );
@@ -132,7 +137,7 @@ export const createMap = (page) => {
       row: (at) => {
         const one = list[at];
         const texts = (several ? columns.slice(0, 1) : columns).map((column) =>
-          `${column.signed && column.values[one] > 0 ? "+" : ""}${valueSaid(page, measure, column.values[one], column.end)}`);
+          (column.signed ? differenceSaid : valueSaid)(page, measure, column.values[one], column.end));
         const kinds = told.map(({ entry }) => entry.kinds[one].map((kind) => page.say(`kind.${kind}`)).join(", "));
         return [nameOf(surveys[0], one), ...kinds, ...texts];
       },
