@@ -15,6 +15,7 @@ import pytest
 from surveys import made_survey
 
 from eyeline.cli.survey_progress import Pace, SurveyShown, line_of
+from eyeline.surveys.corpus import Corpus
 from eyeline.surveys.progress import Progress
 
 COMMAND = [sys.executable, "-c", "import sys; from eyeline.cli import main; sys.exit(main())", "survey"]
@@ -45,6 +46,7 @@ def test_a_survey_is_made_and_shown_and_gone_on_with(say):
     assert [Path(f"out/{name}.parquet").read_bytes() for name in ("heads", "tokens", "examples")] == tables
     for shown in (["out"], ["--out", "out"]):
         assert say("survey", *shown) == (0, printed, "")
+    assert say("survey", Path("out").absolute().as_uri())[::2] == (0, "")
 
 
 def test_what_was_skipped_is_counted_at_the_end(say):
@@ -116,6 +118,11 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
             "--window must come with a corpus, got a survey that is there",
             "--window phải đi cùng một kho văn bản, nhưng nhận được một khảo sát đã có",
         ),
+        (
+            ["texts", "--out", "out", "--html", "no/x.html"],
+            "--html must be in a folder that exists, got 'no/x.html'; make no first",
+            "--html phải nằm trong một thư mục đã có, nhưng nhận được 'no/x.html'; hãy tạo no trước",
+        ),
         (["made", "--html", "x.txt"], "--html must be a file name that ends in .html, got 'x.txt'", None),
         (["made", "--json", "--csv"], "--json and --csv can't go together; choose one", None),
         (["texts", "--out", "out", "--on", "spark"], "--on must be one of local, ray, got 'spark'", None),
@@ -141,7 +148,7 @@ def test_the_arguments_of_python_are_options_in_advice(say):
     say("survey", "texts", "--out", "out")
     code, _, said = say("survey", "texts", "--out", "out", "--window", "64")
     assert code == 2
-    assert "--again" in said
+    assert said.endswith("give another folder, or --again to delete it and start over\n")
     assert "again=True" not in said
     assert say("survey", "texts", "--out", "out", "--window", "64", "--again")[0] == 0
     assert about()["settings"]["window"] == 64
@@ -179,7 +186,9 @@ def test_the_pace_and_the_line_are_those_of_the_measuring():
     now = [10.0]
     pace = Pace(lambda: now[0])
     pace.add(Progress(note="reading the corpus"))
-    assert line_of(Progress(note="reading the corpus"), pace) == "0 documents · reading the corpus"
+    assert line_of(Progress(note="loading the model"), pace) == "loading the model"
+    note = "waiting for 2 workers"
+    assert line_of(Progress(documents=2, note=note), pace) == f"2 documents · {note}"
     pace.add(record(5, 0, 0, 900, kept=5))
     assert (pace.tokens_a_second, pace.seconds_left) == (None, None)
     now[0] = 20.0
@@ -233,6 +242,16 @@ def _read(terminal):
         return os.read(terminal, 4096)
     except OSError:  # Linux's way to say that the other side is closed
         return b""
+
+
+def test_ctrl_c_before_anything_is_measured(say, monkeypatch):
+    def interrupted(self, strict=False, progress=None):
+        progress(Progress(note="reading the corpus: 1,000 documents"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Corpus, "scan", interrupted)
+    assert say("survey", "texts", "--out", "out") == (130, "", "stopped, with nothing measured yet\n")
+    assert not os.path.exists("out")
 
 
 def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on():

@@ -227,18 +227,18 @@ def test_columns_that_are_not_there_or_not_clear(name):
 
 def test_columns_of_numbers_and_of_lists():
     write("a.jsonl", '{"n": 1, "l": ["a"]}\n{"n": 2, "l": []}\n')
-    assert refused("a.jsonl") == "a.jsonl must have a column of text, got none"
+    assert refused("a.jsonl") == "a.jsonl must have a column of text, got none; name one, or leave the file out"
     assert refused("a.jsonl", "n") == "column must be text, got 'n' of a.jsonl, where it is a number"
     assert refused("a.jsonl", "l") == "column must be text, got 'l' of a.jsonl, where it is a list"
     pq.write_table(pa.table({"n": [1], "l": [["a"]], "m": [[{"content": "x"}]]}), "a.parquet")
-    assert refused("a.parquet") == "a.parquet must have a column of text, got none"
+    assert refused("a.parquet") == "a.parquet must have a column of text, got none; name one, or leave the file out"
     assert refused("a.parquet", "n") == "column must be text, got 'n' of a.parquet, where it is int64"
     assert refused("a.parquet", "l").startswith("column must be text, got 'l' of a.parquet, where it is list<")
     assert (
         refused("a.parquet", "m.content") == "column must be one that a.parquet has, got 'm.content'; there are n, l, m"
     )
     write("a.csv", "n,m\n1,2\n")
-    assert refused("a.csv") == "a.csv must have a column of text, got none"
+    assert refused("a.csv") == "a.csv must have a column of text, got none; name one, or leave the file out"
     write("ids.csv", "n\n17\n18\n")
     assert texts("ids.csv") == ["17", "18"]
 

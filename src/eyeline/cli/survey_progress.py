@@ -60,6 +60,8 @@ class Pace:
 
 def line_of(record: Progress, pace: Pace) -> str:
     """A record in a line, such as "12 of 50 documents · 3,100 tokens a second · 0:04:12 left · 2 skipped"."""
+    if record.note and not record.documents:
+        return record.note
     if record.documents_in_all is None:
         parts = [worded("{count} documents", count=f"{record.documents:,}")]
     else:

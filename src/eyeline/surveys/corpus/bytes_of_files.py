@@ -10,6 +10,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from eyeline.surveys.errors import needed
@@ -120,17 +121,12 @@ def _in_utf8(data: Iterator[bytes]) -> Iterator[bytes]:
     # What is no UTF-16 becomes lone surrogates, which are no UTF-8 either: the line with them is told and skipped.
     decoder = cast(Any, codecs.getincrementaldecoder(encoding))(errors="surrogatepass")
     start = start[2:]
-    for more in _and(start, data):
+    for more in chain([start], data):
         yield decoder.decode(more).encode("utf-8", "surrogatepass")
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         yield b"\xff"
-
-
-def _and(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def lines(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:

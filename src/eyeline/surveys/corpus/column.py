@@ -72,7 +72,9 @@ def only(with_text: Sequence[str], file: str) -> str:
     if len(with_text) == 1:
         return with_text[0]
     if not with_text:
-        raise SurveyError(worded("{file} must have a column of text, got none", file=file))
+        raise SurveyError(
+            worded("{file} must have a column of text, got none; name one, or leave the file out", file=file)
+        )
     raise SurveyError(
         worded(
             "column must be named, since {file} has several with text: {columns}; such as column={first!r}",

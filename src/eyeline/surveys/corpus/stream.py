@@ -62,10 +62,10 @@ class Corpus:
         """
         if self.once:
             return
-        note = worded("reading the corpus")
         for document in self._read(strict, None, first=True):
             if progress is not None and document.number % _TOLD == 0:
-                progress(Progress(documents=document.number, note=note))
+                count = f"{document.number:,}"
+                progress(Progress(note=worded("reading the corpus: {count} documents", count=count)))
 
     def documents(self, strict: bool = False, skipped: Callable[[Skipped], None] | None = None) -> Iterator[Document]:
         """The documents, in order.
