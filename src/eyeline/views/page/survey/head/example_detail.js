@@ -64,7 +64,7 @@ export const createExampleDetail = (page) => {
     const others = 1 - found.reduce((sum, at) => sum + example.weights[at], 0);
     keys.replaceChildren(...found.map((at) => row(example, at, end)));
     if (others > 5e-4) {
-      keys.append(element("li", {}, element("span", { class: "quiet" }, page.say("survey.head.others")), "", element("span", {}),
+      keys.append(element("li", {}, element("span", { class: "quiet" }, page.say("survey.head.others")), element("span", {}), element("span", {}),
         element("span", { class: "measure-number quiet" }, onScale(others, end))));
     }
     /** @type {[string, Child][]} */
