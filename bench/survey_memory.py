@@ -87,10 +87,10 @@ class EvenModel:
 
 
 def write_corpus(file: Path, megabytes: int) -> None:
-    """Write a .jsonl file of this size: documents of 100 to 20,000 characters, and one of a megabyte in a hundred."""
-    words = "time flies like an arrow, and fruit flies like a banana: 12 old men, the boat. ".split(" ")
+    """Write a .jsonl file of this size: documents of 100 to 20,000 characters, one in 10,000 of a megabyte."""
+    sentence = "time flies like an arrow, and fruit flies like a banana: 12 old men, the boat."
     random = np.random.default_rng(0)
-    text = " ".join(random.choice(words, 1 << 20))
+    text = " ".join(random.choice(sentence.split(), 1 << 20))
     size = 0
     with file.open("w") as lines:
         while size < megabytes << 20:
