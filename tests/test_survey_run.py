@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -219,6 +220,17 @@ def test_ray_that_isnt_installed_is_told_before_anything_is_made(tmp_path, monke
     with pytest.raises(SurveyError, match=r"on='ray' needs ray, which isn't installed; pip install 'eyeline\[ray\]'"):
         surveyed(tmp_path / "survey", on="ray")
     assert not (tmp_path / "survey").exists()
+
+
+def test_a_cluster_that_isnt_there_is_told_at_once(tmp_path):
+    with socket.socket() as nobody:  # bound, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(SurveyError) as refused:
+            surveyed(tmp_path / "survey", on="ray", address=address)
+    assert str(refused.value).startswith(f"address must be of a Ray that runs, got {address!r}: ")
+    assert "Connection refused" in str(refused.value)
+    assert surveyed(tmp_path / "survey").complete
 
 
 def test_a_uri_is_a_folder_too(tmp_path, whole):

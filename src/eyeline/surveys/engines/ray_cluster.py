@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from typing import Any
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.one_line import one_line
 from eyeline.words import worded
+
+#: Seconds in which a cluster must answer.
+_PATIENCE = 10.0
 
 
 @contextmanager
@@ -56,15 +60,28 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
         return
     del quiet["include_dashboard"]  # the cluster's own affair
     try:
+        _reach(address)
         ray.init(address=address, **quiet)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except (OSError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
         raise SurveyError(
             worded(
-                "address must be of a Ray that runs, got {address!r}: {reason}; start one with `ray start --head`",
+                "address must be of a Ray that runs, got {address!r}: {reason}; start one with `ray start --head`, and "
+                "set RAY_AUTH_MODE=token here if it asks for a token",
                 address=address,
                 reason=one_line(error),
             )
         ) from None
+
+
+def _reach(address: str) -> None:
+    """Try whether anything answers at HOST:PORT. Ray itself would try for minutes, and say nothing.
+
+    Raises:
+        OSError: if nothing does.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 @contextmanager
