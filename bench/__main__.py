@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 import eyeline as el
-from bench import memory, small_calls, whole_models
+from bench import memory, small_calls, surveys, whole_models
 from bench.cases import CASES, MEMORY, THREADS, Case, Growth
 from bench.measure import measure, versions
 from bench.problem import Problem
@@ -77,6 +77,7 @@ def parts(peak: float) -> dict[str, dict[str, Row]]:
         "models": {workload.label: partial(model_row, workload) for workload in whole_models.WORKLOADS},
         "calls": {f"a call on {given}": partial(call_row, given) for given in small_calls.TARGETS},
         "memory": {f"memory, {growth.name}": partial(memory_row, number) for number, growth in enumerate(MEMORY)},
+        "surveys": {workload.label: partial(survey_row, workload) for workload in surveys.WORKLOADS},
     }
 
 
@@ -123,6 +124,12 @@ def memory_row(number: int) -> dict[str, Any]:
         "megabytes": megabytes,
         "at_most": growth.at_most,
     }
+
+
+def survey_row(workload: surveys.Workload) -> dict[str, Any]:
+    found = surveys.measure(workload)
+    say(f"{workload.label}  {found}")
+    return found
 
 
 def say(line: str) -> None:

@@ -10,7 +10,7 @@ from eyeline.caches import write_whole
 
 RESULTS = Path(__file__).with_name("results")
 #: The parts of a run, in order, and of the file: each an object of rows by label.
-PARTS = ("kernels", "models", "calls", "memory")
+PARTS = ("kernels", "models", "calls", "memory", "surveys")
 
 
 class ResultsFile:

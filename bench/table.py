@@ -40,6 +40,7 @@ def written(result: dict[str, Any]) -> str:
         sums(result["models"].values()),
         kernels_table(result["kernels"].values()),
         " ".join([*calls(result["calls"].values()), *memory(result["memory"].values())]),
+        surveys_table(result.get("surveys", {}).values()),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -87,6 +88,11 @@ def misses(result: dict[str, Any]) -> Iterable[str]:
             ratio, target = peer["ratio"]["in_a_model"], peer["target"]
             if target is not None and below(ratio, target):
                 yield f"{case['case']} {case['sizes']} beside {peer['name']} ({ratio:.2f} of {target:.3g})"
+    for row in result.get("surveys", {}).values():
+        for side, ratio in row["ratios"].items():
+            if below(ratio, row["targets"][side]):
+                beside = f"{SURVEY_SIDES[side]} ({ratio:.2f} of {row['targets'][side]:.3g})"
+                yield f"a survey of {MODELS[row['model']]}, {row['name']}, beside {beside}"
     for row in result["calls"].values():
         for state, most in zip(("warm", "cold"), row["at_most"], strict=True):
             if round(row[state]) > most:
@@ -193,6 +199,40 @@ def memory(rows: Iterable[dict[str, Any]]) -> list[str]:
         f"{row['megabytes']:.0f} MB beyond inputs and results."
         for row in rows
     ]
+
+
+#: What a survey is compared with, in the table.
+SURVEY_SIDES = {
+    "plain": "forward pass alone, same batches",
+    "eager": "transformers, eager, the same statistics",
+    "ray": "two workers of Ray, one thread each",
+}
+
+
+def surveys_table(rows: Iterable[dict[str, Any]]) -> str:
+    lines = [
+        "| survey | tokens, windows | tokens a second, memory | beside | tokens a second, memory | its time ÷ the "
+        "survey's | target |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        minutes = f"; {row['name'].partition(' of ')[2]} in {row['minutes']:.0f} minutes" if "minutes" in row else ""
+        differs = f"; mean entropies differ by {row['difference']:.0e}" if "difference" in row else ""
+        named = [
+            f"{MODELS[row['model']]}, {row['name']}{differs}",
+            f"{row['tokens']:,}, {row['windows']:,}",
+            rate(row, "survey") + minutes,
+        ]
+        for side, ratio in row["ratios"].items():
+            cells = (*named, SURVEY_SIDES[side], rate(row, side), f"**{ratio:.2f} ×**", f"{row['targets'][side]:.3g} ×")
+            lines.append(f"| {' | '.join(cells)} |")
+            named = ["", "", ""]
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def rate(row: dict[str, Any], side: str) -> str:
+    memory = f", {row['megabytes'][side]:,} MB" if side in row["megabytes"] else ""
+    return f"{row['tokens_per_second'][side]:,}{memory}"
 
 
 def main() -> int:

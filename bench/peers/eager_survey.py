@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
-from eyeline.surveys.windows import Window
+from eyeline.surveys.tally import BlockTally
+from eyeline.surveys.windows import TextWindow
 
 #: Matrices of a batch beside those of all layers: the entropy's terms, and what the layer itself needs.
 _BESIDE = 2
 STRONGEST, EXAMPLES = 8, 16
-Run = Callable[[Sequence[Window]], "Sums"]
+Run = Callable[[Sequence[TextWindow]], "Sums"]
 
 
 @dataclass
@@ -91,7 +94,7 @@ def eager(folder: Path, threads: int, types: int, megabytes: int) -> Run:
     L, H = model.config.num_hidden_layers, model.config.num_attention_heads
 
     @torch.inference_mode()
-    def run(windows: Sequence[Window]) -> Sums:
+    def run(windows: Sequence[TextWindow]) -> Sums:
         torch.set_num_threads(threads)
         documents = sorted({window.document.number for window in windows})
         sums = Sums.none(L, H, types, len(documents))
@@ -109,9 +112,42 @@ def eager(folder: Path, threads: int, types: int, megabytes: int) -> Run:
     return run
 
 
-def batches_of(windows: Sequence[Window], L: int, H: int, most: int) -> list[list[Window]]:
+def largest_difference(sums: Sums, tally: BlockTally, types: Sequence[str]) -> dict[str, float]:
+    """The largest difference between these figures and a survey's of the same documents, each as it is shown.
+
+    Args:
+        sums, tally: what is compared.
+        types: the types' names, by number.
+
+    Returns:
+        By figure: means over tokens (entropy in nats, distance in tokens, the rest shares of weight); of the histograms
+        the share of tokens that lie in another range; of the examples, the weight.
+    """
+    n = tally.tokens
+    found = {
+        name: _difference(getattr(tally, name) / n, getattr(sums, name) / n)
+        for name in ("entropy", "distance", "offsets", "entropies", "largest")
+    }
+    groups = tally.groups.items()
+    for number, name in enumerate(("entropy", "distance", "received")):
+        found[f"{name} by group"] = max(
+            _difference(getattr(group, name), sums.groups[number, :, :, types.index(kind), place]) / group.count
+            for (kind, place), group in groups
+        )
+    to = np.stack([sum(group.to[name] for _, group in groups if name in group.to) for name in types], -1)
+    found["to"] = _difference(to / n, sums.to / n)
+    largest = [example.weight for example in tally.examples if example.sort == "largest"]
+    found["examples"] = _difference(np.reshape(largest, sums.examples.shape), sums.examples)
+    return found
+
+
+def _difference(ours: NDArray[np.floating], theirs: Tensor) -> float:
+    return float(np.abs(ours - theirs.numpy()).max())
+
+
+def batches_of(windows: Sequence[TextWindow], L: int, H: int, most: int) -> list[list[TextWindow]]:
     """Windows by length, in batches whose matrices take at most `most` bytes."""
-    batches: list[list[Window]] = []
+    batches: list[list[TextWindow]] = []
     for window in sorted(windows, key=lambda window: len(window.ids)):
         bytes_each = 4 * (L + _BESIDE) * H * len(window.ids) ** 2
         if not batches or (len(batches[-1]) + 1) * bytes_each > most:
@@ -123,7 +159,7 @@ def batches_of(windows: Sequence[Window], L: int, H: int, most: int) -> list[lis
 class _Batch:
     """Padded arrays of a batch, (B, N) each, and what depends on positions alone."""
 
-    def __init__(self, windows: Sequence[Window], T: int, documents: list[int]) -> None:
+    def __init__(self, windows: Sequence[TextWindow], T: int, documents: list[int]) -> None:
         B, N = len(windows), max(len(window.ids) for window in windows)
         self.ids = torch.zeros(B, N, dtype=torch.long)
         self.types = torch.zeros(B, N, dtype=torch.long)

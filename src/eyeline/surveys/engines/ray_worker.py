@@ -67,7 +67,7 @@ def share(ray: Any, work: Work) -> Any:
         model = os.path.abspath(os.path.expanduser(model))
     module = sys.modules.get(getattr(work.classes, "__module__", ""))
     theirs = module is not None and str(getattr(module, "__file__", "")).startswith(os.getcwd() + os.sep)
-    if not theirs or module.__name__ == "__main__":  # which always goes with its code
+    if module is None or not theirs or module.__name__ == "__main__":  # which always goes with its code
         return ray.put(replace(work, model=model))
     ray.cloudpickle.register_pickle_by_value(module)
     try:
