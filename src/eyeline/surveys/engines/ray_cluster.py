@@ -56,7 +56,7 @@ def _processors(ray: Any) -> int:
 def _connect(ray: Any, address: str | None, workers: int | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "include_dashboard": False}
     if not address or address == "local":
-        ray.init(address="local", num_cpus=workers, **quiet)
+        _start(ray, num_cpus=workers, **quiet)
         return
     del quiet["include_dashboard"]  # the cluster's own affair
     try:
@@ -71,6 +71,28 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
                 reason=one_line(error),
             )
         ) from None
+
+
+def _start(ray: Any, **how: Any) -> None:
+    """Start a Ray on this machine, a second time if it isn't there within Ray's own 30 seconds, as where a machine is
+    busy with other things.
+
+    Raises:
+        SurveyError: if it doesn't start.
+    """
+    for last in (False, True):
+        try:
+            ray.init(address="local", **how)
+            return
+        except Exception as error:  # Ray raises it as such
+            ray.shutdown()
+            if last:
+                raise SurveyError(
+                    worded(
+                        "Ray could not start on this machine: {reason}; run the same again, or leave out on='ray'",
+                        reason=one_line(error),
+                    )
+                ) from error
 
 
 def _reach(address: str) -> None:
