@@ -22,8 +22,6 @@ export const createExampleDetail = (page) => {
   const status = element("span", { class: "quiet", role: "status" });
   const tools = element("div", { class: "tools" });
   const whole = element("article", { class: "example-detail" }, heading, stage, keys, facts, tools, opening.element);
-  /** @type {{ example: LookExample, end: number } | null} */
-  let shown = null;
   let lay = () => {};
 
   /** @type {(example: LookExample) => Promise<void>} */
@@ -50,7 +48,6 @@ export const createExampleDetail = (page) => {
 
   /** Show an example; null for none. @type {(example: LookExample | null, end: number) => void} */
   const show = (example, end) => {
-    shown = example && { example, end };
     whole.hidden = !example;
     if (!example) return;
     status.textContent = "";
@@ -91,7 +88,6 @@ export const createExampleDetail = (page) => {
   watch.observe(stage);
   return {
     element: whole, show,
-    shown: () => (shown ? shown.example : null),
     destroy() {
       watch.disconnect();
     },
