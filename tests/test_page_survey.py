@@ -356,4 +356,26 @@ def test_on_paper_it_is_light_and_says_what_it_is_of(shown, made):
     page.emulate_media(media="print")
     expect(page.locator(".imprint")).to_contain_text("windows of 512 tokens")
     expect(page.locator(".controls")).to_be_hidden()
-    assert near(ramp(page)[0], [250, 250, 250])
+    first = "document.querySelector('.map-legend canvas').getContext('2d').getImageData(0, 5, 1, 1).data[0]"
+    page.wait_for_function(f"() => {first} > 245")
+
+
+def test_a_survey_of_nothing_is_hatched_and_says_so(shown, made):
+    page = shown(measured(made, lambda name, values: values * np.nan, layers=1, heads=1))
+    expect(page.locator(".map-legend")).to_contain_text("nothing to measure")
+    expect(page.locator(".map-cursor")).to_have_attribute("aria-label", re.compile("entropy: nothing to measure$"))
+    page.locator(".map-table summary").click()
+    expect(page.locator(".map-table tbody tr")).to_have_text(re.compile("^L0H0.*–$"))
+
+
+def test_types_of_a_users_own_are_measures_whatever_they_are_called(shown, made):
+    survey = measured(made, lambda name, values: values)
+    survey.types = (*made.types[:-2], "word/a & <b>=100%", "__proto__")
+    page = shown(survey, words="measure=to.word/a_<b>=100_")
+    chosen = page.get_by_role("combobox", name="Measure")
+    expect(chosen).to_have_value("to.word/a_<b>=100_")
+    expect(page.locator(".map-legend strong")).to_have_text("weight on type “word/a & <b>=100%”")
+    chosen.select_option("received.__proto__")
+    expect(page.locator(".map-legend strong")).to_have_text("weight that type “__proto__” receives")
+    page.reload()
+    expect(chosen).to_have_value("received.__proto__")

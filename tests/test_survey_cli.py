@@ -199,6 +199,8 @@ def test_the_pace_and_the_line_are_those_of_the_measuring():
     assert (pace.tokens_a_second, pace.seconds_left) == (450.0, 40.0)
     last = record(12, 9000, 300, 600, kept=5, skipped=2)
     assert line_of(last, pace) == "12 of 50 documents · 450 tokens a second · 0:00:40 left · 2 skipped"
+    merging = record(50, 9000, 300, 0, kept=5, skipped=2, note="merging 3 blocks")
+    assert line_of(merging, pace) == "50 of 50 documents · 2 skipped · merging 3 blocks"
     now[0] = 35.5
     assert pace.seconds_left == 34.5
     now[0] = 80.0

@@ -10,7 +10,7 @@ import { createBoard } from "./board.js";
 import { fillControls, grouped } from "./controls.js";
 import { colourOf } from "./drawing.js";
 import { findingOf, nameOf } from "./finding.js";
-import { fillKindFilter } from "./kind_filter.js";
+import { fillKindFilter, ruleOf } from "./kind_filter.js";
 import { ordered } from "./layout.js";
 import { mapPicture } from "./picture.js";
 import { createTable } from "./table.js";
@@ -117,6 +117,8 @@ export const createMap = (page) => {
       element("p", { class: "scale" },
         element("strong", {}, name), " ", least, " ", canvas, " ", most),
       element("p", { class: "quiet" }, meaningOf(page, page.state.measure)),
+      ...(page.state.kind ? [element("p", { class: "quiet" },
+        page.say("survey.kind.counts", { kind: page.say(`kind.${page.state.kind}`), rule: ruleOf(page, page.state.kind) }))] : []),
       ...(missing ? [element("p", { class: "quiet" }, element("span", { class: "swatch painted" }), page.say("survey.nothing"))] : []),
     );
   };
