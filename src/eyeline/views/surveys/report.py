@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from eyeline import words
+from eyeline.surveys import SurveyError
 from eyeline.version import VERSION
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated
@@ -14,6 +15,7 @@ from eyeline.views.page.file import stored_name
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import SURVEY, bare, joined, style
 from eyeline.views.page.markup import as_json, block, document
+from eyeline.views.page.requests.request import RequestError
 from eyeline.views.page.still import Row, Still, still_html, why_still
 from eyeline.views.surveys.header import header_of
 from eyeline.words import worded
@@ -132,7 +134,7 @@ def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[l
         if room < 0:
             break
         blocks += made
-        kept[place[0]] += 1
+        kept[place[0]] += bool(made)
     return blocks, kept
 
 
@@ -141,12 +143,21 @@ _Replies = dict[str, tuple[dict[str, Any], list[memoryview]]]
 
 
 def _replies(page: ReportedPage, place: Sequence[int], count: int) -> _Replies:
-    """The replies to the requests of one head, with so many examples of each sort."""
+    """The replies to the requests of one head, with so many examples of each sort; without those of tables that the
+    survey's folder lacks.
+
+    Raises:
+        SurveyError: if a table is damaged.
+    """
     number, layer, head = place
     found: _Replies = {}
     for kind in _OF_HEAD:
         request = {"kind": kind, "other": number, "layer": layer, "head": head, "first": 0, "count": count}
-        found[stored_name(request)] = page.answer({"id": 0, **request})
+        try:
+            found[stored_name(request)] = page.answer({"id": 0, **request})
+        except RequestError as error:
+            if error.argument != "file":  # a copy of the survey's figures lacks the other tables
+                raise SurveyError(error.message) from None
     return found
 
 
