@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
-from eyeline.models import Tokens
+from eyeline.models import Layer, Tokens
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 from eyeline.models.packing import TOGETHER, PackedTexts
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
-from eyeline.readouts.observation import Observation
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
 from eyeline.surveys.windows import TextWindow
@@ -67,24 +66,31 @@ class OwnSurveyModel:
     def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
-        starts = np.repeat(packed.starts, packed.lengths)
         first, last = _ranges(int(packed.lengths.max()) - 1, self.causal)
         offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
-        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
-        for seen in self._observations(packed, read):
-            yield _looks(seen, starts, first)
+        # The keys of the other strongest weights are looked for where they are needed: of few rows.
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(1))
+        starts = np.repeat(packed.starts, packed.lengths)
+        lasts = starts + np.repeat(packed.lengths, packed.lengths)
+        rows = np.arange(len(starts))
+        for layer, span in self._layers(packed, read):
+            seen = starts, rows + 1 if self.causal else lasts
+            if span is not None:
+                seen = np.maximum(starts, rows + 1 - span), rows + 1
+            yield _looks(layer, starts, seen, first)
 
-    def _observations(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Observation]:
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
+        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
         network = self._model.model.network
         if isinstance(network, Encoder):
-            for seen in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
-                assert seen is not None
-                yield seen
+            for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
+                assert layer is not None
+                yield layer, None
             return
         assert isinstance(network, Decoder)
         running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
-        for layer in running:
-            yield layer.seen
+        for block, layer in zip(network.blocks, running, strict=True):
+            yield layer, block.window
 
 
 def weights_hash(folder: Path) -> str:
@@ -107,22 +113,55 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(seen: Observation, starts: Places, first_range: int) -> Looks:
-    """A layer's looks, from its observation; `starts` has the first place of each token's window, (N,)."""
-    keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
+def _looks(layer: Layer, starts: Places, seen: tuple[Places, Places], first_range: int) -> Looks:
+    """A layer's looks.
+
+    Args:
+        layer: the layer, of one packed sequence.
+        starts: the first place of each token's window, (N,).
+        seen: the first place that each token may look at, and the one after the last, (N,).
+        first_range: as in `Looks`.
+    """
+    read = layer.seen
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
-        found = keys[heads, queries]
-        return np.where(found < 0, -1, found - starts[queries][:, None]), weights[heads, queries]
+        return strongest_keys(layer, heads, queries, seen, starts)
 
     return Looks(
-        seen.entropy[0],
-        seen.mean_distance[0],
-        seen.received[0],
-        weights[:, :, 0],
-        keys[:, :, 0] - starts,
-        seen.group_mass[0],
-        seen.offset_mass[0],
+        read.entropy[0],
+        read.mean_distance[0],
+        read.received[0],
+        read.top_k.weights[0, :, :, 0],
+        read.top_k.keys[0, :, :, 0] - starts,
+        read.group_mass[0],
+        read.offset_mass[0],
         first_range,
         strongest,
     )
+
+
+def strongest_keys(
+    layer: Layer, heads: Places, queries: Places, seen: tuple[Places, Places], starts: Places
+) -> tuple[Places, Numbers]:
+    """The keys of the 8 largest weights of some queries, exp(scale · q·k - lse), and these weights, (P, 8) each.
+
+    Args:
+        layer: the layer, of one packed sequence.
+        heads, queries: of each look its head and its query's place, (P,).
+        seen, starts: as for `_looks`.
+    """
+    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
+    firsts, lasts = seen[0][queries], seen[1][queries]
+    width = max(STRONGEST, int((lasts - firsts).max(initial=0)))
+    scores = np.full((len(queries), width), -np.inf, np.float32)
+    key_heads = (heads // (len(q) // len(k))).tolist()
+    rows = q[heads, queries]
+    for row, (head, first, last) in enumerate(zip(key_heads, firsts.tolist(), lasts.tolist(), strict=True)):
+        scores[row, : last - first] = np.einsum("d,ld->l", rows[row], k[head, first:last])
+    weights = np.exp(scores * np.float32(1 / q.shape[-1] ** 0.5) - lse[heads, queries][:, None])
+    places = np.argpartition(-weights, STRONGEST - 1, axis=1)[:, :STRONGEST]
+    largest = np.take_along_axis(weights, places, axis=1)
+    order = np.lexsort((places, -largest), axis=1)
+    places, largest = (np.take_along_axis(array, order, axis=1) for array in (places, largest))
+    there = places < (lasts - firsts)[:, None]
+    return np.where(there, places + (firsts - starts[queries])[:, None], -1), np.where(there, largest, 0)
