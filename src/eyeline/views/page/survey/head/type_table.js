@@ -37,7 +37,7 @@ export const createTypeTable = (page) => {
       to: survey.value(`to.${wordOf(type)}`, layer, head),
       received: survey.value(`received.${wordOf(type)}`, layer, head),
       others: { to: second("to", type), received: second("received", type) },
-    })).filter(({ to, received }) => !(Number.isNaN(to) && Number.isNaN(received)));
+    })).filter(({ to, received }) => to > 0 || received >= 0); // without those that the corpus has none of
     const toEnd = scaleEnd(rows.flatMap(({ to, others }) => [to, others.to])) || 1;
     const receivedEnd = Math.max(endOf("received.", rows.flatMap(({ received, others }) => [received, others.received])), 1);
     const named = ["survey.head.type", "survey.head.to", "survey.head.received"].map((key) => page.say(key));
