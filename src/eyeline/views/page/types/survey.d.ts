@@ -37,6 +37,8 @@ interface SurveyEntry {
   induction: { length: number; draws: number } | null;
   version: string;
   complete: boolean;
+  /** The tables that can be asked for: a copy of a survey may lack them. */
+  holds: ("tokens" | "examples")[];
   kinds: KindName[][];
   measures: Record<string, (number | null)[]>;
   spread: Record<string, (number | null)[]>;
