@@ -35,9 +35,10 @@ class MadeUpModel:
     """A `SurveyModel` of `word_tokens` and `weights_of`."""
 
     positions = None
+    longest = 512
 
-    def __init__(self, layers=2, heads=3, causal=False):
-        self.layers, self.heads, self.causal = layers, heads, causal
+    def __init__(self, layers=2, heads=3, causal=False, together=4096):
+        self.layers, self.heads, self.causal, self.together = layers, heads, causal, together
         self.info = {"name": "made up", "layers": layers, "heads": heads, "causal": causal}
         self.tokenized = []  # the sizes of the texts that were tokenized
         self.batches = []  # the numbers of tokens that were read together

@@ -8,6 +8,7 @@ import hashlib
 import json
 import lzma
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eyeline.surveys import SurveyError
-from eyeline.surveys.corpus import corpus
+from eyeline.surveys.corpus import corpus, corpus_files
 from eyeline.surveys.document import REASONS
 
 FLIES = "time flies like an arrow"
@@ -116,7 +117,7 @@ def test_each_format_alone_and_compressed(name, data, expected, compression):
                 "documents": len(expected),
             }
         ],
-        "column": None,
+        "column": None if name in ("a.txt", "a.md") else "text",
         "documents": len(expected),
         "characters": sum(map(len, expected)),
     }
@@ -186,6 +187,27 @@ def test_the_column_is_found_where_only_one_has_text():
     )
 
 
+def test_the_column_that_was_found_is_told_if_it_is_one():
+    write("a.csv", "stars,review\n5,good\n")
+    write("b.jsonl", '{"review": "bad"}\n')
+    pq.write_table(pa.table({"text": ["fair"]}), "c.parquet")
+    write("d.txt", "one")
+    for given, column, told in [
+        (["a.csv", "b.jsonl", "d.txt"], None, "review"),
+        (["a.csv", "c.parquet"], None, None),
+        (["c.parquet"], None, "text"),
+        (["a.csv"], "stars", "stars"),
+        (["d.txt"], None, None),
+    ]:
+        one = corpus(given, column)
+        one.scan()
+        assert one.as_json()["column"] == told
+    data = Path("c.parquet").read_bytes()
+    one = corpus("c.parquet")
+    one.scan()
+    assert (one.files[0].size, one.files[0].sha256) == (len(data), hashlib.sha256(data).hexdigest())
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
 def test_columns_that_are_not_there_or_not_clear(name):
     frame = pd.DataFrame({"title": ["one"], "stars": [5], "review": ["good"]})
@@ -205,18 +227,18 @@ def test_columns_that_are_not_there_or_not_clear(name):
 
 def test_columns_of_numbers_and_of_lists():
     write("a.jsonl", '{"n": 1, "l": ["a"]}\n{"n": 2, "l": []}\n')
-    assert refused("a.jsonl") == "a.jsonl must have a column of text, got none"
+    assert refused("a.jsonl") == "a.jsonl must have a column of text, got none; name one, or leave the file out"
     assert refused("a.jsonl", "n") == "column must be text, got 'n' of a.jsonl, where it is a number"
     assert refused("a.jsonl", "l") == "column must be text, got 'l' of a.jsonl, where it is a list"
     pq.write_table(pa.table({"n": [1], "l": [["a"]], "m": [[{"content": "x"}]]}), "a.parquet")
-    assert refused("a.parquet") == "a.parquet must have a column of text, got none"
+    assert refused("a.parquet") == "a.parquet must have a column of text, got none; name one, or leave the file out"
     assert refused("a.parquet", "n") == "column must be text, got 'n' of a.parquet, where it is int64"
     assert refused("a.parquet", "l").startswith("column must be text, got 'l' of a.parquet, where it is list<")
     assert (
         refused("a.parquet", "m.content") == "column must be one that a.parquet has, got 'm.content'; there are n, l, m"
     )
     write("a.csv", "n,m\n1,2\n")
-    assert refused("a.csv") == "a.csv must have a column of text, got none"
+    assert refused("a.csv") == "a.csv must have a column of text, got none; name one, or leave the file out"
     write("ids.csv", "n\n17\n18\n")
     assert texts("ids.csv") == ["17", "18"]
 
@@ -360,6 +382,32 @@ def test_what_is_no_corpus():
     )
     for given in (7, {"a": 1}, {"a"}, b"text", pd.DataFrame({"text": ["a"]}), pa.table({"text": ["a"]})):
         assert refused(given).startswith("corpus must be paths or texts, got ")
+
+
+def test_of_very_many_files_the_folders_are_listed(monkeypatch):
+    for name in ("a/1.txt", "a/2.txt", "b/c/3.txt", "b/d/4.txt", "5.txt"):
+        write(f"many/{name}", name)
+    one = corpus("many")
+    one.scan()
+    monkeypatch.setattr(corpus_files, "MOST_LISTED", 4)
+    found = corpus_files.listed(one.files)
+    assert [(entry["path"], entry["files"]) for entry in found] == [
+        ("many/", 1),
+        ("many/a/", 2),
+        ("many/b/c/", 1),
+        ("many/b/d/", 1),
+    ]
+    run = subprocess.run(["sha256sum", "many/a/1.txt", "many/a/2.txt"], capture_output=True, check=True)
+    assert found[1] == {
+        "path": "many/a/",
+        "size": 14,
+        "sha256": hashlib.sha256(run.stdout).hexdigest(),
+        "documents": 2,
+        "files": 2,
+    }
+    monkeypatch.setattr(corpus_files, "MOST_LISTED", 3)
+    found = corpus_files.listed(one.files)
+    assert [(entry["path"], entry["files"]) for entry in found] == [("./", 1), ("many/", 2), ("many/b/", 2)]
 
 
 # Texts that are given

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from survey_models import MadeUpModel, weights_of
@@ -146,9 +148,8 @@ def _of(tally, layer, head, sort):
 
 
 @pytest.mark.parametrize("together", [60, 4096])
-def test_examples_are_the_first_of_all_looks(together, monkeypatch):
-    monkeypatch.setattr("eyeline.surveys.batches.TOGETHER", together)
-    model, settings = MadeUpModel(causal=True), Settings(20, 6, largest=5, sample=7)
+def test_examples_are_the_first_of_all_looks(together):
+    model, settings = MadeUpModel(causal=True, together=together), Settings(20, 6, largest=5, sample=7)
     tally = measure(model, documents(), settings)
     assert (len(model.batches) > 3) == (together == 60)
     types = TokenTypes()
@@ -289,3 +290,35 @@ def test_induction_of_own_models(decoder):
     length, scores = survey_model(decoder).induction()
     assert length == 50
     np.testing.assert_array_equal(scores, el.heads("time flies", model=decoder).table["induction"])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_bits_do_not_depend_on_threads(kind, decoder):
+    model, settings = survey_model(models(decoder)[kind]), Settings(40, 8)
+    threads = el.get_threads()
+    try:
+        found = []
+        for count in (1, 2):
+            el.set_threads(count)
+            found.append(measure(model, documents(), settings))
+    finally:
+        el.set_threads(threads)
+    with ThreadPoolExecutor(2) as pool:  # one model, two blocks at once
+        found += pool.map(lambda _: measure(model, documents(), settings), range(2))
+    for other in found[1:]:
+        for name in ("entropy", "distance", "entropy_squares", "offsets", "entropies", "largest", "special"):
+            np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))
+        assert found[0].examples == other.examples
+        for key, group in found[0].groups.items():
+            for name in ("entropy", "distance", "received"):
+                np.testing.assert_array_equal(getattr(group, name), getattr(other.groups[key], name))
+        for one, same in zip(found[0].documents, other.documents, strict=True):
+            for name in MEASURES:
+                np.testing.assert_array_equal(one.measures[name], same.measures[name])
+
+
+def test_a_decoder_s_first_token_is_no_example(decoder):
+    """It can only look at itself, so its largest weight is 1 in every head."""
+    tally = measure(survey_model(decoder), documents(), Settings(40, 8))
+    assert len(tally.examples) == 2 * 16 * 3 * 4
+    assert min(one.query for one in tally.examples) == 1

@@ -97,7 +97,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_block_done_again(local_ray,
 
 def test_a_block_that_kills_its_worker_three_times_is_skipped(local_ray, tmp_path, whole):
     texts = [*TEXTS[:7], "a killer", *TEXTS[7:]]
-    found = surveyed(tmp_path / "survey", texts=texts, on="ray", workers=2)
+    found = surveyed(tmp_path / "survey", texts=texts, on="ray", workers=1)
     skipped = found.info["skipped"]
     assert found.info["counts"]["workers_lost"] == 3
     assert 7 in [one["place"] for one in skipped["first"]]
@@ -112,9 +112,9 @@ def test_a_survey_goes_on_with_the_other_engine(local_ray, tmp_path, whole):
         if record.documents > record.kept + 5:
             raise KeyboardInterrupt
 
-    for on in ("ray", "local", "ray"):
+    for engine in ({"on": "ray", "workers": 1}, {"on": "local"}):
         with pytest.raises(KeyboardInterrupt):
-            surveyed(folder, on=on, progress=stop)
+            surveyed(folder, **engine, progress=stop)
     wait_until(lambda: not workers())
     found = surveyed(folder, on="ray", workers=1)
     assert hashes(folder) == whole
@@ -136,16 +136,16 @@ def test_what_is_waited_for_is_said(local_ray, tmp_path):
         if "waiting" in record.note:
             local_ray.kill(greedy)
 
-    found = surveyed(tmp_path / "survey", on="ray", workers=2, progress=progress)
-    assert "waiting for 2 workers: the cluster has 0 free CPUs" in notes
+    found = surveyed(tmp_path / "survey", on="ray", workers=1, progress=progress)
+    assert "waiting for 1 workers: the cluster has 0 free CPUs" in notes
     assert found.complete
 
 
 def test_what_a_worker_raises_is_one_line(local_ray, tmp_path):
-    with pytest.raises(SurveyError, match=r"^document 0 of the texts can't be measured: RuntimeError: this model can't"):
-        surveyed(tmp_path / "survey", texts=["a broken clock", "time flies"], on="ray", strict=True)
+    with pytest.raises(SurveyError, match=r"^document 0 of the texts can't be measured: RuntimeError: this mod"):
+        surveyed(tmp_path / "survey", texts=["a broken clock", "time flies"], on="ray", workers=1, strict=True)
     with pytest.raises(SurveyError, match=r"^a worker could not start: .*not here"):
-        surveyed(tmp_path / "survey", texts=["time flies"], model=Unpicklable(), on="ray", again=True)
+        surveyed(tmp_path / "survey", texts=["time flies"], model=Unpicklable(), on="ray", workers=1, again=True)
 
 
 class Unpicklable(StubModel):
@@ -167,6 +167,26 @@ import eyeline as el
 from survey_stub import StubModel, sentences
 el.survey(sentences(30), model=StubModel(pause=0.2), block=1500, out=sys.argv[1], on="ray", workers=2)
 """
+
+
+LABELS = """
+LABEL = "odd"
+
+def odd(tokens):
+    return [LABEL if place % 2 else "" for place in range(len(tokens))]
+"""
+
+
+def test_our_own_model_and_a_users_labels_on_workers(local_ray, tmp_path, monkeypatch):
+    """Each worker loads the model by its name, on one thread; the user's module is only here."""
+    (tmp_path / "labels.py").write_text(LABELS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given = {"model": el.models.load("minilm"), "classes": "labels:odd", "window": 64, "block": 2000}
+    found = surveyed("ray", on="ray", workers=1, **given)
+    surveyed("local", **{**given, "model": "minilm"})
+    assert hashes("ray") == hashes("local")
+    assert "word/odd" in found.types
 
 
 def test_ctrl_c_leaves_no_process_and_no_word_of_rays(tmp_path, whole):

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -362,7 +363,32 @@ def test_two_surveys_of_one_process_dont_share_a_folder(tmp_path):
     assert el.load_survey(tmp_path / "survey").complete
 
 
-def copied(whole, to):
-    import shutil
+def test_threads_dont_change_a_byte(tmp_path):
+    """Our own model: a block in each of two threads, and both threads for the last block."""
+    texts = sentences(24)
+    given = {"model": "minilm", "window": 128, "block": 3000}
+    for count in (1, 2, 3):
+        el.set_threads(count)
+        try:
+            surveyed(tmp_path / str(count), texts=texts, **given)
+            surveyed(tmp_path / f"{count} at once", texts=texts[:9], **{**given, "block": 10**6})
+        finally:
+            el.set_threads(None)
+    assert hashes(tmp_path / "1") == hashes(tmp_path / "2") == hashes(tmp_path / "3")
+    assert hashes(tmp_path / "1 at once") == hashes(tmp_path / "2 at once") == hashes(tmp_path / "3 at once")
 
+
+def test_an_error_stops_the_other_threads_too(tmp_path, two_threads):
+    def stop(record):
+        if record.tokens:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        surveyed(tmp_path / "survey", model="minilm", progress=stop)
+    assert threading.active_count() <= before
+    surveyed(tmp_path / "survey", model="minilm")
+
+
+def copied(whole, to):
     return Path(shutil.copytree(whole, to / "copy"))

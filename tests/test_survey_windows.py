@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from survey_models import MadeUpModel, word_tokens
+from tiny import save_decoder
 
 from eyeline.models import ModelError, load
 from eyeline.surveys import SurveyError
@@ -14,10 +15,16 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.hashes import splitmix, token_hashes
 from eyeline.surveys.scales import TYPES
 from eyeline.surveys.settings import Settings
-from eyeline.surveys.token_types import TokenTypes, types_of
-from eyeline.surveys.windows import PIECE, UnreadError, pieces_of, windows_of
+from eyeline.surveys.token_types import TokenTypes
+from eyeline.surveys.typed_tokens import PIECE, UnreadError, pieces_of, read_pieces
+from eyeline.surveys.windows import windows_of, windows_of_all
 
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory):
+    return str(save_decoder(tmp_path_factory.mktemp("decoder")))
 
 
 def cut(text, window=8, overlap=2, causal=False, tokens=word_tokens, classes=None):
@@ -114,8 +121,7 @@ def test_pieces_of_a_text_give_its_windows(monkeypatch):
     tokens = load("minilm").tokens
     text = " ".join(f"Word {number}, unbelievably!" for number in range(60))
     whole = cut(text, 32, 5, tokens=tokens)
-    monkeypatch.setattr("eyeline.surveys.windows.PIECE", 100)
-    monkeypatch.setattr("eyeline.surveys.windows.pieces_of", lambda text: pieces_of(text, 100))
+    monkeypatch.setattr("eyeline.surveys.typed_tokens.pieces_of", lambda text: pieces_of(text, 100))
     parts = cut(text, 32, 5, tokens=tokens)
     assert len(whole) == len(parts) > 10
     for one, other in zip(whole, parts, strict=True):
@@ -138,7 +144,32 @@ def test_ten_million_characters_in_bounded_work():
 
 
 def names_of(tokens):
-    return [TYPES[number] for number in types_of(tokens)]
+    (piece,) = read_pieces([Document(0, "", 0, tokens.text)], lambda text: tokens, TokenTypes())
+    return [TYPES[number] for number in piece.read.types]
+
+
+@pytest.mark.parametrize("model", ["minilm", None])
+def test_documents_read_together_and_alone(model, decoder):
+    """The words and the texts of a document end where it ends, with special tokens around it or without."""
+    tokens = load(model or decoder).tokens
+    texts = ["Time flies", "like an arrow", "\u0301a", "", "bcd.  ", " e", "\ud800", "Ünbelievably 🦋"]
+    documents = [Document(number, "a", number, text) for number, text in enumerate(texts)]
+    skipped = []
+    settings = Settings(20, 2)
+    every = list(
+        windows_of_all(documents, tokens, settings, True, TokenTypes(), lambda one, error: skipped.append(one.number))
+    )
+    assert skipped == [3, 6]
+    alone = [
+        window
+        for one in documents
+        if one.number not in skipped
+        for window in windows_of(one, tokens, settings, True, TokenTypes())
+    ]
+    for one, other in zip(every, alone, strict=True):
+        assert (one.document, one.number, one.texts) == (other.document, other.number, other.texts)
+        for name in ("ids", "special", "types", "counted", "numbers"):
+            assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
 
 @pytest.mark.parametrize(

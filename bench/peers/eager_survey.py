@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eyeline.surveys.scales import ENTROPY_EDGES, LARGEST_EDGES, OFFSET_EDGES, POSITION_EDGES
+from eyeline.surveys.tally import BlockTally
 from eyeline.surveys.windows import TextWindow
 
 #: Matrices of a batch beside those of all layers: the entropy's terms, and what the layer itself needs.
@@ -107,6 +110,39 @@ def eager(folder: Path, threads: int, types: int, megabytes: int) -> Run:
         return sums
 
     return run
+
+
+def largest_difference(sums: Sums, tally: BlockTally, types: Sequence[str]) -> dict[str, float]:
+    """The largest difference between these figures and a survey's of the same documents, each as it is shown.
+
+    Args:
+        sums, tally: what is compared.
+        types: the types' names, by number.
+
+    Returns:
+        By figure: means over tokens (entropy in nats, distance in tokens, the rest shares of weight); of the histograms
+        the share of tokens that lie in another range; of the examples, the weight.
+    """
+    n = tally.tokens
+    found = {
+        name: _difference(getattr(tally, name) / n, getattr(sums, name) / n)
+        for name in ("entropy", "distance", "offsets", "entropies", "largest")
+    }
+    groups = tally.groups.items()
+    for number, name in enumerate(("entropy", "distance", "received")):
+        found[f"{name} by group"] = max(
+            _difference(getattr(group, name), sums.groups[number, :, :, types.index(kind), place]) / group.count
+            for (kind, place), group in groups
+        )
+    to = np.stack([sum(group.to[name] for _, group in groups if name in group.to) for name in types], -1)
+    found["to"] = _difference(to / n, sums.to / n)
+    largest = [example.weight for example in tally.examples if example.sort == "largest"]
+    found["examples"] = _difference(np.reshape(largest, sums.examples.shape), sums.examples)
+    return found
+
+
+def _difference(ours: NDArray[np.floating], theirs: Tensor) -> float:
+    return float(np.abs(ours - theirs.numpy()).max())
 
 
 def batches_of(windows: Sequence[TextWindow], L: int, H: int, most: int) -> list[list[TextWindow]]:

@@ -17,6 +17,7 @@ _CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*
 _ARGUMENT = re.compile(
     r"\b(address|again|block|classes|column|examples|on|out|overlap|strict|window|workers)=('[^']*'|\w+)"
 )
+_TWICE = re.compile(r"(--\w+(?: \S+)?) \(\1\)")
 _NOT_IN_DOUBLE_QUOTES = re.compile(r'[$`"\\!]')
 
 
@@ -53,10 +54,11 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
 def _with_options(message: str) -> str:
     """A survey's message, with options in place of Python's arguments.
 
-    >>> _with_options("give again=True to start over, or column='review'")
+    >>> _with_options("give again=True (--again) to start over, or column='review'")
     'give --again to start over, or --column review'
     """
-    return _ARGUMENT.sub(lambda found: f"--{found[1]}" + _value(found[2]), message)
+    line = _ARGUMENT.sub(lambda found: f"--{found[1]}" + _value(found[2]), message)
+    return _TWICE.sub(r"\1", line)
 
 
 def _value(argument: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -199,11 +200,16 @@ def _made(corpus: list[str], out: str, given: Mapping[str, Any]) -> Survey:
 
 def _stopped(shown: SurveyShown, out: str) -> str:
     """What is kept of a survey that was interrupted, and how to go on."""
-    if shown.last is None or not shown.last.documents:
+    from eyeline.surveys import SurveyError, load_survey
+
+    count = 0 if shown.last is None else shown.last.documents
+    with suppress(SurveyError, OSError):  # of an earlier run, which this one didn't come to
+        count = max(count, load_survey(out).info["counts"]["documents"])
+    if not count:
         return worded("stopped, with nothing measured yet")
     return worded(
         "stopped; {count} documents are kept in {folder}, and the same command goes on from there",
-        count=f"{shown.last.documents:,}",
+        count=f"{count:,}",
         folder=out,
     )
 
@@ -221,7 +227,7 @@ def _done(found: Survey, out: str) -> str:
     )
     if not skipped:
         return line
-    each = ", ".join(f"{count:,} {reason_in_words(reason)}" for reason, count in skipped.items())
+    each = ", ".join(f"{reason_in_words(reason)} {count:,}" for reason, count in skipped.items())
     told = worded("skipped: {each} (see survey.json)", each=each)
     return f"{line}; {told}"
 

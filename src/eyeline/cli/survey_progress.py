@@ -45,9 +45,11 @@ class Pace:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time left, in seconds; None where it isn't known."""
+        """The time left now, in seconds; None where it isn't known. It goes down between two records too."""
         characters = self._rate(2)
-        return self._left / characters if characters and self._left is not None else None
+        if not characters or self._left is None:
+            return None
+        return max(self._left / characters - (self._clock() - self._recent[-1][0]), 0.0)
 
     def _rate(self, of: int) -> float | None:
         if len(self._recent) < 2:
@@ -58,6 +60,8 @@ class Pace:
 
 def line_of(record: Progress, pace: Pace) -> str:
     """A record in a line, such as "12 of 50 documents · 3,100 tokens a second · 0:04:12 left · 2 skipped"."""
+    if record.note and not record.documents:
+        return record.note
     if record.documents_in_all is None:
         parts = [worded("{count} documents", count=f"{record.documents:,}")]
     else:
@@ -92,11 +96,13 @@ class SurveyShown:
     def __call__(self, record: Progress) -> None:
         self.last = record
         self._pace.add(record)
-        if self._bar is not None:
-            done, of = record.documents, record.documents_in_all
-            self._bar.update(self._task, completed=done, total=of, description=line_of(record, self._pace))
-        else:
+        if self._bar is None:
             self._said_once(record.note)
+        else:
+            self._bar.update(self._task, completed=record.documents, total=record.documents_in_all)
+
+    def _line(self) -> str:
+        return "" if self.last is None else line_of(self.last, self._pace)
 
     def _said_once(self, note: str) -> None:
         waits, since = self._waits
@@ -109,9 +115,18 @@ class SurveyShown:
     def __enter__(self) -> SurveyShown:
         if sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+            from rich.text import Text
 
-            columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+            line = self._line
+
+            class Line(ProgressColumn):
+                """The last record in a line, made anew at each refresh: the time left goes down."""
+
+                def render(self, task: Task) -> Text:
+                    return Text(line())
+
+            columns = (BarColumn(bar_width=20), TimeElapsedColumn(), Line())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("", total=None)

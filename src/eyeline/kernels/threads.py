@@ -69,8 +69,8 @@ def _checked(name: str, value: object) -> int:
 
 
 class _Own(threading.local):
-    """What each Python thread keeps: a workspace's address, its size, and the memory; and how many threads its calls may
-    use, None for as many as any."""
+    """What each Python thread keeps: a workspace's address, its size, and the memory; and how many threads its calls
+    may use, None for as many as any."""
 
     workspace: tuple[int, int, object] = (0, -1, None)
     limit: int | None = None

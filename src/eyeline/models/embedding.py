@@ -96,7 +96,7 @@ def embed(
         model: an encoder: a name from the catalogue, a folder, or a model that `eyeline.models.load` gave, which saves
             many calls its loading.
         read: the readouts of every layer's weights; see `eyeline.observe`. They must be of single tokens: `TopK`,
-            `Entropy`, `Received`, `MeanDistance`.
+            `Entropy`, `Received`, `MeanDistance`, `OffsetMass`.
         progress: called with a line of text at each step of fetching the model.
         texts_done: called after each block of texts with the number of finished texts.
 

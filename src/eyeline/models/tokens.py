@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 Span = tuple[int, int]
 
@@ -34,14 +36,20 @@ class Tokens:
     offsets: list[Span]
     special: list[bool]
     unknown: tuple[int, ...] = ()
-    words: list[int | None] = field(init=False)
-    spans: list[Span] = field(init=False)
 
-    def __post_init__(self) -> None:
-        real = [None if special else span for special, span in zip(self.special, self.offsets, strict=True)]
-        words, spans = group(self.text, real)
-        object.__setattr__(self, "words", words)
-        object.__setattr__(self, "spans", spans)
+    @property
+    def words(self) -> list[int | None]:
+        return self._grouped[0]
+
+    @property
+    def spans(self) -> list[Span]:
+        return self._grouped[1]
+
+    @cached_property
+    def _grouped(self) -> tuple[list[int | None], list[Span]]:
+        return group(
+            self.text, [None if special else span for special, span in zip(self.special, self.offsets, strict=True)]
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -74,30 +82,45 @@ def group(text: str, offsets: Sequence[Span | None]) -> tuple[list[int | None], 
     >>> group("I don't", [None, (0, 1), (2, 5), (5, 6), (6, 7), None])
     ([None, 0, 1, 1, 1, None], [(0, 1), (2, 7)])
     """
-    spans = split(text)
-    if not spans:
-        return [None] * len(offsets), []
-    limits = np.array(spans)
     given = np.array([(0, 0) if span is None else span for span in offsets], np.int64).reshape(-1, 2)
     inside = np.array([span is not None for span in offsets], np.bool_)
+    numbers, spans = number_words(text, given, inside)
+    return [None if number < 0 else number for number in numbers.tolist()], [
+        (first, last) for first, last in spans.tolist()
+    ]
+
+
+def number_words(
+    text: str, offsets: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """As `group`, on arrays.
+
+    Args:
+        text: the text.
+        offsets: [first, last) of each piece, (N, 2).
+        inside: whether each piece is in the text, (N,).
+
+    Returns:
+        The word of each piece, -1 for none, (N,); and [first, last) of each word, (words, 2).
+    """
+    numbers = np.full(len(offsets), -1)
+    limits = np.array(split(text), np.int64).reshape(-1, 2)
     # The words that each piece overlaps, from `first` to before `last`. A piece of width 0 (a mark of a word's
     # beginning) belongs to the word there.
-    first = np.searchsorted(limits[:, 1], given[:, 0], side="right")
-    last = np.searchsorted(limits[:, 0], np.maximum(given[:, 1], given[:, 0] + 1), side="left")
-    inside &= first < last
+    first = np.searchsorted(limits[:, 1], offsets[:, 0], side="right")
+    last = np.searchsorted(limits[:, 0], np.maximum(offsets[:, 1], offsets[:, 0] + 1), side="left")
+    places = np.flatnonzero(inside & (first < last))
+    if not len(places):
+        return numbers, limits[:0]
     # Words that a piece joins: each but the first of those that it overlaps is joined to the one before.
-    joined = np.zeros(len(spans) + 1, np.int64)
-    np.add.at(joined, first[inside] + 1, 1)
-    np.add.at(joined, last[inside], -1)
-    begins = np.cumsum(joined)[:-1] == 0
+    joined = np.bincount(first[places] + 1, minlength=len(limits) + 1)
+    joined -= np.bincount(last[places], minlength=len(joined))
+    begins = np.cumsum(joined)[: len(limits)] == 0
     whole = np.cumsum(begins) - 1  # each word's number after joining
-    used, numbers = np.unique(whole[first[inside]], return_inverse=True)
-    words: list[int | None] = [None] * len(offsets)
-    for place, number in zip(np.flatnonzero(inside).tolist(), numbers.tolist(), strict=True):
-        words[place] = number
+    used, numbers[places] = np.unique(whole[first[places]], return_inverse=True)
     firsts = limits[np.flatnonzero(begins), 0]
     lasts = limits[np.flatnonzero(np.append(begins[1:], True)), 1]
-    return words, list(zip(firsts[used].tolist(), lasts[used].tolist(), strict=True))
+    return numbers, np.stack([firsts[used], lasts[used]], axis=1)
 
 
 def split(text: str) -> list[Span]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from eyeline.surveys.windows import TextWindow
@@ -24,45 +24,59 @@ class Context(NamedTuple):
     special: tuple[bool, ...]
 
 
-def context(window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
-    """The context of a look.
+class Contexts:
+    """Makes the contexts of looks; those of one token share their texts."""
 
-    Args:
-        window: its window.
-        query: the token's position in it.
-        keys: the positions of its strongest keys, the strongest first; below 0 where there is none.
-        weights: the weights of these keys.
-    """
-    count = len(window)
-    ranges = [(max(0, query - AROUND), min(count, query + AROUND + 1))]
-    for rank, (key, weight) in enumerate(zip(keys, weights, strict=True)):
-        if key >= 0 and abs(key - query) > AROUND and (weight >= STRONG or rank == 0):
-            ranges.append((max(0, key - AROUND_KEYS), min(count, key + AROUND_KEYS + 1)))
-    if len(ranges) > 1:
-        ranges = _merged(ranges)
-    found = dict(zip(keys, weights, strict=True))
+    def __init__(self) -> None:
+        self._known: dict[tuple[TextWindow, int], Context] = {}
+
+    def context(self, window: TextWindow, query: int, keys: Sequence[int], weights: Sequence[float]) -> Context:
+        """The context of a look.
+
+        Args:
+            window: its window.
+            query: the token's position in it.
+            keys: the positions of its strongest keys, the strongest first; below 0 where there is none.
+            weights: the weights of these keys.
+        """
+        around = max(0, query - AROUND), min(len(window), query + AROUND + 1)
+        away = [
+            (max(0, key - AROUND_KEYS), min(len(window), key + AROUND_KEYS + 1))
+            for rank, (key, weight) in enumerate(zip(keys, weights, strict=True))
+            if not around[0] <= key < around[1] and key >= 0 and (weight >= STRONG or rank == 0)
+        ]
+        if away:
+            return _of_ranges(window, _joined([around, *away]), dict(zip(keys, weights, strict=True)))
+        known = self._known.get((window, query))
+        if known is None:
+            known = self._known[window, query] = _of_ranges(window, [around], {})
+        first = around[0]
+        shares = [0.0] * (around[1] - first)
+        for key, weight in zip(keys, weights, strict=True):
+            if first <= key < around[1]:
+                shares[key - first] = weight
+        return Context(known.tokens, known.positions, tuple(shares), known.special)
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in order, those that overlap or touch as one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _of_ranges(window: TextWindow, ranges: Sequence[tuple[int, int]], weights: Mapping[int, float]) -> Context:
+    """The context of some ranges of positions, with the weights of some."""
     texts: list[str] = []
-    special: list[bool] = []
     positions: list[int] = []
-    shares: list[float] = []
+    special: list[bool] = []
     for first, last in ranges:
         texts += window.texts[first:last]
-        special += window.special_list[first:last]
         positions += range(first, last)
-        begin = len(shares)
-        shares += [0.0] * (last - first)
-        for key, weight in found.items():
-            if first <= key < last:
-                shares[begin + key - first] = weight
+        special += window.special[first:last].tolist()
+    shares = [weights.get(position, 0.0) for position in positions]
     return Context(tuple(texts), tuple(positions), tuple(shares), tuple(special))
-
-
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges in order, those that overlap or touch as one."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(last, merged[-1][1])
-        else:
-            merged.append((first, last))
-    return merged

@@ -13,7 +13,8 @@ from eyeline.surveys.document import Document
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.token_types import TokenTypes
-from eyeline.surveys.windows import TextWindow, UnreadError, windows_of
+from eyeline.surveys.typed_tokens import UnreadError
+from eyeline.surveys.windows import TextWindow, windows_of
 from eyeline.words import worded
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.surveys.batches import Batch
-from eyeline.surveys.contexts import context
+from eyeline.surveys.contexts import Contexts
 from eyeline.surveys.looks import STRONGEST, Looks, Places
 from eyeline.surveys.settings import Settings
 from eyeline.surveys.tally import Example
@@ -151,13 +151,14 @@ class BlockExamples:
     def found(self) -> list[Example]:
         """The examples, by layer, head, sort and rank."""
         examples = []
+        contexts = Contexts()
         for layer, sorts in enumerate(zip(self._largest, self._sample, strict=True)):
             for head in range(self._heads):
                 for sort, kept in zip(("largest", "sample"), sorts, strict=True):
-                    examples += self._of_head(layer, head, sort, kept)
+                    examples += self._of_head(layer, head, sort, kept, contexts)
         return examples
 
-    def _of_head(self, layer: int, head: int, sort: str, kept: KeptLooks) -> list[Example]:
+    def _of_head(self, layer: int, head: int, sort: str, kept: KeptLooks, contexts: Contexts) -> list[Example]:
         columns = [getattr(kept, field.name)[head].tolist() for field in fields(kept)]
         examples = []
         for weight, order, number, query, key, keys, weights in zip(*columns, strict=True):
@@ -178,7 +179,7 @@ class BlockExamples:
                     window.number,
                     query,
                     key,
-                    *context(window, query, keys, weights),
+                    *contexts.context(window, query, keys, weights),
                 )
             )
         return examples

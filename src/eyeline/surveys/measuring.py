@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from eyeline.surveys.batches import batches
 from eyeline.surveys.document import Document, Skipped
@@ -12,7 +12,8 @@ from eyeline.surveys.settings import Settings
 from eyeline.surveys.sums import BlockSums
 from eyeline.surveys.tally import BlockTally, DocumentTally
 from eyeline.surveys.token_types import Classes, TokenTypes
-from eyeline.surveys.windows import TextWindow, UnreadError, windows_of
+from eyeline.surveys.typed_tokens import UnreadError
+from eyeline.surveys.windows import windows_of_all
 
 
 def measure(
@@ -40,19 +41,17 @@ def measure(
     examples = BlockExamples(model.layers, model.heads, model.causal, settings)
     skipped: list[Skipped] = []
 
-    def windows() -> Iterator[TextWindow]:
-        for document in documents:
-            try:
-                yield from windows_of(document, model.tokens, settings, model.causal, types)
-            except UnreadError as error:
-                skipped.append(Skipped(document.file, document.place, error.reason, error.detail))
+    def skip(document: Document, error: UnreadError) -> None:
+        skipped.append(Skipped(document.file, document.place, error.reason, error.detail))
 
-    for batch in batches(windows(), types.names, model.together):
+    windows = windows_of_all(documents, model.tokens, settings, model.causal, types, skip)
+    for batch in batches(windows, types.names, model.together):
         sums.begin(batch)
         examples.begin(batch)
         for layer, looks in enumerate(model.looks(batch.windows, batch.types, batch.count)):
             sums.add(layer, looks, batch)
             examples.add(layer, looks, batch)
+        sums.end(batch)
         examples.end(batch)
     measured = []
     for document in documents:

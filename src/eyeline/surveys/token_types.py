@@ -51,26 +51,33 @@ def _type_of(text: str) -> int:
 _types_of_texts = _TypesOfTexts()
 
 
-def types_of(tokens: Tokens) -> Numbers:
-    """The type of each token as a number in `TYPES`, but for "first", which depends on the window.
+def types_of_texts(text: str, offsets: Numbers, words: Numbers, special: NDArray[np.bool_]) -> Numbers:
+    """The type of each token of a text as a number in `TYPES`, but for "first", which depends on the window.
 
     A token is the first of these that it can be: special; punctuation (`is_punctuation`); digits (Unicode's category
     N); capital, where it begins with a capital in the text as typed; piece, a token with letters of the same word as
     the token before it; word, another with letters; and other: symbols, bare spaces, emoji.
 
+    Args:
+        text: the text.
+        offsets: [first, last) of each token, (N, 2).
+        words: the number of each one's word, below 0 for none, (N,).
+        special: which tokens are special, (N,).
+
     >>> from eyeline.models import load
+    >>> from eyeline.models.tokens import number_words
     >>> tokens = load("minilm").tokens("Well, tokenizers cost 3€!")
-    >>> [(piece, TYPES[number]) for piece, number in zip(tokens.pieces, types_of(tokens))][1:6]
-    [('well', 'capital'), (',', 'punctuation'), ('token', 'word'), ('##izer', 'piece'), ('##s', 'piece')]
+    >>> offsets, special = np.array(tokens.offsets), np.array(tokens.special)
+    >>> words, spans = number_words(tokens.text, offsets, ~special)
+    >>> [TYPES[number] for number in types_of_texts(tokens.text, offsets, words, special)][:6]
+    ['special', 'capital', 'punctuation', 'word', 'piece', 'piece']
     """
-    text = tokens.text
     known = _types_of_texts
-    numbers = np.array([known[text[first:last]] for first, last in tokens.offsets], np.int64)
-    words = np.array([-1 if word is None else word for word in tokens.words], np.int64)
+    numbers = np.array([known[text[first:last]] for first, last in offsets.tolist()], np.int64)
     same = np.zeros(len(words), np.bool_)
     same[1:] = (words[1:] == words[:-1]) & (words[1:] >= 0)
     numbers[same & (numbers == _WORD)] = _PIECE
-    numbers[np.array(tokens.special, np.bool_)] = SPECIAL
+    numbers[special] = SPECIAL
     return numbers
 
 
@@ -90,14 +97,14 @@ class TokenTypes:
         self._labels = {"": 0}
         self._numbers = {(parent, 0): parent for parent in self.parents}
 
-    def labels(self, tokens: Tokens) -> Numbers | None:
-        """The number of each token's label, as `numbers` takes it; None if there are no labels.
+    def labels(self, tokens: Tokens) -> Numbers:
+        """The number of each token's label, as `numbers` takes it; 0 for none.
 
         Raises:
             SurveyError: if the user's function fails, or gives something other than a label for each token.
         """
         if self._classes is None:
-            return None
+            return np.zeros(len(tokens), np.int64)
         try:
             given = self._classes(tokens)
             labels = None if isinstance(given, (str, bytes)) else list(given)
@@ -121,11 +128,11 @@ class TokenTypes:
                 self._labels[_checked(label)] = len(self._labels)
         return np.array([self._labels[label] for label in labels], np.int64)
 
-    def numbers(self, types: Numbers, labels: Numbers | None) -> Numbers:
+    def numbers(self, types: Numbers, labels: Numbers) -> Numbers:
         """The types of a window's tokens as numbers in `names`, its first token's being "first".
 
         Args:
-            types: as `types_of` gives them.
+            types: as `types_of_texts` gives them.
             labels: as `labels` gives them.
 
         Raises:
@@ -133,7 +140,7 @@ class TokenTypes:
         """
         types = types.copy()
         types[:1] = FIRST
-        if labels is None:
+        if self._classes is None:
             return types
         pairs, places = np.unique(np.stack([types, labels]), axis=1, return_inverse=True)
         numbers = [self._number(parent, label) for parent, label in pairs.T.tolist()]

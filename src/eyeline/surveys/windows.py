@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.behaviour.token_groups import around
-from eyeline.models import ModelError, Tokens
-from eyeline.models.tokenizing import check_unicode
+from eyeline.models import Tokens
 from eyeline.surveys.document import Document
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.scales import SPECIAL
 from eyeline.surveys.settings import Settings
-from eyeline.surveys.token_types import TokenTypes, types_of
+from eyeline.surveys.token_types import TokenTypes
+from eyeline.surveys.typed_tokens import Piece, TypedTokens, UnreadError, read_pieces
 from eyeline.words import worded
 
 Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-#: The most characters that are tokenized at once.
-PIECE = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,74 +50,26 @@ class TextWindow:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @cached_property
-    def special_list(self) -> list[bool]:
-        """`special`, as a list."""
-        return list(self.special.tolist())
 
+def windows_of_all(
+    documents: Sequence[Document],
+    tokens_of: Callable[[str], Tokens],
+    settings: Settings,
+    causal: bool,
+    types: TokenTypes,
+    skip: Callable[[Document, UnreadError], None],
+) -> Iterator[TextWindow]:
+    """The windows of several documents, in their order; see `windows_of`.
 
-class UnreadError(Exception):
-    """A document, or the rest of it, that can't be read.
-
-    Attributes:
-        reason: as in `REASONS`.
-        detail: one line that says more.
+    Args:
+        documents, tokens_of, settings, causal, types: as for `windows_of`.
+        skip: called with each document that can't be read, or not to its end.
     """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
-
-
-@dataclass(frozen=True, eq=False)
-class _Around:
-    """The special tokens before or after a text: their ids, names and labels."""
-
-    ids: Ids
-    names: list[str]
-    labels: Ids | None
-
-    @staticmethod
-    def of(tokens: Tokens, places: range, labels: Ids | None) -> _Around:
-        chosen = slice(places.start, places.stop)
-        return _Around(
-            np.array(tokens.ids[chosen], np.int64), tokens.pieces[chosen], None if labels is None else labels[chosen]
-        )
-
-
-@dataclass(eq=False)
-class _Text:
-    """Some tokens of a document's text."""
-
-    ids: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
-    types: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
-    labels: Ids | None = None
-    texts: list[str] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __add__(self, other: _Text) -> _Text:
-        if not len(self):
-            return other
-        labels = None
-        if self.labels is not None and other.labels is not None:
-            labels = np.concatenate([self.labels, other.labels])
-        return _Text(
-            np.concatenate([self.ids, other.ids]),
-            np.concatenate([self.types, other.types]),
-            labels,
-            self.texts + other.texts,
-        )
-
-    def cut(self, first: int, last: int | None = None) -> _Text:
-        chosen = slice(first, last)
-        return _Text(
-            self.ids[chosen],
-            self.types[chosen],
-            None if self.labels is None else self.labels[chosen],
-            self.texts[chosen],
-        )
+    for place, pieces in groupby(read_pieces(documents, tokens_of, types), lambda piece: piece.place):
+        try:
+            yield from _windows(pieces, settings, causal, types)
+        except UnreadError as error:
+            skip(documents[place], error)
 
 
 def windows_of(
@@ -136,36 +84,41 @@ def windows_of(
     A text of more than `PIECE` characters is tokenized in pieces, each up to a white space if there is one, so memory
     doesn't grow with its length.
 
+    Args:
+        document: the document.
+        tokens_of: the tokenizer, for a whole text.
+        settings: the sizes of a window and of an overlap.
+        causal: whether the model is causal.
+        types: gives the tokens their types, and takes new ones of a user's labels up.
+
     Raises:
         UnreadError: if the document has no word or isn't valid Unicode, or can't be tokenized; of a long text, after
             the windows of what comes before.
         SurveyError: if a user's function for labels fails, or the window has no room for the overlap and one more
             token.
     """
-    try:
-        check_unicode(document.text)
-    except ModelError as error:
-        raise UnreadError("encoding" if isinstance(document.text, str) else "not text", str(error)) from None
+    return _windows(read_pieces([document], tokens_of, types), settings, causal, types)
+
+
+def _windows(pieces: Iterable[Piece], settings: Settings, causal: bool, types: TokenTypes) -> Iterator[TextWindow]:
+    """The windows of one document, given as its pieces."""
     cutting: _Cutting | None = None
-    waiting = _Text()
+    nothing = np.zeros(0, np.int64)
+    waiting = TypedTokens(nothing, nothing, nothing, [])
     found_word = False
-    for piece in pieces_of(document.text):
-        try:
-            tokens = tokens_of(piece)
-        except ModelError as error:
+    for piece in pieces:
+        if isinstance(piece.read, UnreadError):
             if cutting is not None and found_word:
                 yield cutting.last(waiting)
-            raise UnreadError("failed", str(error)) from None
-        labels = types.labels(tokens)
-        before, after = around(tokens)
-        own = range(before, len(tokens) - after)
-        if not own:
+            raise piece.read
+        own = np.flatnonzero(piece.read.types != SPECIAL)
+        if not len(own):
             continue
+        begin, end = int(own[0]), int(own[-1]) + 1
         if cutting is None:
-            ends = _Around.of(tokens, range(before), labels), _Around.of(tokens, range(own.stop, len(tokens)), labels)
-            cutting = _Cutting(document, *ends, settings, causal, types)
-        waiting += _own(tokens, own, labels)
-        found_word = found_word or tokens.has_words
+            cutting = _Cutting(piece.document, piece.read.cut(0, begin), piece.read.cut(end), settings, causal, types)
+        waiting += piece.read.cut(begin, end)
+        found_word = found_word or piece.has_words
         if found_word:
             waiting = yield from cutting.full(waiting)
     if cutting is None or not found_word:
@@ -177,10 +130,16 @@ class _Cutting:
     """Cuts a document's tokens into windows as they come."""
 
     def __init__(
-        self, document: Document, before: _Around, after: _Around, settings: Settings, causal: bool, types: TokenTypes
+        self,
+        document: Document,
+        before: TypedTokens,
+        after: TypedTokens,
+        settings: Settings,
+        causal: bool,
+        types: TokenTypes,
     ) -> None:
         self._document, self._before, self._after, self._types = document, before, after, types
-        self._room = settings.window - len(before.ids) - len(after.ids)
+        self._room = settings.window - len(before) - len(after)
         self._overlap = settings.overlap
         if self._room <= self._overlap:
             raise SurveyError(
@@ -194,7 +153,7 @@ class _Cutting:
         self._kept = 0 if causal else self._overlap - self._overlap // 2  # of the overlap, counted in the later window
         self._number = self._first = 0
 
-    def full(self, text: _Text) -> Generator[TextWindow, None, _Text]:
+    def full(self, text: TypedTokens) -> Generator[TextWindow, None, TypedTokens]:
         """The windows that `text` fills, but for the document's last; gives the rest."""
         at, step = 0, self._room - self._overlap
         while len(text) - at > self._room:
@@ -202,73 +161,29 @@ class _Cutting:
             at += step
         return text.cut(at)
 
-    def last(self, text: _Text) -> TextWindow:
+    def last(self, text: TypedTokens) -> TextWindow:
         """The document's last window."""
         return self._window(text, len(text))
 
-    def _window(self, text: _Text, end: int) -> TextWindow:
+    def _window(self, text: TypedTokens, end: int) -> TextWindow:
         """A window, whose tokens of text are counted up to `end`."""
-        begin = self._overlap - self._kept if self._number else 0
-        before, after = self._before, self._after
-        n = len(text)
-        special = np.ones(len(before.ids) + n + len(after.ids), np.bool_)
-        own = slice(len(before.ids), len(before.ids) + n)
-        special[own] = text.types == SPECIAL
-        counted = np.ones(len(special), np.bool_)
-        counted[own] = (np.arange(n) >= begin) & (np.arange(n) < end)
-        numbers = np.full(len(special), -1)
-        numbers[own] = self._first + np.arange(n)
-        types = np.full(len(special), SPECIAL)
-        types[own] = text.types
-        labels = None
-        if before.labels is not None and text.labels is not None and after.labels is not None:
-            labels = np.concatenate([before.labels, text.labels, after.labels])
+        whole = self._before + text + self._after
+        begin, first = len(self._before), self._first
+        counted = np.ones(len(whole), np.bool_)
+        counted[begin : begin + (self._overlap - self._kept if self._number else 0)] = False
+        counted[begin + end : begin + len(text)] = False
+        numbers = np.full(len(whole), -1)
+        numbers[begin : begin + len(text)] = np.arange(first, first + len(text))
         window = TextWindow(
             self._document,
             self._number,
-            np.concatenate([before.ids, text.ids, after.ids]),
-            special,
-            self._types.numbers(types, labels),
+            whole.ids,
+            whole.types == SPECIAL,
+            self._types.numbers(whole.types, whole.labels),
             counted,
             numbers,
-            [*before.names, *text.texts, *after.names],
+            whole.texts,
         )
         self._number += 1
         self._first += self._room - self._overlap
         return window
-
-
-def _own(tokens: Tokens, own: range, labels: Ids | None) -> _Text:
-    """A piece's own tokens, without the special ones around it."""
-    chosen = slice(own.start, own.stop)
-    offsets = np.array(tokens.offsets[chosen], np.int64).reshape(-1, 2)
-    # Parts of one character have its place each: the first has its text.
-    ends = np.maximum.accumulate(offsets[:, 1])
-    text, starts = tokens.text, [0, *ends[:-1].tolist()]
-    texts = [text[first:last] for first, last in zip(starts, ends.tolist(), strict=True)]
-    return _Text(
-        np.array(tokens.ids[chosen], np.int64),
-        types_of(tokens)[chosen],
-        None if labels is None else labels[chosen],
-        texts,
-    )
-
-
-def pieces_of(text: str, most: int = PIECE) -> Iterator[str]:
-    """A text in pieces of at most `most` characters; each but the first begins with a white space if there is any.
-
-    >>> list(pieces_of("time flies like an arrow", 9))
-    ['time', ' flies', ' like an', ' arrow']
-    """
-    at = 0
-    while len(text) - at > most:
-        cut = _last_space(text, at + 1, at + most) or at + most
-        yield text[at:cut]
-        at = cut
-    if at < len(text) or not text:
-        yield text[at:]
-
-
-def _last_space(text: str, first: int, last: int) -> int | None:
-    """The place of the last white space in [first, last); None if there is none."""
-    return next((place for place in range(last, first - 1, -1) if text[place].isspace()), None)

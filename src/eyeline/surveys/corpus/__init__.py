@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import chain
 from typing import Any
 
-from eyeline.surveys.corpus.corpus import Corpus, CorpusFile, in_words, reason_in_words
+from eyeline.surveys.corpus.corpus_files import CorpusFile
 from eyeline.surveys.corpus.finding import find
 from eyeline.surveys.corpus.formats import format_of
 from eyeline.surveys.corpus.given_texts import GivenTexts
+from eyeline.surveys.corpus.stream import Corpus, in_words, reason_in_words
 from eyeline.surveys.errors import SurveyError
 from eyeline.words import worded
 

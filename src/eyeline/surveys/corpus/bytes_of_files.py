@@ -10,6 +10,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from eyeline.surveys.errors import needed
@@ -34,6 +35,7 @@ class Hashed(io.RawIOBase):
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._sha256 = hashlib.sha256()
+        self._whole = False
         self.size = 0
 
     def readable(self) -> bool:
@@ -49,13 +51,13 @@ class Hashed(io.RawIOBase):
         return len(data)
 
     def sha256(self) -> str:
-        """The hash of the whole file: what wasn't read is read now.
+        """The hash of the whole file: what wasn't read is read now. Afterwards the stream can be used otherwise.
 
         Raises:
-            OSError: if it can't be.
+            OSError: if it can't be read.
         """
-        while self.read(_CHUNK):
-            pass
+        while not self._whole:
+            self._whole = not self.read(_CHUNK)
         return self._sha256.hexdigest()
 
 
@@ -119,17 +121,12 @@ def _in_utf8(data: Iterator[bytes]) -> Iterator[bytes]:
     # What is no UTF-16 becomes lone surrogates, which are no UTF-8 either: the line with them is told and skipped.
     decoder = cast(Any, codecs.getincrementaldecoder(encoding))(errors="surrogatepass")
     start = start[2:]
-    for more in _and(start, data):
+    for more in chain([start], data):
         yield decoder.decode(more).encode("utf-8", "surrogatepass")
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         yield b"\xff"
-
-
-def _and(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def lines(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:

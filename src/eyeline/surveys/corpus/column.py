@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eyeline.surveys.errors import SurveyError
@@ -12,6 +13,17 @@ from eyeline.words import worded
 USUAL = "text"
 _MOST_LISTED = 40
 _ABSENT = object()
+
+
+@dataclass
+class Column:
+    """The column that is the text.
+
+    Attributes:
+        name: its name; None until a reader found it.
+    """
+
+    name: str | None = None
 
 
 def value_of(record: Mapping[str, Any], column: str) -> Any:
@@ -60,7 +72,9 @@ def only(with_text: Sequence[str], file: str) -> str:
     if len(with_text) == 1:
         return with_text[0]
     if not with_text:
-        raise SurveyError(worded("{file} must have a column of text, got none", file=file))
+        raise SurveyError(
+            worded("{file} must have a column of text, got none; name one, or leave the file out", file=file)
+        )
     raise SurveyError(
         worded(
             "column must be named, since {file} has several with text: {columns}; such as column={first!r}",

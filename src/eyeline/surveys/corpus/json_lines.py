@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from eyeline.surveys.corpus.bytes_of_files import DamagedFileError, lines
-from eyeline.surveys.corpus.column import missing, names_of, no_text, only, value_of
+from eyeline.surveys.corpus.column import Column, missing, names_of, no_text, only, value_of
 from eyeline.surveys.corpus.formats import LONGEST
 from eyeline.surveys.corpus.item import Item, item, kind_of
 from eyeline.surveys.errors import SurveyError
@@ -20,13 +20,13 @@ _FIRST, _FIRST_BYTES = 100, 1 << 20
 _WITHOUT = 10_000
 
 
-def read_json_lines(data: Iterator[bytes], file: str, column: str | None) -> Iterator[Item]:
+def read_json_lines(data: Iterator[bytes], file: str, chosen: Column) -> Iterator[Item]:
     """The items of a file with JSON on each line.
 
     Args:
         data: its bytes, in UTF-8.
         file: its path, for messages.
-        column: the value that is the text; None finds it.
+        chosen: the value that is the text; it is found if it has no name.
 
     Raises:
         SurveyError: if no value is the text, or the file is one JSON array.
@@ -40,8 +40,9 @@ def read_json_lines(data: Iterator[bytes], file: str, column: str | None) -> Ite
         if len(first) == _FIRST or size > _FIRST_BYTES:
             break
     objects = [value for _, value, _ in first if isinstance(value, dict)]
-    if column is None and objects:
-        column = _found(objects, file)
+    if chosen.name is None and objects:
+        chosen.name = _found(objects, file)
+    column = chosen.name
     hits = without = 0
     wrong = ""
     for place, value, _ in chain(first, records):

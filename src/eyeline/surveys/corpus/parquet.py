@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Any, BinaryIO
 
-from eyeline.surveys.corpus.column import missing, no_text, only
+from eyeline.surveys.corpus.column import Column, missing, no_text, only
 from eyeline.surveys.corpus.formats import LONGEST
 from eyeline.surveys.corpus.item import Item, item
 from eyeline.surveys.errors import needed
@@ -15,13 +15,13 @@ _BATCH_BYTES, _BATCH_ROWS = 1 << 23, 1024
 _BUFFER = 1 << 20
 
 
-def read_parquet(stream: BinaryIO, file: str, column: str | None) -> Iterator[Item]:
+def read_parquet(stream: BinaryIO, file: str, chosen: Column) -> Iterator[Item]:
     """The items of a Parquet file; a row's place is its number in the file, from 0.
 
     Args:
         stream: the file, which can be sought in.
         file: its path, for messages.
-        column: the column of the text, "outer.inner" for one in a struct; None finds it.
+        chosen: the column of the text, "outer.inner" for one in a struct; it is found if it has no name.
 
     Raises:
         SurveyError: if the column isn't there or isn't text, or none is, or pyarrow isn't installed.
@@ -34,7 +34,8 @@ def read_parquet(stream: BinaryIO, file: str, column: str | None) -> Iterator[It
         yield Item(0, "", "damaged file", _one_line(error))
         return
     schema = opened.schema_arrow
-    path = _path(schema, file, column)
+    path = _path(schema, file, chosen.name)
+    chosen.name = ".".join(path)
     leaves = {opened.schema.column(at).path: at for at in range(len(opened.schema))}
     place = 0
     for group in range(opened.num_row_groups):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from eyeline.surveys.corpus.bytes_of_files import Hashed, chunks
+from eyeline.surveys.corpus.column import Column
 from eyeline.surveys.corpus.finding import FoundFile
 from eyeline.surveys.corpus.item import Item
 from eyeline.surveys.corpus.json_lines import read_json_lines
@@ -16,24 +17,29 @@ from eyeline.surveys.corpus.parquet import read_parquet
 from eyeline.surveys.corpus.plain import read_text
 from eyeline.surveys.corpus.separated import read_table
 
+#: What tells whether a file is still the same: its size and time of change.
+Stamp = tuple[int, int]
 
-@dataclass
+
+@dataclass(slots=True)
 class Digest:
     """What is known of a file once it was read.
 
     Attributes:
         size: its bytes.
         sha256: their hash; empty if it couldn't be read.
-        stamp: what tells whether it is still the same.
+        stamp: its stamp when it was opened; None if it couldn't be.
+        column: the column of the text; None if it has no columns.
     """
 
     size: int = 0
     sha256: str = ""
-    stamp: tuple[int, int] | None = None
+    stamp: Stamp | None = None
+    column: str | None = None
 
 
 def items_of(
-    found: FoundFile, column: str | None, digest: Digest | None = None, known: Digest | None = None
+    found: FoundFile, column: str | None, digest: Digest | None = None, known: Stamp | None = None
 ) -> Iterator[Item]:
     """The items of a file, in order.
 
@@ -41,14 +47,14 @@ def items_of(
         found: the file.
         column: the column of the text, where it has columns; None finds it.
         digest: is filled in, for which every byte is read.
-        known: what was read before; a file that changed since is told and not read.
+        known: its stamp when it was read before; a file that changed since is told and not read.
 
     Raises:
         SurveyError: if the column isn't there or isn't text, or pyarrow is needed and isn't installed.
     """
     try:
         stamp = found.storage.stamp(found.opens)
-        if known is not None and known.stamp is not None and stamp != known.stamp:
+        if known is not None and stamp != known:
             yield Item(0, "", "missing file", "it was changed since the survey read it first")
             return
         if digest is not None:
@@ -67,25 +73,27 @@ def items_of(
 
 
 def _items(found: FoundFile, stream: BinaryIO, column: str | None, digest: Digest | None) -> Iterator[Item]:
-    hashed = Hashed(stream) if digest is not None else None
+    hashed = None if digest is None else Hashed(stream)
+    chosen = Column(column)
+    kind = found.format.kind
     try:
-        if found.format.kind == "parquet":
-            if hashed is not None and digest is not None:
-                digest.sha256, digest.size = hashed.sha256(), hashed.size
+        if kind == "parquet":
+            if hashed is not None:
+                hashed.sha256()  # it is read all over: by itself, before
                 stream.seek(0)
-            yield from read_parquet(stream, found.path, column)
-            return
-        data = chunks(cast(BinaryIO, hashed or stream), found.format.compression, found.path)
-        match found.format.kind:
-            case "text":
+            yield from read_parquet(stream, found.path, chosen)
+        else:
+            data = chunks(cast(BinaryIO, hashed or stream), found.format.compression, found.path)
+            if kind == "text":
                 yield from read_text(data)
-            case "lines":
-                yield from read_json_lines(data, found.path, column)
-            case _:
-                yield from read_table(data, found.path, column, found.format.tabs)
+            elif kind == "lines":
+                yield from read_json_lines(data, found.path, chosen)
+            else:
+                yield from read_table(data, found.path, chosen, found.format.tabs)
         if hashed is not None and digest is not None:
             digest.sha256, digest.size = hashed.sha256(), hashed.size
-    except OSError as error:  # while the rest was hashed
+            digest.column = None if kind == "text" else chosen.name
+    except OSError as error:  # while it was hashed
         yield Item(0, "", "damaged file", error.strerror or str(error))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from eyeline.surveys.corpus.bytes_of_files import DamagedFileError, lines
-from eyeline.surveys.corpus.column import missing, only
+from eyeline.surveys.corpus.column import Column, missing, only
 from eyeline.surveys.corpus.formats import LONGEST
 from eyeline.surveys.corpus.item import Item, item
 
@@ -16,13 +16,13 @@ _FIRST, _FIRST_CHARACTERS = 100, 1 << 20
 _Row = list[str] | Item
 
 
-def read_table(data: Iterator[bytes], file: str, column: str | None, tabs: bool) -> Iterator[Item]:
+def read_table(data: Iterator[bytes], file: str, chosen: Column, tabs: bool) -> Iterator[Item]:
     """The items of a table; a row's place is its number below the header, from 0.
 
     Args:
         data: the file's bytes, in UTF-8.
         file: its path, for messages.
-        column: the column of the text; None finds it.
+        chosen: the column of the text; it is found if it has no name.
         tabs: whether tabs are between the values; else commas are, or semicolons or tabs if the header has no comma.
 
     Raises:
@@ -48,11 +48,11 @@ def read_table(data: Iterator[bytes], file: str, column: str | None, tabs: bool)
         size += 0 if isinstance(row[1], Item) else sum(map(len, row[1]))
         if len(first) == _FIRST or size > _FIRST_CHARACTERS:
             break
-    if column is None:
-        column = _found(names, [row for _, row in first if not isinstance(row, Item)], file)
-    if column not in names:
-        raise missing(column, names, file)
-    at = names.index(column)
+    if chosen.name is None:
+        chosen.name = _found(names, [row for _, row in first if not isinstance(row, Item)], file)
+    if chosen.name not in names:
+        raise missing(chosen.name, names, file)
+    at = names.index(chosen.name)
     for place, found in chain(first, rows):
         if isinstance(found, Item):
             yield found

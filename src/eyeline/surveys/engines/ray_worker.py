@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from typing import Any
 
+from eyeline.models.catalogue import CATALOGUE
 from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work, measure_block
 from eyeline.surveys.fingerprints import fingerprint
@@ -51,6 +53,27 @@ class Worker:
     def measure(self, block: CorpusBlock) -> MeasuredBlock:
         """Measure a block."""
         return measure_block(self._model, block, self._work)
+
+
+def share(ray: Any, work: Work) -> Any:
+    """Put what workers must know where all of them find it, once. A model of ours goes by its name or folder, which
+    each worker loads itself; a labelling function from a file of the user's goes with its code."""
+    from eyeline.models.model import Model
+
+    model = work.model
+    if isinstance(model, Model):
+        model = model.name if model.name in CATALOGUE else model.source
+    if isinstance(model, (str, os.PathLike)) and model not in CATALOGUE:
+        model = os.path.abspath(os.path.expanduser(model))
+    module = sys.modules.get(getattr(work.classes, "__module__", ""))
+    theirs = module is not None and str(getattr(module, "__file__", "")).startswith(os.getcwd() + os.sep)
+    if module is None or not theirs or module.__name__ == "__main__":  # which always goes with its code
+        return ray.put(replace(work, model=model))
+    ray.cloudpickle.register_pickle_by_value(module)
+    try:
+        return ray.put(replace(work, model=model))
+    finally:
+        ray.cloudpickle.unregister_pickle_by_value(module)
 
 
 def worker_class(ray: Any) -> Any:

@@ -16,7 +16,7 @@ from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.document import Skipped
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work, as_measured, failed, nothing
 from eyeline.surveys.engines.ray_cluster import connected, free_processors
-from eyeline.surveys.engines.ray_worker import Welcome, worker_class
+from eyeline.surveys.engines.ray_worker import Welcome, share, worker_class
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.fingerprints import fingerprint
 from eyeline.surveys.one_line import one_line
@@ -91,7 +91,7 @@ class _Crew:
         tell_lost: Callable[[], None],
     ) -> None:
         self.ray, self.work, self.model, self.say, self.tell_lost = ray, work, model, say, tell_lost
-        self.shared = ray.put(work)
+        self.shared = share(ray, work)
         self.expected = Welcome(VERSION, fingerprint([], work.settings, model.info), "")
         self.waiting: dict[
             Any, tuple[_StartedWorker, CorpusBlock | None]

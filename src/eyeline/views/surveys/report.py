@@ -63,9 +63,8 @@ def still_of(header: Mapping[str, Any]) -> Still:
     """The still picture, for where scripts don't run: how many heads are of each kind."""
     entry = header["surveys"][0]
     kinds: dict[str, int] = {}
-    for own in entry["kinds"]:
-        for kind in own:
-            kinds[kind] = kinds.get(kind, 0) + 1
+    for kind, *_ in entry["kinds"]:  # a head counts for its first
+        kinds[kind] = kinds.get(kind, 0) + 1
     count = len(entry["kinds"])
     table = words.page_table()
     place = words.languages().index(words.language())
@@ -120,16 +119,15 @@ def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[l
     kept = [0] * len(page.surveys)
     if not all(kind in KINDS for kind in _OF_HEAD):
         return [], kept
-    tried = places[:: max(len(places) // _TRIED, 1)]
-    count = COUNTS[-1]
-    for each in COUNTS:
-        size = sum(len(one) for place in tried for one in _of_head(page, place, each)) / len(tried)
-        if size * len(places) <= 0.97 * room:
-            count = each
-            break
+    # A head's size is estimated from some of them.
+    tried = [_replies(page, place, COUNTS[0]) for place in places[:: max(len(places) // _TRIED, 1)]]
+    sizes = {
+        count: sum(map(_size, (cut for one in tried for cut in _cut(one, count)))) / len(tried) for count in COUNTS
+    }
+    count = next((count for count in COUNTS if sizes[count] * len(places) <= 0.97 * room), COUNTS[-1])
     blocks: list[str] = []
     for place in places:
-        made = _of_head(page, place, count)
+        made = [block(name, data) for name, data in _cut(_replies(page, place, count), count)]
         room -= sum(len(one) + 1 for one in made)
         if room < 0:
             break
@@ -138,11 +136,36 @@ def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[l
     return blocks, kept
 
 
-def _of_head(page: ReportedPage, place: Sequence[int], count: int) -> list[str]:
-    """The blocks of one head: the replies to its requests, with so many examples of each sort."""
+#: The replies to a head's requests, by the names of their blocks.
+_Replies = dict[str, tuple[dict[str, Any], list[memoryview]]]
+
+
+def _replies(page: ReportedPage, place: Sequence[int], count: int) -> _Replies:
+    """The replies to the requests of one head, with so many examples of each sort."""
     number, layer, head = place
-    made = []
+    found: _Replies = {}
     for kind in _OF_HEAD:
         request = {"kind": kind, "other": number, "layer": layer, "head": head, "first": 0, "count": count}
-        made.append(block(stored_name(request), deflated(framed(*page.answer({"id": 0, **request})))))
+        found[stored_name(request)] = page.answer({"id": 0, **request})
+    return found
+
+
+def _cut(replies: _Replies, count: int) -> list[tuple[str, bytes]]:
+    """The blocks of one head, by name, with so many examples of each sort at most."""
+    made = []
+    for name, (reply, arrays) in replies.items():
+        if "examples" in reply:
+            kept: dict[str, int] = {}
+            examples = []
+            for one in reply["examples"]:
+                kept[one["sort"]] = kept.get(one["sort"], 0) + 1
+                if kept[one["sort"]] <= count:
+                    examples.append(one)
+            reply = {**reply, "examples": examples}
+        made.append((name, deflated(framed(reply, arrays))))
     return made
+
+
+def _size(made: tuple[str, bytes]) -> int:
+    """The bytes of a block, about."""
+    return 80 + len(made[1]) * 4 // 3

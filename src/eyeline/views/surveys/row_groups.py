@@ -5,7 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from eyeline.surveys import SurveyError
 from eyeline.surveys.errors import needed
@@ -19,6 +23,29 @@ _FILES, _GROUPS = 8, 4
 
 #: The values that columns must have: {"layer": 5, "head": 2}.
 Where = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The least and the largest value of a column in each row group, where `known`; `single`: there is no other value,
+    and none is missing."""
+
+    known: NDArray[np.bool_]
+    least: NDArray[Any]
+    most: NDArray[Any]
+    single: NDArray[np.bool_]
+
+    @staticmethod
+    def of(statistics: Sequence[Any]) -> Bounds:
+        """The bounds of a column from its statistics in each row group, None where there are none."""
+        known = np.array([one is not None and one.has_min_max for one in statistics], np.bool_)
+        some = next((one.min for one, there in zip(statistics, known, strict=True) if there), 0)
+        least, most = (
+            np.array([getattr(one, side) if there else some for one, there in zip(statistics, known, strict=True)])
+            for side in ("min", "max")
+        )
+        whole = np.array([one is not None and one.null_count == 0 for one in statistics], np.bool_)
+        return Bounds(known, least, most, known & whole & (least == most))
 
 
 class RowGroups:
@@ -40,20 +67,23 @@ class RowGroups:
         except (arrow.ArrowException, OSError) as error:
             raise unreadable(self._path, error) from None
         self._kept: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
+        self._bounds_of: dict[str, Bounds] = {}
         self._lock = threading.Lock()  # a file is read at one place at a time, and the server has several threads
 
     def groups(self, where: Where) -> list[int]:
         """The row groups that may have rows with these values, by the statistics in the file's footer."""
-        return [
-            number for number in range(self._file.metadata.num_row_groups) if self._fits(number, where) is not False
-        ]
+        fitting = np.ones(self._file.metadata.num_row_groups, np.bool_)
+        for name, value in where.items():
+            bounds = self._bounds(name)
+            fitting &= ~bounds.known | ((bounds.least <= value) & (bounds.most >= value))
+        return [int(number) for number in np.flatnonzero(fitting)]
 
     def count(self, number: int, where: Where) -> int:
-        """How many rows of a row group have these values; it is decoded only if its statistics leave that open."""
-        fits = self._fits(number, where)
-        if fits is None:
-            return int(self.rows(number, where, ()).num_rows)
-        return int(self._file.metadata.row_group(number).num_rows) if fits else 0
+        """How many rows of one of these row groups have these values; it is decoded only if its statistics leave that
+        open."""
+        if all(self._bounds(name).single[number] for name in where):
+            return int(self._file.metadata.row_group(number).num_rows)
+        return int(self.rows(number, where, ()).num_rows)
 
     def rows(self, number: int, where: Where, columns: Sequence[str]) -> pa.Table:
         """The rows of a row group that have these values, in order.
@@ -89,21 +119,19 @@ class RowGroups:
         statistics = [one.statistics for one in found if one.path_in_schema == path]
         return min((one.min for one in statistics if one is not None and one.has_min_max), default=None)
 
-    def _fits(self, number: int, where: Where) -> bool | None:
-        """Whether all rows of a row group have these values (True), or none (False); None if that isn't known."""
-        group, names, sure = self._file.metadata.row_group(number), self._file.schema_arrow.names, True
-        for name, value in where.items():
-            if name not in names:
-                raise SurveyError(f"{self._path} must have a column {name}, got {', '.join(names)[:80]}")
-            # A flat column before any nested one has the same place in the schema and in a row group.
-            found = group.column(names.index(name)).statistics
-            if found is None or not found.has_min_max:
-                sure = False
-            elif not found.min <= value <= found.max:
-                return False
-            elif found.min != found.max or found.null_count:
-                sure = False
-        return True if sure else None
+    def _bounds(self, name: str) -> Bounds:
+        """The bounds of a column in all row groups, read once: a file may have thousands."""
+        with self._lock:
+            if name not in self._bounds_of:
+                names = self._file.schema_arrow.names
+                if name not in names:
+                    raise SurveyError(f"{self._path} must have a column {name}, got {', '.join(names)[:80]}")
+                # A flat column before any nested one has the same place in the schema and in a row group.
+                at, groups = names.index(name), self._file.metadata.num_row_groups
+                self._bounds_of[name] = Bounds.of(
+                    [self._file.metadata.row_group(number).column(at).statistics for number in range(groups)]
+                )
+            return self._bounds_of[name]
 
     def _read(self, number: int, columns: tuple[str, ...]) -> pa.Table:
         import pyarrow as pa

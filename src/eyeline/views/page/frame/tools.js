@@ -15,10 +15,7 @@ export const createTools = (page, view) => {
   const [exporter, help] = [createExport(page, view), createHelp(page)];
   const update = () => {
     /** @type {(name: string, list: HTMLElement) => HTMLElement} */
-    const titled = (name, list) => {
-      list.title = page.say(name);
-      return list;
-    };
+    const titled = (name, list) => Object.assign(list, { title: page.say(name) });
     relabelled(choices, [
       titled("language", choice(page.say("language"), LANGUAGES, page.language, (code) =>
         page.set({ language: code === "vi" ? "vi" : "en" }),

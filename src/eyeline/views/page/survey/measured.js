@@ -15,6 +15,8 @@ export class MeasuredHeads {
     this.count = this.depth * this.heads;
     this.scales = entry.scales;
     this.types = entry.scales.types;
+    /** The kind that each head counts for: its first, the most telling; "mixed" where none applies. @type {KindName[]} */
+    this.kind = entry.kinds.map(([first]) => first);
     /** @type {Map<MeasureName, (number | null)[]>} */
     this.tables = new Map(Object.entries(entry.measures));
     for (const side of /** @type {const} */ (["to", "received"])) {

@@ -51,10 +51,7 @@ export const endOf = (measure, numbers) => {
 /** A number of a measure, without its unit but for %. @type {(measure: MeasureName, value: number, end: number) => string} */
 export const numberSaid = (measure, value, end) => {
   if (Number.isNaN(value)) return "–";
-  const sign = value < 0 ? "−" : "";
-  const size = Math.abs(value);
-  if (unitOf(measure) === "share") return `${sign}${onScale(size, end)}`;
-  return `${sign}${figure(size, end >= 100 ? 0 : end >= 10 ? 1 : 2)}`;
+  return unitOf(measure) === "share" ? onScale(value, end) : figure(value, end >= 100 ? 0 : end >= 10 ? 1 : 2);
 };
 
 /** A number with its unit: "2.41 nats", "93%". @type {(page: SurveyPage, measure: MeasureName, value: number, end: number) => string} */
@@ -64,12 +61,42 @@ export const valueSaid = (page, measure, value, end) => {
   return unit === "share" || Number.isNaN(value) ? number : page.say(`survey.unit.${unit}`, { number });
 };
 
-/** What a head does, by its kinds. @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
-export const doing = (page, survey, layer, head) => {
+/**
+ * A difference of two numbers with its sign: that of shares is in percentage points, without their name.
+ * @type {(measure: MeasureName, value: number, end: number) => string}
+ */
+export const signedSaid = (measure, value, end) => {
+  if (Number.isNaN(value)) return "–";
+  const size = unitOf(measure) === "share" ? (100 * Math.abs(value)).toFixed(1) : numberSaid(measure, Math.abs(value), end);
+  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${size}`;
+};
+
+/** A difference with its unit: "+3.1 percentage points". @type {(page: SurveyPage, measure: MeasureName, value: number, end: number) => string} */
+export const differenceSaid = (page, measure, value, end) => {
+  const unit = unitOf(measure) === "share" ? "points" : unitOf(measure);
+  const number = signedSaid(measure, value, end);
+  return Number.isNaN(value) ? number : page.say(`survey.unit.${unit}`, { number });
+};
+
+/** A round number as short as it is. @type {(value: number) => string} */
+export const plain = (value) => String(Number(value.toPrecision(3)));
+
+/** The end of a scale with its unit: "5 nats". @type {(page: SurveyPage, measure: MeasureName, end: number) => string} */
+export const endSaid = (page, measure, end) => {
+  const unit = unitOf(measure);
+  return unit === "share" ? percent(end) : page.say(`survey.unit.${unit}`, { number: plain(end) });
+};
+
+/** What a head does, by its kinds: "looks at the previous token (81%)". @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
+export const deeds = (page, survey, layer, head) => {
   const texts = survey.kindsOf(layer, head).map((kind) => {
     const measure = survey.decides(kind);
     const value = measure === null ? 0 : survey.value(measure, layer, head);
     return page.say(`kind.does.${kind}`, { value: kind === "broad" ? figure(value, 1) : percent(value) });
   });
-  return [`L${layer}H${head}`, texts.join("; ")].filter(Boolean).join(" ");
+  return texts.join("; ");
 };
+
+/** The same after its name. @type {(page: SurveyPage, survey: MeasuredHeads, layer: number, head: number) => string} */
+export const doing = (page, survey, layer, head) =>
+  `L${layer}H${head} ${deeds(page, survey, layer, head)}`.trim();

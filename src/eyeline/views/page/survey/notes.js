@@ -1,4 +1,4 @@
-// Notes on what is shown: a survey that isn't complete, what was skipped, and why two surveys can't be subtracted.
+// Notes on what is shown: a survey that isn't complete, and what two surveys' difference means, or why there is none.
 
 import { element } from "../drawing/dom.js";
 import { printable } from "../drawing/labels.js";
@@ -8,20 +8,21 @@ import { counted } from "./provenance.js";
 export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
   const update = () => {
-    const { shown, state: { view } } = page;
+    const { shown, state: { view, sides } } = page;
     const [first, second] = shown;
     const several = shown.length > 1;
     const texts = shown.flatMap((survey) => {
-      const { complete, skipped, corpus, counts } = survey.entry;
-      const name = printable(survey.name);
-      const missing = Object.values(skipped.counts).reduce((sum, count) => sum + count, 0);
+      const { complete, counts, examples } = survey.entry;
       const lines = [
         complete ? "" : page.say("survey.incomplete", { done: counted(page, counts.documents) }),
-        missing ? page.say("survey.skipped", { count: counted(page, missing), of: counted(page, corpus.documents) }) : "",
+        examples && examples.kept < examples.of ? page.say("survey.examples.kept", { ...examples }) : "",
       ];
-      return lines.filter(Boolean).map((text) => (several ? `${name}: ${text}` : text));
+      return lines.filter(Boolean).map((text) => (several ? `${printable(survey.name)}: ${text}` : text));
     });
     if (view === "map" && second && !first.fits(second)) texts.push(page.say("survey.difference.shape"));
+    else if (view === "map" && second && sides === "difference" && first.model.name !== second.model.name) {
+      texts.push(page.say("survey.difference.models"));
+    }
     notes.replaceChildren(...texts.map((text) => element("p", { class: "quiet" }, text)));
   };
   return { element: notes, update };

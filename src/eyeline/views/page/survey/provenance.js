@@ -1,16 +1,28 @@
 // What a survey's page shows: corpus, model, counts, settings, measure, version.
 
-import { printable } from "../drawing/labels.js";
+import { isolated, printable } from "../drawing/labels.js";
 import { measureSaid } from "./measures.js";
 
 /** A whole number with its thousands apart, as the language does it. @type {(page: SurveyPage, count: number) => string} */
 export const counted = (page, count) => new Intl.NumberFormat(page.language).format(count);
 
 /** The counts of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string[]} */
-export const countsSaid = (page, { entry: { counts } }) => [
-  page.say("survey.documents", { count: counted(page, counts.documents) }),
-  page.say("survey.tokens", { count: counted(page, counts.tokens) }),
-];
+export const countsSaid = (page, { entry: { counts, skipped } }) => {
+  const missing = Object.values(skipped.counts).reduce((sum, count) => sum + count, 0);
+  const count = counted(page, counts.documents);
+  return [
+    missing ? page.say("survey.documents.skipped", { count, skipped: counted(page, missing) })
+      : page.say("survey.documents", { count }),
+    page.say("survey.tokens", { count: counted(page, counts.tokens) }),
+  ];
+};
+
+/** What tells a survey from the other: its corpus, or where both have the same, its model. @type {(page: SurveyPage, at: number) => string} */
+export const shortName = ({ surveys }, at) => {
+  const [first, second] = surveys;
+  const one = surveys[at];
+  return isolated(printable(second && first.name === second.name ? one.model.name : one.name));
+};
 
 /** The settings of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string} */
 const settingsSaid = (page, { entry: { settings } }) =>

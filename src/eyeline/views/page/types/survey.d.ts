@@ -126,10 +126,13 @@ interface MapShown {
   values: Float64Array;
   end: number;
   signed: boolean;
+  /** The kind that each head counts for; of a difference, in both surveys. */
   kinds: KindName[][];
   /** The kind that doesn't fade; null for all. */
   kind: KindName | null;
   heads: number;
+  /** The short name of a kind. */
+  named(kind: KindName): string;
   /** What each layer has altogether: bars, as parts of their room, and texts. */
   sums: { title: string; parts: number[]; texts: string[] };
 }

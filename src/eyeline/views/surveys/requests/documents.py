@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eyeline.surveys.folder import SurveyFolder
 from eyeline.surveys.tally import MEASURES
 from eyeline.views.page.requests.request import Reply, Request, whole
-from eyeline.views.surveys.requests.request import AskedPage, asked, plain, refusing
+from eyeline.views.surveys.requests.request import AskedSurveyPage, asked, plain, refusing
 from eyeline.views.surveys.row_groups import RowGroups, opened
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ABOUT = ("document", "file", "place", "characters", "tokens", "windows")
 
 
 @refusing
-def answer(page: AskedPage, request: Request) -> Reply:
+def answer(page: AskedSurveyPage, request: Request) -> Reply:
     """The documents whose numbers are `first` or more, at most `count`, as columns: what they are, and each measure."""
     at = asked(page, request)
     first = whole(request, "first", 0, 2**53 - 1)

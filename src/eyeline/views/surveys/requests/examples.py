@@ -7,7 +7,7 @@ from typing import Any
 from eyeline.surveys.folder import EXAMPLES, SurveyFolder
 from eyeline.surveys.loading import SORTS
 from eyeline.views.page.requests.request import Reply, Request, whole
-from eyeline.views.surveys.requests.request import Asked, AskedPage, asked, one_of, plain, refusing
+from eyeline.views.surveys.requests.request import AskedHead, AskedSurveyPage, asked, one_of, plain, refusing
 from eyeline.views.surveys.row_groups import opened
 
 #: The most examples in a reply, and the most characters of their tokens.
@@ -19,7 +19,7 @@ _COLUMNS = (
 
 
 @refusing
-def answer(page: AskedPage, request: Request) -> Reply:
+def answer(page: AskedSurveyPage, request: Request) -> Reply:
     """Examples by rank, from the `first` on (default: 0), at most `count` of a `sort` (default: of both).
 
     The reply also has `first`, and in `totals` how many there are of each sort. There are fewer where contexts are very
@@ -37,7 +37,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
     return {"first": first, "totals": totals, "examples": _fitting(found)}, []
 
 
-def _rows(at: Asked, sort: str, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
+def _rows(at: AskedHead, sort: str, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
     """How many examples of a sort there are, and those of ranks [first, first + count)."""
     if not at.survey.complete:
         table = at.survey.examples(at.layer, at.head, sort, arrow=True)

@@ -12,7 +12,7 @@ from eyeline.surveys import SurveyError
 from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
 
 
-class ModelSizes(Protocol):
+class AskedModel(Protocol):
     """A survey's model: how many layers it has, and heads in each."""
 
     @property
@@ -29,7 +29,7 @@ class AskedSurvey(Protocol):
     @property
     def complete(self) -> bool: ...
     @property
-    def model(self) -> ModelSizes: ...
+    def model(self) -> AskedModel: ...
     def tokens(self, layer: int | None, head: int | None, *, arrow: bool) -> Any:
         """As `Survey.tokens`."""
 
@@ -37,18 +37,18 @@ class AskedSurvey(Protocol):
         """As `Survey.examples`."""
 
 
-class AskedPage(Protocol):
+class AskedSurveyPage(Protocol):
     """The page that is asked: its surveys, one or two."""
 
     @property
     def surveys(self) -> Sequence[AskedSurvey]: ...
 
 
-Answering = Callable[[AskedPage, Request], Reply]
+Answering = Callable[[AskedSurveyPage, Request], Reply]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedHead:
     """What a request is about: a survey and a head of its model."""
 
     survey: AskedSurvey
@@ -61,18 +61,18 @@ class Asked:
         return {"layer": self.layer, "head": self.head}
 
 
-def asked(page: AskedPage, request: Request) -> Asked:
+def asked(page: AskedSurveyPage, request: Request) -> AskedHead:
     """The survey (its number is `other`), layer and head that a request names, checked."""
     survey = page.surveys[whole(request, "other", 0, len(page.surveys) - 1)]
     layer = whole(request, "layer", 0, survey.model.layers - 1)
-    return Asked(survey, layer, whole(request, "head", 0, survey.model.heads - 1))
+    return AskedHead(survey, layer, whole(request, "head", 0, survey.model.heads - 1))
 
 
 def refusing(answer: Answering) -> Answering:
     """The same, where a survey's files that can't be read refuse the request: it names `other`, and says why."""
 
     @wraps(answer)
-    def answered(page: AskedPage, request: Request) -> Reply:
+    def answered(page: AskedSurveyPage, request: Request) -> Reply:
         try:
             return answer(page, request)
         except SurveyError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.surveys.folder import TOKENS, SurveyFolder
 from eyeline.views.page.requests.request import Reply, Request
-from eyeline.views.surveys.requests.request import Asked, AskedPage, asked, plain, refusing
+from eyeline.views.surveys.requests.request import AskedHead, AskedSurveyPage, asked, plain, refusing
 from eyeline.views.surveys.row_groups import opened
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _COLUMNS = ("type", "position", "count", "entropy", "distance", "received", "to"
 
 
 @refusing
-def answer(page: AskedPage, request: Request) -> Reply:
+def answer(page: AskedSurveyPage, request: Request) -> Reply:
     """The columns, as lists of the same length."""
     at = asked(page, request)
     found: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
@@ -27,7 +27,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
     return found, []
 
 
-def _tables(at: Asked) -> Iterator[pa.Table]:
+def _tables(at: AskedHead) -> Iterator[pa.Table]:
     if not at.survey.complete:
         yield at.survey.tokens(at.layer, at.head, arrow=True)
         return

@@ -27,7 +27,7 @@ export const barChart = (title, says, bars, about) => {
     element("figcaption", {}, element("b", {}, title), " ", element("span", { class: "quiet" }, says)),
     element("div", { class: "bar-plot", role: "img", "aria-label": `${title}: ${strongest.join("; ")}` },
       element("div", { class: "bar-scale quiet" }, ...[end, end / 2, 0].map((tick) => element("span", {}, tickSaid(tick)))),
-      element("div", { class: "bar-columns", "data-many": bars.length > 10 }, ...columns)),
+      element("div", { class: "bar-columns", "data-many": bars.filter(({ label: text }) => text).length > 10 }, ...columns)),
     element("p", { class: "quiet bar-about" }, about),
   );
 };

@@ -11,6 +11,7 @@ import { createExampleDetail } from "./example_detail.js";
 import { keepExamples, MOST } from "./example_export.js";
 import { createExampleList } from "./example_list.js";
 import { ExamplePages } from "./example_pages.js";
+import { notHeld } from "./not_held.js";
 
 const SORTS = /** @type {const} */ (["largest", "sample"]);
 
@@ -72,14 +73,16 @@ export const createExamples = (page) => {
     if (!pages) return;
     const { sort, example: chosen } = page.state;
     const { failed } = pages;
-    trouble.hidden = !failed;
+    const lacking = failed ? notHeld(page, failed) : null;
+    trouble.hidden = !failed || lacking !== null;
     if (failed) trouble.textContent = page.say("failed", { reason: page.reason(failed) });
     const first = pages.get("largest", 0);
     if (first) end = scaleEnd([first.weight]);
     label();
     const total = pages.totals[sort];
-    none.hidden = total > 0 || first === null;
-    none.textContent = none.hidden ? "" : page.say("survey.head.no.examples");
+    none.hidden = !lacking && (total > 0 || first === null);
+    none.textContent = none.hidden ? "" : (lacking ?? page.say("survey.head.no.examples"));
+    for (const part of [choices, about, scale]) part.hidden = lacking !== null;
     room.hidden = !none.hidden;
     list.show(pages, sort, end, Math.min(chosen, Math.max(total - 1, 0)));
     detail.show(pages.get(sort, chosen) ?? null, end);

@@ -15,7 +15,7 @@ export const createHead = (page) => {
   const [measures, distributions] = [createMeasureTable(page), createDistributions(page)];
   const [types, heat, examples] = [createTypeTable(page), createHeatTable(page), createExamples(page)];
   const whole = element("div", { class: "head-page" },
-    element("div", { class: "head-figures" }, measures.element, distributions.element),
+    measures.element, distributions.element,
     element("div", { class: "head-figures" }, types.element, heat.element), examples.element);
   let painted = ""; // what the figures were painted of
   let asked = ""; // the head whose looking tokens were asked for

@@ -6,6 +6,7 @@ import { paintRamp } from "../../drawing/scale_bar.js";
 import { counted } from "../provenance.js";
 import { endOf, measureSaid, numberSaid, typeName, valueSaid } from "../measures.js";
 import { wordOf } from "../measured.js";
+import { notHeld } from "./not_held.js";
 
 const FEW = 20; // tokens of which a mean says little: such cells are marked
 
@@ -19,7 +20,8 @@ export const createHeatTable = (page) => {
   const table = element("table", { class: "heat-table" });
   const scroller = element("div", { class: "heat-scroller", tabindex: 0, role: "region" }, table);
   const note = element("p", { class: "quiet" });
-  const whole = element("section", { class: "by-token" }, title, element("div", { class: "tools" }, chooser, scale), scroller, note);
+  const tools = element("div", { class: "tools" }, chooser, scale);
+  const whole = element("section", { class: "by-token" }, title, tools, scroller, note);
   let measure = "entropy";
   /** @type {LookingTokens | null} */
   let rows = null;
@@ -46,7 +48,9 @@ export const createHeatTable = (page) => {
       measure = value;
       paint();
     }));
-    note.textContent = trouble ? page.say("failed", { reason: page.reason(trouble) }) : page.say("survey.head.looking.note");
+    const lacking = trouble ? (notHeld(page, trouble) ?? page.say("failed", { reason: page.reason(trouble) })) : null;
+    note.textContent = lacking ?? page.say("survey.head.looking.note");
+    tools.hidden = lacking !== null;
     if (!rows) {
       table.replaceChildren();
       return;

@@ -3,8 +3,12 @@
 import { element } from "../../drawing/dom.js";
 import { figure, onScale } from "../../drawing/labels.js";
 import { scaleEnd } from "../../weights/quantity.js";
-import { endOf, numberSaid, typeName } from "../measures.js";
+import { endOf, typeName } from "../measures.js";
 import { wordOf } from "../measured.js";
+
+/** What a token receives, in as many digits as say something. @type {(value: number) => string} */
+const receivedSaid = (value) =>
+  value > 0 && value < 0.005 ? "<0.01" : figure(value, value < 10 ? 2 : value < 100 ? 1 : 0);
 
 /** @param {SurveyPage} page */
 export const createTypeTable = (page) => {
@@ -42,7 +46,7 @@ export const createTypeTable = (page) => {
           element("td", { class: "bar-cell" }, bar(to / toEnd, special)),
           element("td", { class: "number" }, Number.isNaN(to) ? "–" : onScale(to, toEnd)),
           element("td", { class: "bar-cell" }, bar(received / receivedEnd, special, 1 / receivedEnd)),
-          element("td", { class: "number" }, numberSaid("received.", received, receivedEnd)));
+          element("td", { class: "number" }, receivedSaid(received)));
       })),
     );
     note.textContent = page.say("survey.head.types.note");

@@ -6,7 +6,7 @@ import { cellAt, cornerOf, layoutOf, stepFrom } from "./layout.js";
 import { canvasPen } from "./pens.js";
 
 const APART = 6; // pixels between a cell and its tooltip
-const SIDE = 132; // pixels at the end of each row, where there is room
+const SIDE = 154; // pixels at the end of each row, where there is room
 
 /**
  * The board; `opened` is called with the head that is chosen, flat.

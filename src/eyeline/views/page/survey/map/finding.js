@@ -1,7 +1,7 @@
 // What the map says in one or two sentences: which kinds, how many, where; and the measure's ends.
 
-import { isolated, printable } from "../../drawing/labels.js";
-import { endOf, measureSaid, valueSaid } from "../measures.js";
+import { endOf, measureSaid, signedSaid, unitOf, valueSaid } from "../measures.js";
+import { shortName } from "../provenance.js";
 import { countedKinds } from "./kind_filter.js";
 
 const TOLD = 4; // kinds that are named
@@ -21,7 +21,7 @@ const ends = (values, wanted) => {
 /** The layer with most heads of a kind, and how many. @type {(survey: MeasuredHeads, kind: KindName) => { layer: number, count: number }} */
 const where = (survey, kind) => {
   const counts = Array.from({ length: survey.depth }, (_, layer) =>
-    Array.from({ length: survey.heads }, (__, head) => head).filter((head) => survey.kindsOf(layer, head).includes(kind)).length);
+    Array.from({ length: survey.heads }, (__, head) => head).filter((head) => survey.kindsOf(layer, head)[0] === kind).length);
   const count = Math.max(...counts);
   return { layer: counts.indexOf(count), count };
 };
@@ -49,7 +49,7 @@ const ofOne = (page, survey) => {
     const { layer, count: most } = where(survey, kind);
     const values = { count, of: survey.count, kind: page.say(`kind.${kind}`), layer, most };
     const said = page.say(count ? "survey.finding.kind" : "survey.finding.none", values);
-    return [said, spread(page, survey, (at) => survey.entry.kinds[at].includes(kind))].filter(Boolean).join(" ");
+    return [said, spread(page, survey, (at) => survey.kind[at] === kind)].filter(Boolean).join(" ");
   }
   const told = [...counts].filter(([name]) => name !== "mixed").sort((one, other) => other[1] - one[1]).slice(0, TOLD);
   const kinds = told.map(([name, count]) => `${page.say(`kind.${name}`)} ${count}`).join(", ");
@@ -72,7 +72,7 @@ const ofBoth = (page) => {
     kind: page.say(`kind.${name}`), first: first.get(name) ?? 0, second: second.get(name) ?? 0,
   }));
   return page.say("survey.finding.both", {
-    first: isolated(printable(page.surveys[0].name)), second: isolated(printable(page.surveys[1].name)),
+    first: shortName(page, 0), second: shortName(page, 1),
     kinds: counts.join(", "),
   });
 };
@@ -81,13 +81,14 @@ const ofBoth = (page) => {
 const ofDifference = (page, values, end) => {
   const [survey] = page.surveys;
   const { measure, kind } = page.state;
-  const found = ends(values, (at) => !kind || page.surveys.some(({ entry }) => entry.kinds[at].includes(kind)));
+  const found = ends(values, (at) => !kind || page.surveys.some((one) => one.kind[at] === kind));
   const name = measureSaid(page, measure);
-  if (!found) return page.say("survey.finding.nothing", { measure: name });
+  if (!found || !found.some((at) => values[at] !== 0)) return page.say("survey.finding.nothing", { measure: name });
   /** @type {(at: number) => string} */
-  const said = (at) => `${nameOf(survey, at)} ${values[at] > 0 ? "+" : ""}${valueSaid(page, measure, values[at], end)}`;
+  const said = (at) => `${nameOf(survey, at)} ${signedSaid(measure, values[at], end)}`;
   return page.say("survey.finding.difference", {
-    measure: name, second: isolated(printable(page.surveys[1].name)), up: said(found[1]), down: said(found[0]),
+    measure: name, second: shortName(page, 1), first: shortName(page, 0), up: said(found[1]), down: said(found[0]),
+    unit: page.say(`survey.units.${unitOf(measure)}`),
   });
 };
 

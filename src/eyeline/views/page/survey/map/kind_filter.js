@@ -1,15 +1,16 @@
-// The kinds of heads: a button for each with its sign and how many heads are of it; pressed, the other heads fade.
+// The kinds of heads: a button for each with its sign and how many heads are of it; pressed, the other heads fade. A head
+// counts for its first kind.
 
 import { button, element } from "../../drawing/dom.js";
 import { KINDS } from "../../weights/kinds.js";
 import { glyph } from "./glyphs.js";
 
 /** The kinds that a survey's heads have, with how many heads are of each. @type {(survey: MeasuredHeads) => Map<KindName, number>} */
-export const countedKinds = ({ entry: { kinds } }) => {
+export const countedKinds = ({ kind: kinds }) => {
   /** @type {Map<KindName, number>} */
   const counts = new Map();
   for (const kind of KINDS) {
-    const count = kinds.filter((own) => own.includes(kind)).length;
+    const count = kinds.filter((own) => own === kind).length;
     if (count) counts.set(kind, count);
   }
   return counts;

@@ -2,8 +2,11 @@
 
 import { contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
-import { isolated, printable } from "../../drawing/labels.js";
-import { doing, endOf, measureSaid, meaningOf, valueSaid } from "../measures.js";
+import { printable } from "../../drawing/labels.js";
+import {
+  deeds, differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
+} from "../measures.js";
+import { shortName } from "../provenance.js";
 import { createBoard } from "./board.js";
 import { fillControls, grouped } from "./controls.js";
 import { colourOf } from "./drawing.js";
@@ -46,7 +49,7 @@ export const createMap = (page) => {
     const { kind, measure } = page.state;
     const layers = Array.from({ length: survey.depth }, (_, layer) => {
       const own = Array.from({ length: survey.heads }, (__, head) => layer * survey.heads + head);
-      if (kind) return own.filter((at) => survey.entry.kinds[at].includes(kind)).length;
+      if (kind) return own.filter((at) => survey.kind[at] === kind).length;
       const there = own.map((at) => values[at]).filter((value) => !Number.isNaN(value));
       return there.length ? there.reduce((sum, value) => sum + value, 0) / there.length : NaN;
     });
@@ -56,6 +59,7 @@ export const createMap = (page) => {
       texts: layers.map((number) => (kind ? String(number) : Number.isNaN(number) ? "–" : valueSaid(page, measure, number, end))),
     };
   };
+  const named = (/** @type {KindName} */ kind) => page.say(`kind.short.${kind}`);
   /** The difference, second less first; it has no sums: signed bars would need a scale of their own. @type {() => MapContent} */
   const difference = () => {
     const { state: { measure, kind, order, layer, head }, surveys: [first, second] } = page;
@@ -63,18 +67,18 @@ export const createMap = (page) => {
     const values = after.map((value, at) => value - before[at]);
     const end = endOf(measure, values.map(Math.abs));
     const whole = endOf(measure, [...before, ...after]);
-    const kinds = first.entry.kinds.map((own, at) => [...new Set([...own, ...second.entry.kinds[at]])]);
+    const kinds = first.kind.map((own, at) => [...new Set([own, second.kind[at]])]);
     return {
-      measure, values, end, signed: true, kinds, kind, order, heads: first.heads, start: layer * first.heads + head,
+      measure, values, end, signed: true, kinds, kind, named, order, heads: first.heads, start: layer * first.heads + head,
       sums: { title: "", parts: [], texts: [] },
       title: page.say("survey.difference.title", {
-        first: isolated(printable(first.name)), second: isolated(printable(second.name)),
+        first: shortName(page, 0), second: shortName(page, 1),
       }),
       texts: (at) => [
-        `${nameOf(first, at)}: ${values[at] > 0 ? "+" : ""}${valueSaid(page, measure, values[at], end)}`,
-        ...[first, second].map((one) => {
-          const [does] = lines(one, at, whole);
-          return `${isolated(printable(one.name))}: ${valueSaid(page, measure, one.all(measure)[at], whole)} · ${does}`;
+        `${nameOf(first, at)}: ${differenceSaid(page, measure, values[at], end)}`,
+        ...[first, second].map((one, number) => {
+          const does = deeds(page, one, Math.floor(at / one.heads), at % one.heads);
+          return `${shortName(page, number)}: ${valueSaid(page, measure, one.all(measure)[at], whole)} · ${does}`;
         }),
       ],
     };
@@ -86,7 +90,7 @@ export const createMap = (page) => {
     const tables = surveys.map((survey) => survey.all(measure));
     const end = endOf(measure, tables.flatMap((values) => [...values]));
     return surveys.map((survey, at) => ({
-      measure, values: tables[at], end, signed: false, kinds: survey.entry.kinds, kind, order, heads: survey.heads,
+      measure, values: tables[at], end, signed: false, kinds: survey.kind.map((one) => [one]), kind, named, order, heads: survey.heads,
       start: at === chosen ? layer * survey.heads + head : 0,
       sums: sums(survey, tables[at], end),
       title: `${printable(survey.name)} · ${survey.model.name}`,
@@ -101,12 +105,14 @@ export const createMap = (page) => {
     paintRamp(contextOf(canvas), RAMP[0], RAMP[1], (part) =>
       colourOf({ end: 1, signed }, signed ? 2 * part - 1 : part, page.dark));
     const name = measureSaid(page, measure);
-    const most = valueSaid(page, measure, end, end);
+    const points = signed && unitOf(measure) === "share";
+    const most = points ? page.say("survey.unit.points", { number: plain(100 * end) }) : endSaid(page, measure, end);
+    const least = points ? plain(100 * end) : most;
     const missing = shown.some(({ values }) => values.some((value) => Number.isNaN(value)));
     legend.replaceChildren(
       element("p", { class: "scale" },
         element("strong", {}, signed ? page.say("survey.difference.of", { measure: name }) : name), " ",
-        signed ? `−${most}` : "0", " ", canvas, " ", signed ? `+${most}` : most),
+        signed ? `−${least}` : "0", " ", canvas, " ", signed ? `+${most}` : most),
       element("p", { class: "quiet" }, meaningOf(page, measure)),
       ...(missing ? [element("p", { class: "quiet" }, element("span", { class: "swatch painted" }), page.say("survey.nothing"))] : []),
     );
@@ -131,7 +137,7 @@ export const createMap = (page) => {
       row: (at) => {
         const one = list[at];
         const texts = (several ? columns.slice(0, 1) : columns).map((column) =>
-          `${column.signed && column.values[one] > 0 ? "+" : ""}${valueSaid(page, measure, column.values[one], column.end)}`);
+          (column.signed ? differenceSaid : valueSaid)(page, measure, column.values[one], column.end));
         const kinds = told.map(({ entry }) => entry.kinds[one].map((kind) => page.say(`kind.${kind}`)).join(", "));
         return [nameOf(surveys[0], one), ...kinds, ...texts];
       },

@@ -6,7 +6,7 @@ import { layoutOf } from "./layout.js";
 import { svgPen } from "./pens.js";
 
 const EDGE = 16;
-const SIDE = 132;
+const SIDE = 154;
 const STEPS = 60; // boxes of the scale
 
 /**

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from eyeline.surveys.corpus.corpus_files import CorpusFile, listed
 from eyeline.surveys.corpus.finding import FoundFile
 from eyeline.surveys.corpus.formats import format_of
 from eyeline.surveys.corpus.given_texts import GivenTexts
 from eyeline.surveys.corpus.item import Item
-from eyeline.surveys.corpus.reading import Digest, items_of
+from eyeline.surveys.corpus.reading import Digest, Stamp, items_of
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.progress import Progress
@@ -18,23 +18,6 @@ from eyeline.words import worded
 
 #: The first reading tells its progress after so many documents.
 _TOLD = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusFile:
-    """A file of a corpus, as survey.json lists it.
-
-    Attributes:
-        path: its path as it was given; empty for texts that were given themselves.
-        size: its bytes.
-        sha256: their hash; empty if the file couldn't be read.
-        documents: how many documents it holds, without those that are skipped.
-    """
-
-    path: str
-    size: int
-    sha256: str
-    documents: int
 
 
 class Corpus:
@@ -58,9 +41,11 @@ class Corpus:
 
     def __init__(self, sources: Sequence[FoundFile | GivenTexts], column: str | None = None) -> None:
         self._sources = sources
-        self._stamps: list[Digest | None] = [None] * len(sources)
+        self._columns: set[str] = set()
+        self._stamps: list[Stamp | None] = [None] * len(sources)
         self.column = column
         self.files: tuple[CorpusFile, ...] = ()
+        self._listed: list[dict[str, Any]] = []
         self.document_count: int | None = None
         self.characters: int | None = None
         self.once = any(isinstance(source, GivenTexts) and source.once for source in sources)
@@ -77,10 +62,10 @@ class Corpus:
         """
         if self.once:
             return
-        note = worded("reading the corpus")
         for document in self._read(strict, None, first=True):
             if progress is not None and document.number % _TOLD == 0:
-                progress(Progress(documents=document.number, note=note))
+                count = f"{document.number:,}"
+                progress(Progress(note=worded("reading the corpus: {count} documents", count=count)))
 
     def documents(self, strict: bool = False, skipped: Callable[[Skipped], None] | None = None) -> Iterator[Document]:
         """The documents, in order.
@@ -115,24 +100,27 @@ class Corpus:
                     skipped(one)
             if digest is not None:
                 files.append(CorpusFile(source.path, digest.size, digest.sha256, number - before))
-                self._stamps[at] = digest
+                self._stamps[at] = digest.stamp
+                self._columns |= {digest.column} if digest.column is not None else set()
         if first:
             self.files, self.document_count, self.characters = tuple(files), number, characters
+            self._listed = listed(files)
             if not number:
                 raise SurveyError(_without_documents(reason))
 
     def as_json(self) -> dict[str, Any]:
-        """The corpus as survey.json has it."""
+        """The corpus as survey.json has it; its column is what was found if that is the same in all files."""
+        found = next(iter(self._columns)) if len(self._columns) == 1 else None
         return {
-            "files": [asdict(file) for file in self.files],
-            "column": self.column,
+            "files": self._listed,
+            "column": self.column or found,
             "documents": self.document_count,
             "characters": self.characters,
         }
 
 
 def _items(
-    source: FoundFile | GivenTexts, column: str | None, digest: Digest | None, known: Digest | None
+    source: FoundFile | GivenTexts, column: str | None, digest: Digest | None, known: Stamp | None
 ) -> Iterator[Item]:
     if isinstance(source, GivenTexts):
         return source.items(column, digest)
@@ -162,10 +150,10 @@ def reason_in_words(reason: str) -> str:
     return {
         "empty": worded("empty"),
         "not text": worded("not text"),
-        "encoding": worded("in another encoding"),
-        "damaged line": worded("a damaged line"),
-        "damaged file": worded("a damaged file"),
-        "missing file": worded("a file that is gone"),
-        "unreadable file": worded("a file that may not be read"),
-        "failed": worded("the model failed"),
+        "encoding": worded("another encoding"),
+        "damaged line": worded("damaged line"),
+        "damaged file": worded("damaged file"),
+        "missing file": worded("missing file"),
+        "unreadable file": worded("unreadable file"),
+        "failed": worded("failed in the model"),
     }[reason]

@@ -1,0 +1,13 @@
+// What a report's file doesn't hold: it has as many heads' examples as there is room for.
+
+import { HostError } from "../../weights/host_client.js";
+
+/**
+ * A note that this file has nothing of this head, if that is why a request failed; else null.
+ * @type {(page: SurveyPage, error: unknown) => string | null}
+ */
+export const notHeld = (page, error) => {
+  const { examples } = page.survey.entry;
+  if (!examples || !(error instanceof HostError) || error.argument !== "file") return null;
+  return page.say("survey.head.not.kept", { ...examples });
+};
