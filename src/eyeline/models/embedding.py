@@ -209,10 +209,10 @@ def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -
     """The tokens' vectors after the last layer, (N, width), and every layer's observation if `read` isn't None."""
     x = encoder.embed(block.ids, block.positions)
     kept = []
-    for seen in encoder.in_place(x, block.mask, read):
-        if seen is not None:
-            nothing = np.empty((*seen.output.shape[:-1], 0), np.float32)
-            kept.append(replace(seen, output=nothing).map(_without_batch))
+    for layer in encoder.in_place(x, block.mask, read):
+        if layer is not None:
+            nothing = np.empty((*layer.seen.output.shape[:-1], 0), np.float32)
+            kept.append(replace(layer.seen, output=nothing).map(_without_batch))
     return x[0], tuple(kept)
 
 

@@ -22,7 +22,6 @@ from eyeline.models.families import EncoderConfig
 from eyeline.models.linear import Linear, read_linear, read_linears, split_three
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
-from eyeline.readouts.observation import Observation
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ class EncoderLayer:
         seen = observe(q, k, v, mask=mask, scale=scale, read=read)
         return Layer(q, k, v, seen, self.after(seen.output, x), mask)
 
-    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None, room: Room) -> Observation | None:
-        """As a call, in the memory of x and `room`; gives the observation alone, None if `read` is None."""
+    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None, room: Room) -> Layer | None:
+        """As a call, in the memory of x and `room`; None if `read` is None."""
         q, k, v = split_three(self.query_key_value(x, out=room.query_key_value), self.heads, self.heads)
         seen = None if read is None else observe(q, k, v, mask=mask, read=read)
         self.after(attention(q, k, v, mask=mask) if seen is None else seen.output, x, out=x, inner=room.inner)
-        return seen
+        return None if seen is None else Layer(q, k, v, seen, x, mask)
 
     def after(self, attended: Array, x: Array, out: Array | None = None, inner: Array | None = None) -> Array:
         """What follows the heads' outputs, (B, H, N, D): residual and norm, then the feed-forward layer's."""
@@ -115,10 +114,10 @@ class Encoder:
             x = layer.state
             yield layer
 
-    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None) -> Iterator[Observation | None]:
+    def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None) -> Iterator[Layer | None]:
         """As `layers`, in the memory of x, which the tokens' vectors after the last layer are in at the end.
 
-        Yields each layer's observation, None if `read` is None.
+        Yields each layer, None if `read` is None; all but its observation is valid until the next is asked for.
         """
         first = self.blocks[0]
         widths = first.query_key_value.outputs, first.inner.outputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
-from eyeline.models import Tokens
+from eyeline.calls import observe
+from eyeline.masks import AttentionShape, Intervals
+from eyeline.models import Layer, Tokens
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 from eyeline.models.packing import TOGETHER, PackedTexts
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
-from eyeline.readouts.observation import Observation
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
 from eyeline.surveys.scales import OFFSET_EDGES, SAME
 from eyeline.surveys.windows import TextWindow
@@ -70,21 +71,21 @@ class OwnSurveyModel:
         starts = np.repeat(packed.starts, packed.lengths)
         first, last = _ranges(int(packed.lengths.max()) - 1, self.causal)
         offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
-        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(STRONGEST))
-        for seen in self._observations(packed, read):
-            yield _looks(seen, starts, first)
+        read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(1))
+        seen_keys = cache(lambda mask: mask.lower(_square(len(starts))).bounds[0, 0])
+        for layer in self._layers(packed, read):
+            assert layer.mask is not None
+            yield _looks(layer, seen_keys(layer.mask), starts, first)
 
-    def _observations(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Observation]:
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Layer]:
         network = self._model.model.network
         if isinstance(network, Encoder):
-            for seen in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
-                assert seen is not None
-                yield seen
+            for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
+                assert layer is not None
+                yield layer
             return
         assert isinstance(network, Decoder)
-        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
-        for layer in running:
-            yield layer.seen
+        yield from network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
 
 
 def weights_hash(folder: Path) -> str:
@@ -107,22 +108,63 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _looks(seen: Observation, starts: Places, first_range: int) -> Looks:
-    """A layer's looks, from its observation; `starts` has the first place of each token's window, (N,)."""
-    keys, weights = seen.top_k.keys[0], seen.top_k.weights[0]
+def _square(tokens: int) -> AttentionShape:
+    return AttentionShape((1,), 1, tokens, tokens)
+
+
+def _looks(layer: Layer, seen_keys: Places, starts: Places, first_range: int) -> Looks:
+    """A layer's looks.
+
+    Args:
+        layer: the layer.
+        seen_keys: the intervals of keys that each token may look at, (N, K, 2).
+        starts: the first place of each token's window, (N,).
+        first_range: as in `Looks`.
+    """
+    seen = layer.seen
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
-        found = keys[heads, queries]
-        return np.where(found < 0, -1, found - starts[queries][:, None]), weights[heads, queries]
+        keys, weights = _strongest(layer.q[0], layer.k[0], seen_keys, heads, queries)
+        return np.where(keys < 0, -1, keys - starts[queries][:, None]), weights
 
     return Looks(
         seen.entropy[0],
         seen.mean_distance[0],
         seen.received[0],
-        weights[:, :, 0],
-        keys[:, :, 0] - starts,
+        seen.top_k.weights[0, :, :, 0],
+        seen.top_k.keys[0, :, :, 0] - starts,
         seen.group_mass[0],
         seen.offset_mass[0],
         first_range,
         strongest,
     )
+
+
+def _strongest(q: Numbers, k: Numbers, seen_keys: Places, heads: Places, queries: Places) -> tuple[Places, Numbers]:
+    """The keys of the largest weights of some looks, and these weights, (P, `STRONGEST`) each.
+
+    They are computed anew from the looks' queries: reading as many of every token would cost more.
+
+    Args:
+        q, k: (H, N, D) and (G, N, D).
+        seen_keys: the intervals of keys that each token may look at, (N, K, 2).
+        heads, queries: (P,).
+    """
+    G, group = len(k), len(q) // len(k)
+    if not len(heads):
+        return np.zeros((0, STRONGEST), np.int64), np.zeros((0, STRONGEST), np.float32)
+    # Each key head is an element of a batch, with the queries of all looks of its heads.
+    of = heads // group
+    order = np.lexsort((queries, of))
+    counts = np.bincount(of, minlength=G)
+    places = np.empty(len(of), np.int64)
+    places[order] = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows = np.zeros((G, counts.max()), np.int64)
+    rows[of, places] = queries
+    bounds = seen_keys[rows]
+    bounds[np.arange(rows.shape[1]) >= counts[:, None]] = 0  # none of the rows that only fill up
+    some = q[np.arange(len(q)).reshape(G, group, 1), rows[:, None]]
+    keys = k[:, None]
+    found = observe(some, keys, keys[..., :0], mask=Intervals(bounds), read=TopK(STRONGEST)).top_k
+    at = of, heads % group, places
+    return found.keys[at], found.weights[at]
