@@ -13,7 +13,8 @@ from pathlib import Path
 
 import eyeline
 from eyeline.masks import Causal
-from eyeline.views.page import Page, view
+from eyeline.views.page import Page
+from eyeline.views.viewing import view
 from tests import browser, pages
 
 SCRIPTS = "الكلب يطارد القطة السوداء 👩‍🚀 in the garden of Zoë, ở nhà"

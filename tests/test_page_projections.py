@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from eyeline.models import load
-from eyeline.views.page.viewing import view
+from eyeline.views.viewing import view
 from tests.steps_view import values, walked
 from tests.taken import taken
 

@@ -120,6 +120,9 @@ def test_an_examples_weights_are_links_and_shades_on_one_scale(shown, made):
     bars = shown.locator(".detail-keys .measure-fill").evaluate_all("all => all.map(e => parseFloat(e.style.width))")
     assert bars == pytest.approx([100 * weight for weight, _ in keys], rel=1e-3, abs=0.01)
     expect(shown.locator(".example-detail svg.links path")).to_have_count(len(keys))
+    heads, documents = made.heads(arrow=True).to_pylist(), made.documents(1, 2, arrow=True).to_pylist()
+    own, all_ = documents[found["document"]]["entropy"], heads[1 * HEADS + 2]["entropy"]
+    expect(shown.locator(".detail-facts")).to_contain_text(f"entropy {own:.2f} nats ({all_:.2f} nats)")
     strongest = shown.locator(".example-detail .look-token.key").first
     assert re.fullmatch(r".+ \d+%", strongest.get_attribute("title"))
 

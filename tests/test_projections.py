@@ -19,7 +19,7 @@ from eyeline.traces.keep import Keep
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file
 from eyeline.views.page.requests.request import RequestError
-from eyeline.views.page.viewing import view
+from eyeline.views.viewing import view
 
 TEXT = "time flies like an arrow"
 WITHIN = {"rtol": 1e-5, "atol": 1e-5}

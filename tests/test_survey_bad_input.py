@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_survey_corpus import COMPRESS, refused, texts, write
+from test_survey_corpus import COMPRESS, read, refused, texts, write
 
 from eyeline import words
 from eyeline.surveys import SurveyError
@@ -287,8 +287,12 @@ def test_a_text_that_is_too_long_says_what_to_do():
         file.write(b"x" * (LONGEST + 1))
     assert refused("a.txt") == (
         "corpus must have at least one document, got none; the first was skipped: a.txt: not text (longer than "
-        "67,108,864 bytes; split it, such as with: split -C 1m FILE PART-)"
+        "67,108,864 bytes; split it, such as with: split -C 1m --additional-suffix=.txt FILE PART-)"
     )
+    with open("a.txt", "w") as file:
+        file.writelines(["time flies like an arrow\n"] * 100_000)
+    subprocess.run(["split", "-C", "1m", "--additional-suffix=.txt", "a.txt", "part-"], check=True)
+    assert len(read("part-*.txt")[0]) == 3
 
 
 # strict, and both languages

@@ -46,6 +46,7 @@ def test_a_survey_is_made_and_shown_and_gone_on_with(say):
     assert [Path(f"out/{name}.parquet").read_bytes() for name in ("heads", "tokens", "examples")] == tables
     for shown in (["out"], ["--out", "out"]):
         assert say("survey", *shown) == (0, printed, "")
+    assert say("survey", Path("out").absolute().as_uri())[::2] == (0, "")
 
 
 def test_what_was_skipped_is_counted_at_the_end(say):
@@ -116,6 +117,11 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
             ["made", "--window", "5"],
             "--window must come with a corpus, got a survey that is there",
             "--window phải đi cùng một kho văn bản, nhưng nhận được một khảo sát đã có",
+        ),
+        (
+            ["texts", "--out", "out", "--html", "no/x.html"],
+            "--html must be in a folder that exists, got 'no/x.html'; make no first",
+            "--html phải nằm trong một thư mục đã có, nhưng nhận được 'no/x.html'; hãy tạo no trước",
         ),
         (["made", "--html", "x.txt"], "--html must be a file name that ends in .html, got 'x.txt'", None),
         (["made", "--json", "--csv"], "--json and --csv can't go together; choose one", None),
@@ -193,6 +199,8 @@ def test_the_pace_and_the_line_are_those_of_the_measuring():
     assert (pace.tokens_a_second, pace.seconds_left) == (450.0, 40.0)
     last = record(12, 9000, 300, 600, kept=5, skipped=2)
     assert line_of(last, pace) == "12 of 50 documents · 450 tokens a second · 0:00:40 left · 2 skipped"
+    merging = record(50, 9000, 300, 0, kept=5, skipped=2, note="merging 3 blocks")
+    assert line_of(merging, pace) == "50 of 50 documents · 2 skipped · merging 3 blocks"
     now[0] = 35.5
     assert pace.seconds_left == 34.5
     now[0] = 80.0

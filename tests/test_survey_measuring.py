@@ -322,3 +322,39 @@ def test_a_decoder_s_first_token_is_no_example(decoder):
     tally = measure(survey_model(decoder), documents(), Settings(40, 8))
     assert len(tally.examples) == 2 * 16 * 3 * 4
     assert min(one.query for one in tally.examples) == 1
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_strongest_keys_are_the_largest_of_the_row(kind, decoder):
+    model = survey_model(models(decoder)[kind])
+    types = TokenTypes()
+    settings = Settings(40, 8)
+    windows = [window for one in documents() for window in windows_of(one, model.tokens, settings, model.causal, types)]
+    kinds = np.concatenate([window.types for window in windows])
+    heads, queries = np.meshgrid(np.arange(model.heads), np.arange(len(kinds)), indexing="ij")
+    lengths = [len(window) for window in windows]
+    for looks, layer in zip(model.looks(windows, kinds, len(TYPES)), range(model.layers), strict=True):
+        keys, weights = looks.strongest(heads.ravel(), queries.ravel())
+        np.testing.assert_array_equal(keys[:, 0], looks.key.ravel())
+        np.testing.assert_allclose(weights[:, 0], looks.weight.ravel(), rtol=1e-5)
+        ends = np.cumsum(lengths)
+        for window, first in zip(windows, ends - lengths, strict=True):
+            (one,) = model._model.model.run([window.ids], weights=True).layers[layer : layer + 1]
+            for head, query in ((0, 0), (1, len(window) - 1), (model.heads - 1, len(window) // 2)):
+                row, at = one.weights[0, head, query], head * len(kinds) + first + query
+                seen = min(8, query + 1 if model.causal else len(window))
+                expected = np.argsort(-row, kind="stable")[:seen]
+                assert sorted(keys[at].tolist()) == sorted([*expected.tolist(), *[-1] * (8 - seen)])
+                np.testing.assert_allclose(weights[at][:seen], row[expected], rtol=1e-4, atol=1e-7)
+                assert (weights[at][seen:] == 0).all()
+
+
+@pytest.mark.parametrize(("largest", "sample"), [(0, 0), (1, 0), (0, 1), (1000, 1000)])
+def test_numbers_of_examples(largest, sample):
+    model = MadeUpModel(layers=1, heads=2)
+    tally = measure(model, documents(), Settings(20, 6, largest=largest, sample=sample))
+    for sort, count in (("largest", largest), ("sample", sample)):
+        for head in range(2):
+            found = _of(tally, 0, head, sort)
+            assert len(found) == min(count, tally.text_tokens)
+            assert len({(one.document, one.window, one.query) for one in found}) == len(found)

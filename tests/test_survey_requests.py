@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 from pyarrow.parquet import ParquetFile
 
+import eyeline
+from eyeline.surveys import SurveyError
 from eyeline.surveys.loading import load_survey
 from eyeline.views.page.requests.request import RequestError
 from eyeline.views.surveys.requests import KINDS
@@ -165,3 +167,18 @@ def test_a_running_survey_is_told_of_or_asked_as_it_is_so_far(tmp_path):
     assert len(KINDS["tokens"](page, request)[0]["type"]) > 5
     assert KINDS["examples"](page, {**request, "sort": "sample", "first": 2, "count": 2})[0]["examples"][0]["rank"] == 2
     assert len(KINDS["documents"](page, {**request, "first": 0, "count": 9})[0]["document"]) == 5
+
+
+def test_view_makes_the_page_of_one_survey_or_of_two(survey, tmp_path):
+    other = made_survey(tmp_path / "other", layers=LAYERS, heads=HEADS, examples=2)
+    assert eyeline.view(survey).surveys == [survey]
+    page = eyeline.view([survey, other], state={"measure": "sink"})
+    assert (page.surveys, page.header()["state"]) == ([survey, other], {"measure": "sink"})
+    for wrong, line in (
+        (lambda: eyeline.view([survey] * 3), "shown must be one survey, or two, got 3"),
+        (lambda: eyeline.view(survey, mask="causal"), "mask can't go with a survey"),
+        (lambda: eyeline.view(survey, model="smollm2"), "model can't go with a survey"),
+        (lambda: eyeline.view([survey, "time flies"]), "other must be a survey, got 'time flies'"),
+    ):
+        with pytest.raises(SurveyError, match=line):
+            wrong()

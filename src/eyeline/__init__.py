@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
-    from eyeline.views.page import view
+    from eyeline.views.viewing import view
 
 __version__ = VERSION
 __all__ = [
@@ -95,7 +95,7 @@ _LATER = {
     "rollout": "answers",
     "survey": "surveys",
     "toy": "answers",
-    "view": "views.page",
+    "view": "views.viewing",
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.

@@ -118,6 +118,7 @@ def survey(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
 ) -> None:
     check_results(as_json, as_csv, html=html)
+    _check_folder(html)
     folder = _of_survey(corpus, out)
     if folder is None:
         given = {name: value for name, value in ctx.params.items() if name not in _SHOWING}
@@ -135,10 +136,23 @@ def survey(
         draw(found)
 
 
+def _check_folder(html: Path | None) -> None:
+    """Check, before a survey of hours, that its report can go where it shall."""
+    from eyeline.answers import QuestionError
+
+    if html is not None and not html.parent.is_dir():
+        raise QuestionError(
+            worded(
+                "--html must be in a folder that exists, got {file!r}; make {folder} first",
+                file=str(html),
+                folder=html.parent,
+            )
+        )
+
+
 def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
     """The folder of the survey to show; None to make one."""
     from eyeline.answers import QuestionError
-    from eyeline.surveys.folder import ABOUT
 
     if not corpus:
         if out is None:
@@ -147,10 +161,16 @@ def _of_survey(corpus: list[str] | None, out: str | None) -> str | None:
             )
         return out
     if out is None:
-        if len(corpus) == 1 and os.path.isfile(os.path.join(corpus[0], ABOUT)):
+        if len(corpus) == 1 and _is_survey(corpus[0]):
             return corpus[0]
         raise QuestionError(worded("--out must be the folder of the survey, got none; add --out survey"))
     return None
+
+
+def _is_survey(path: str) -> bool:
+    from eyeline.surveys.folder import ABOUT, SurveyFolder
+
+    return SurveyFolder(path).has(ABOUT) if "://" in path else os.path.isfile(os.path.join(path, ABOUT))
 
 
 def _first_example() -> str:

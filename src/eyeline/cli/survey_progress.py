@@ -68,9 +68,9 @@ def line_of(record: Progress, pace: Pace) -> str:
         parts = [
             worded("{done} of {count} documents", done=f"{record.documents:,}", count=f"{record.documents_in_all:,}")
         ]
-    if pace.tokens_a_second is not None:
+    if pace.tokens_a_second is not None and not record.note:
         parts.append(worded("{count} tokens a second", count=f"{pace.tokens_a_second:,.0f}"))
-    if pace.seconds_left is not None:
+    if pace.seconds_left is not None and not record.note:
         parts.append(worded("{time} left", time=timedelta(seconds=round(pace.seconds_left))))
     if record.skipped:
         parts.append(worded("{count} skipped", count=f"{record.skipped:,}"))

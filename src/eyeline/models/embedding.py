@@ -211,7 +211,7 @@ def _run(encoder: Encoder, block: PackedTexts, read: Sequence[Readout] | None) -
     kept = []
     for layer in encoder.in_place(x, block.mask, read):
         if layer is not None:
-            nothing = np.empty((*layer.seen.output.shape[:-1], 0), np.float32)
+            nothing = np.empty((*layer.output.shape[:-1], 0), np.float32)
             kept.append(replace(layer.seen, output=nothing).map(_without_batch))
     return x[0], tuple(kept)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
-from eyeline.calls import observe
-from eyeline.masks import AttentionShape, Intervals
 from eyeline.models import Layer, Tokens
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.models.checkpoints import shards_of, weights_file
@@ -68,24 +66,31 @@ class OwnSurveyModel:
     def looks(self, windows: Sequence[TextWindow], types: NDArray[np.int64], count: int) -> Iterator[Looks]:
         """Run the model over some windows, packed into one sequence; see `SurveyModel.looks`."""
         packed = PackedTexts([window.ids for window in windows])
-        starts = np.repeat(packed.starts, packed.lengths)
         first, last = _ranges(int(packed.lengths.max()) - 1, self.causal)
         offsets = OffsetMass(OFFSET_EDGES[first : last + 1].tolist())
+        # The keys of the other strongest weights are looked for where they are needed: of few rows.
         read = (Entropy(), MeanDistance(), GroupMass(types, count), offsets, Received("sum"), TopK(1))
-        seen_keys = cache(lambda mask: mask.lower(_square(len(starts))).bounds[0, 0])
-        for layer in self._layers(packed, read):
-            assert layer.mask is not None
-            yield _looks(layer, seen_keys(layer.mask), starts, first)
+        starts = np.repeat(packed.starts, packed.lengths)
+        lasts = starts + np.repeat(packed.lengths, packed.lengths)
+        rows = np.arange(len(starts))
+        for layer, span in self._layers(packed, read):
+            seen = starts, rows + 1 if self.causal else lasts
+            if span is not None:
+                seen = np.maximum(starts, rows + 1 - span), rows + 1
+            yield _looks(layer, starts, seen, first)
 
-    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[Layer]:
+    def _layers(self, packed: PackedTexts, read: Sequence[Readout]) -> Iterator[tuple[Layer, int | None]]:
+        """Each layer, and how many keys up to itself a token may look at, if that is limited."""
         network = self._model.model.network
         if isinstance(network, Encoder):
             for layer in network.in_place(network.embed(packed.ids, packed.positions), packed.mask, read):
                 assert layer is not None
-                yield layer
+                yield layer, None
             return
         assert isinstance(network, Decoder)
-        yield from network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
+        running = network.layers(network.embed(packed.ids), packed.mask, None, read, positions=packed.positions)
+        for block, layer in zip(network.blocks, running, strict=True):
+            yield layer, block.window
 
 
 def weights_hash(folder: Path) -> str:
@@ -108,63 +113,55 @@ def _ranges(reach: int, causal: bool) -> tuple[int, int]:
     return int(first), SAME + 1 if causal else int(last) + 1
 
 
-def _square(tokens: int) -> AttentionShape:
-    return AttentionShape((1,), 1, tokens, tokens)
-
-
-def _looks(layer: Layer, seen_keys: Places, starts: Places, first_range: int) -> Looks:
+def _looks(layer: Layer, starts: Places, seen: tuple[Places, Places], first_range: int) -> Looks:
     """A layer's looks.
 
     Args:
-        layer: the layer.
-        seen_keys: the intervals of keys that each token may look at, (N, K, 2).
+        layer: the layer, of one packed sequence.
         starts: the first place of each token's window, (N,).
+        seen: the first place that each token may look at, and the one after the last, (N,).
         first_range: as in `Looks`.
     """
-    seen = layer.seen
+    read = layer.seen
 
     def strongest(heads: Places, queries: Places) -> tuple[Places, Numbers]:
-        keys, weights = _strongest(layer.q[0], layer.k[0], seen_keys, heads, queries)
-        return np.where(keys < 0, -1, keys - starts[queries][:, None]), weights
+        return strongest_keys(layer, heads, queries, seen, starts)
 
     return Looks(
-        seen.entropy[0],
-        seen.mean_distance[0],
-        seen.received[0],
-        seen.top_k.weights[0, :, :, 0],
-        seen.top_k.keys[0, :, :, 0] - starts,
-        seen.group_mass[0],
-        seen.offset_mass[0],
+        read.entropy[0],
+        read.mean_distance[0],
+        read.received[0],
+        read.top_k.weights[0, :, :, 0],
+        read.top_k.keys[0, :, :, 0] - starts,
+        read.group_mass[0],
+        read.offset_mass[0],
         first_range,
         strongest,
     )
 
 
-def _strongest(q: Numbers, k: Numbers, seen_keys: Places, heads: Places, queries: Places) -> tuple[Places, Numbers]:
-    """The keys of the largest weights of some looks, and these weights, (P, `STRONGEST`) each.
-
-    They are computed anew from the looks' queries: reading as many of every token would cost more.
+def strongest_keys(
+    layer: Layer, heads: Places, queries: Places, seen: tuple[Places, Places], starts: Places
+) -> tuple[Places, Numbers]:
+    """The keys of the 8 largest weights of some queries, exp(scale · q·k - lse), and these weights, (P, 8) each.
 
     Args:
-        q, k: (H, N, D) and (G, N, D).
-        seen_keys: the intervals of keys that each token may look at, (N, K, 2).
-        heads, queries: (P,).
+        layer: the layer, of one packed sequence.
+        heads, queries: of each look its head and its query's place, (P,).
+        seen, starts: as for `_looks`.
     """
-    G, group = len(k), len(q) // len(k)
-    if not len(heads):
-        return np.zeros((0, STRONGEST), np.int64), np.zeros((0, STRONGEST), np.float32)
-    # Each key head is an element of a batch, with the queries of all looks of its heads.
-    of = heads // group
-    order = np.lexsort((queries, of))
-    counts = np.bincount(of, minlength=G)
-    places = np.empty(len(of), np.int64)
-    places[order] = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows = np.zeros((G, counts.max()), np.int64)
-    rows[of, places] = queries
-    bounds = seen_keys[rows]
-    bounds[np.arange(rows.shape[1]) >= counts[:, None]] = 0  # none of the rows that only fill up
-    some = q[np.arange(len(q)).reshape(G, group, 1), rows[:, None]]
-    keys = k[:, None]
-    found = observe(some, keys, keys[..., :0], mask=Intervals(bounds), read=TopK(STRONGEST)).top_k
-    at = of, heads % group, places
-    return found.keys[at], found.weights[at]
+    q, k, lse = layer.q[0], layer.k[0], layer.lse[0]
+    firsts, lasts = seen[0][queries], seen[1][queries]
+    width = max(STRONGEST, int((lasts - firsts).max(initial=0)))
+    scores = np.full((len(queries), width), -np.inf, np.float32)
+    key_heads = (heads // (len(q) // len(k))).tolist()
+    rows = q[heads, queries]
+    for row, (head, first, last) in enumerate(zip(key_heads, firsts.tolist(), lasts.tolist(), strict=True)):
+        scores[row, : last - first] = np.einsum("d,ld->l", rows[row], k[head, first:last])
+    weights = np.exp(scores * np.float32(1 / q.shape[-1] ** 0.5) - lse[heads, queries][:, None])
+    places = np.argpartition(-weights, STRONGEST - 1, axis=1)[:, :STRONGEST]
+    largest = np.take_along_axis(weights, places, axis=1)
+    order = np.lexsort((places, -largest), axis=1)
+    places, largest = (np.take_along_axis(array, order, axis=1) for array in (places, largest))
+    there = places < (lasts - firsts)[:, None]
+    return np.where(there, places + (firsts - starts[queries])[:, None], -1), np.where(there, largest, 0)

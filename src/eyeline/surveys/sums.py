@@ -125,15 +125,18 @@ class BlockSums:
             entropy, weight, offsets = entropy[:, counted], weight[:, counted], offsets[:, counted]
         self.entropy_squares[layer] += np.einsum("hn,hn->h", entropy, entropy, dtype=np.float64)
         ranges = slice(looks.first_range, looks.first_range + offsets.shape[2])
-        self.offsets[layer, :, ranges] += _sum_of_tokens(offsets)
+        # Arrays by type or range lie in memory as (H, T, N): sums go along it.
+        self.offsets[layer, :, ranges] += np.einsum("hrn->hr", offsets.swapaxes(1, 2), dtype=np.float64)
         self.entropies[layer] += _histogram(entropy, 1 / float(ENTROPY_EDGES[1]), len(ENTROPY_EDGES) - 1)
         self.largest[layer] += _histogram(weight, len(LARGEST_EDGES) - 1, len(LARGEST_EDGES) - 1)
         groups = self._groups[:, layer]
         rows = [self._group_places[code] for code in codes.tolist()]
         for place, numbers in enumerate((looks.entropy, looks.distance, looks.received)):
-            groups[rows, :, place] += np.add.reduceat(numbers[:, places], starts, axis=1, dtype=np.float64).T
-        to = np.add.reduceat(np.take(looks.to, places, axis=1), starts, axis=1, dtype=np.float64)
-        groups[rows, :, 3 : 3 + batch.count] += to.transpose(1, 0, 2)
+            groups[rows, :, place] += np.add.reduceat(
+                np.take(numbers, places, axis=1), starts, axis=1, dtype=np.float64
+            ).T
+        to = np.add.reduceat(np.take(looks.to.swapaxes(1, 2), places, axis=2), starts, axis=2, dtype=np.float64)
+        groups[rows, :, 3 : 3 + batch.count] += to.transpose(2, 0, 1)
 
     def end(self, batch: Batch) -> None:
         """Add what was measured of a batch's documents, after its layers were added."""
@@ -191,19 +194,6 @@ class BlockSums:
                 self._group_counts[place], entropy, distance, received, to
             )
         return found
-
-
-#: How many rows `_sum_of_tokens` adds to one another side by side, since NumPy is slow where few numbers lie in a row.
-_SIDE_BY_SIDE = 16
-
-
-def _sum_of_tokens(numbers: NDArray[Any]) -> Sums:
-    """(H, N, R) summed over the tokens, (H, R)."""
-    H, N, R = numbers.shape
-    even = N // _SIDE_BY_SIDE * _SIDE_BY_SIDE
-    rows = np.ascontiguousarray(numbers[:, :even]).reshape(H, -1, _SIDE_BY_SIDE * R)
-    sums = rows.sum(axis=1, dtype=np.float64).reshape(H, _SIDE_BY_SIDE, R).sum(axis=1)
-    return np.asarray(sums + numbers[:, even:].sum(axis=1, dtype=np.float64))
 
 
 def _histogram(numbers: NDArray[Any], per_unit: float, count: int) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.induction import induction_of
 from eyeline.models import Tokens
+from eyeline.models.packing import TOGETHER
 from eyeline.readouts import Entropy, GroupMass, MeanDistance, OffsetMass, Readout, Received, TopK
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.looks import STRONGEST, Looks, Numbers, Places
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from eyeline.huggingface.watched_call import WatchedCall
 
 #: The most tokens of a batch, padding included, unless a single window has more.
-BATCH_TOKENS = 1 << 13
+BATCH_TOKENS = 1 << 12
 #: How many times as long as the shortest window of a batch the longest may be.
 _SPREAD = 1.25
 _PROBE = "Time flies like an arrow; fruit flies like a banana."
@@ -57,7 +58,7 @@ class TransformersSurveyModel:
     """
 
     longest = 2048
-    together = 1 << 14
+    together = TOGETHER
 
     def __init__(self, text_model: TransformersModel) -> None:
         self._text_model, self._model = text_model, text_model.model

@@ -8,6 +8,8 @@ from eyeline.surveys.corpus.bytes_of_files import DamagedFileError
 from eyeline.surveys.corpus.formats import LONGEST
 from eyeline.surveys.corpus.item import Item, item
 
+_SPLIT = "split it, such as with: split -C 1m --additional-suffix=.txt FILE PART-"
+
 
 def read_text(data: Iterator[bytes]) -> Iterator[Item]:
     """The one item of a text file.
@@ -24,9 +26,7 @@ def read_text(data: Iterator[bytes]) -> Iterator[Item]:
                 return
             size += len(part)
             if size > LONGEST:
-                yield Item(
-                    0, "", "not text", f"longer than {LONGEST:,} bytes; split it, such as with: split -C 1m FILE PART-"
-                )
+                yield Item(0, "", "not text", f"longer than {LONGEST:,} bytes; {_SPLIT}")
                 return
             parts.append(part)
     except DamagedFileError as error:

@@ -13,6 +13,5 @@ from __future__ import annotations
 from eyeline.views.page.lesson_page import lesson
 from eyeline.views.page.page import Page
 from eyeline.views.page.requests.request import RequestError
-from eyeline.views.page.viewing import view
 
-__all__ = ["Page", "RequestError", "lesson", "view"]
+__all__ = ["Page", "RequestError", "lesson"]

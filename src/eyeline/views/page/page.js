@@ -24,6 +24,8 @@ export class Page {
     // The prefix of its elements' ids: a notebook may show several pages, each from its own module.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
+    /** The settings that words name. */
+    this.read = settingsOf;
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
     this.host = new HostClient(model);
@@ -78,12 +80,7 @@ export class Page {
    */
   restore(words, kept = {}) {
     this.state = this.fresh;
-    this.set({ ...this.read(words), ...kept });
-  }
-
-  /** The settings that words name. @param {string} words */
-  read(words) {
-    return settingsOf(words);
+    this.set({ ...settingsOf(words), ...kept });
   }
 
   /** Add a trace that the host has made since. @param {TraceEntry} entry */

@@ -16,7 +16,6 @@ from eyeline.views.page.joining import SURVEY, bare, joined, style
 from eyeline.views.page.markup import as_json, block, document
 from eyeline.views.page.still import Row, Still, still_html, why_still
 from eyeline.views.surveys.header import header_of
-from eyeline.views.surveys.requests import KINDS
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -115,9 +114,10 @@ def _places(header: Mapping[str, Any]) -> list[tuple[int, int, int]]:
 
 def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[list[str], list[int]]:
     """The blocks of heads within so many bytes, and how many heads of each survey have theirs."""
-    places = _places(header)
+    # One that isn't complete has no examples to ask for yet.
+    places = [place for place in _places(header) if header["surveys"][place[0]]["complete"]]
     kept = [0] * len(page.surveys)
-    if not all(kind in KINDS for kind in _OF_HEAD):
+    if room <= 0 or not places:
         return [], kept
     # A head's size is estimated from some of them.
     tried = [_replies(page, place, COUNTS[0]) for place in places[:: max(len(places) // _TRIED, 1)]]

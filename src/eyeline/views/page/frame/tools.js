@@ -15,7 +15,10 @@ export const createTools = (page, view) => {
   const [exporter, help] = [createExport(page, view), createHelp(page)];
   const update = () => {
     /** @type {(name: string, list: HTMLElement) => HTMLElement} */
-    const titled = (name, list) => Object.assign(list, { title: page.say(name) });
+    const titled = (name, list) => {
+      list.title = page.say(name);
+      return list;
+    };
     relabelled(choices, [
       titled("language", choice(page.say("language"), LANGUAGES, page.language, (code) =>
         page.set({ language: code === "vi" ? "vi" : "en" }),

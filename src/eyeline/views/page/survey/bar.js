@@ -1,7 +1,6 @@
 // The bar of controls: on a head's page the way back and the pickers of its place, then the view's own.
 
 import { button, choice, element } from "../drawing/dom.js";
-import { printable } from "../drawing/labels.js";
 import { captioned, relabelled, stepper } from "../pickers.js";
 
 /** @type {(letter: string, count: number) => [number, string][]} */
@@ -25,7 +24,7 @@ export const createBar = (page, view) => {
       return stepper(page, name, list, (by) => page.set({ [name]: state[name] + by }));
     };
     /** @type {[number, string][]} */
-    const names = surveys.map((one, at) => [at, `${printable(one.name)} · ${one.model.name}`]);
+    const names = surveys.map((one, at) => [at, `${one.name} · ${one.model.name}`]);
     const which = choice(page.say("survey.which"), names, state.survey, (value) => page.set({ survey: Number(value) }));
     return [
       button(["‹ ", page.say("survey.back")], () => page.set({ view: "map" }), { class: "plain" }),

@@ -1,5 +1,15 @@
 // One survey of the header: its heads' measures and kinds.
 
+import { printable } from "../drawing/labels.js";
+
+const LONGEST = 60; // characters of a name
+
+/** A name in one line, at most so long. @type {(text: string) => string} */
+const brief = (text) => {
+  const shown = printable(text);
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST - 1)}…` : shown;
+};
+
 /** Names in the page's words have no spaces or signs of an address. @type {(type: string) => string} */
 export const wordOf = (type) => type.replace(/[\s&#%+]+/g, "_");
 
@@ -8,8 +18,8 @@ export class MeasuredHeads {
   /** @param {SurveyEntry} entry */
   constructor(entry) {
     this.entry = entry;
-    this.name = entry.name;
-    this.model = entry.model;
+    this.name = brief(entry.name);
+    this.model = { ...entry.model, name: brief(entry.model.name) };
     this.depth = entry.model.layers;
     this.heads = entry.model.heads;
     this.count = this.depth * this.heads;

@@ -68,7 +68,7 @@ export const valueSaid = (page, measure, value, end) => {
 export const signedSaid = (measure, value, end) => {
   if (Number.isNaN(value)) return "–";
   const size = unitOf(measure) === "share" ? (100 * Math.abs(value)).toFixed(1) : numberSaid(measure, Math.abs(value), end);
-  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${size}`;
+  return Number(size) === 0 ? size : `${value > 0 ? "+" : "−"}${size}`;
 };
 
 /** A difference with its unit: "+3.1 percentage points". @type {(page: SurveyPage, measure: MeasureName, value: number, end: number) => string} */

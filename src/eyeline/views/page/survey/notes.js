@@ -1,7 +1,6 @@
 // Notes on what is shown: a survey that isn't complete, and what two surveys' difference means, or why there is none.
 
 import { element } from "../drawing/dom.js";
-import { printable } from "../drawing/labels.js";
 import { counted } from "./provenance.js";
 
 /** @type {(page: SurveyPage) => PagePart} */
@@ -17,7 +16,7 @@ export const createNotes = (page) => {
         complete ? "" : page.say("survey.incomplete", { done: counted(page, counts.documents) }),
         examples && examples.kept < examples.of ? page.say("survey.examples.kept", { ...examples }) : "",
       ];
-      return lines.filter(Boolean).map((text) => (several ? `${printable(survey.name)}: ${text}` : text));
+      return lines.filter(Boolean).map((text) => (several ? `${survey.name}: ${text}` : text));
     });
     if (view === "map" && second && !first.fits(second)) texts.push(page.say("survey.difference.shape"));
     else if (view === "map" && second && sides === "difference" && first.model.name !== second.model.name) {

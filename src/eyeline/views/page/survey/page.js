@@ -6,7 +6,7 @@ import { wordsOf } from "../state.js";
 import { worded } from "../words.js";
 import { MeasuredHeads } from "./measured.js";
 import { measureSaid } from "./measures.js";
-import { figuresOf } from "./provenance.js";
+import { provenanceOf, provenanceParts } from "./provenance.js";
 import { filled, settingsIn, within } from "./state.js";
 
 /** One page over one or two surveys of one host. */
@@ -109,13 +109,13 @@ export class SurveyPage {
     return this.state.view === "map" ? this.surveys : [this.survey];
   }
 
-  /** What is shown, as plain data: corpus, model, documents, tokens, settings, measure, version. */
+  /** What is shown, as plain data: corpora, models, documents, tokens, settings, measure, version. */
   provenance() {
-    return figuresOf(this).plain;
+    return provenanceOf(this);
   }
 
   /** The same in words, for whatever leaves the page. */
   provenanceParts() {
-    return figuresOf(this).said;
+    return provenanceParts(this);
   }
 }

@@ -1,6 +1,6 @@
 // What a survey's page shows: corpus, model, counts, settings, measure, version.
 
-import { isolated, printable } from "../drawing/labels.js";
+import { isolated } from "../drawing/labels.js";
 import { measureSaid } from "./measures.js";
 
 /** A whole number with its thousands apart, as the language does it. @type {(page: SurveyPage, count: number) => string} */
@@ -21,37 +21,51 @@ export const countsSaid = (page, { entry: { counts, skipped } }) => {
 export const shortName = ({ surveys }, at) => {
   const [first, second] = surveys;
   const one = surveys[at];
-  return isolated(printable(second && first.name === second.name ? one.model.name : one.name));
+  return isolated(second && first.name === second.name ? one.model.name : one.name);
 };
 
 /** The settings of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string} */
 const settingsSaid = (page, { entry: { settings } }) =>
   page.say("survey.window", { window: settings.window, overlap: settings.overlap });
 
+/** A survey as plain data. @type {(survey: MeasuredHeads) => Record<string, unknown>} */
+const plainly = ({ name, model, entry: { counts, settings, version, complete } }) => ({
+  corpus: name, model: model.name, model_sha256: model.sha256, ...counts, complete, settings, eyeline: version,
+});
+
 /**
- * What is shown, `plain` for tables and `said` for pictures and paper.
- * @type {(page: SurveyPage) => { plain: Provenance, said: string[] }}
+ * What is shown, as plain data: the tables have all measures, so that the measure that is shown is said apart.
+ * @type {(page: SurveyPage) => Provenance & { surveys: Record<string, unknown>[], measure?: string, difference?: boolean }}
  */
-export const figuresOf = (page) => {
+export const provenanceOf = ({ state, header, shown }) => {
+  const open = state.view === "head";
+  /** @type {(texts: string[]) => string} */
+  const joined = (texts) => [...new Set(texts)].join(" – ");
+  return {
+    version: header.version,
+    places: [{
+      text: joined(shown.map(({ name }) => name)), model: joined(shown.map(({ model }) => model.name)),
+      layer: open ? state.layer : null, head: open ? state.head : null, mask: null,
+    }],
+    changes: {}, quantity: null, unit: null, special: null,
+    surveys: shown.map(plainly),
+    ...(open ? {} : { measure: state.measure, difference: subtracts(state, shown) }),
+  };
+};
+
+/** Whether the difference of two surveys is shown. @type {(state: SurveyState, shown: MeasuredHeads[]) => boolean} */
+export const subtracts = ({ sides }, [first, second]) => Boolean(second) && first.fits(second) && sides === "difference";
+
+/** What is shown, in words, for pictures and paper. @type {(page: SurveyPage) => string[]} */
+export const provenanceParts = (page) => {
   const { state, header, shown } = page;
   const open = state.view === "head";
-  const [layer, head] = open ? [state.layer, state.head] : [null, null];
-  const places = shown.map(({ name, model, entry }) => ({
-    text: name, model: model.name, layer, head, mask: null,
-    documents: entry.counts.documents, tokens: entry.counts.tokens, settings: entry.settings,
-    made_by: `eyeline ${entry.version}`,
-  }));
-  const [first, second] = shown;
-  const difference = !open && second && state.sides === "difference";
-  const quantity = open ? null : difference ? `difference of ${state.measure}` : state.measure;
   const name = measureSaid(page, state.measure);
-  return {
-    plain: { version: header.version, places, changes: {}, quantity, unit: null, special: null },
-    said: [
-      ...shown.flatMap((one) => [printable(one.name), one.model.name, ...countsSaid(page, one), settingsSaid(page, one)]),
-      open ? `L${layer}H${head}` : difference && first ? page.say("survey.difference.of", { measure: name }) : name,
-      ...(state.kind && !open ? [page.say(`kind.${state.kind}`)] : []),
-      `Eyeline ${header.version}`,
-    ],
-  };
+  return [
+    ...shown.flatMap((one) => [one.name, one.model.name, ...countsSaid(page, one), settingsSaid(page, one)]),
+    open ? `L${state.layer}H${state.head}`
+      : subtracts(state, shown) ? page.say("survey.difference.of", { measure: name }) : name,
+    ...(state.kind && !open ? [page.say("survey.kind.only", { kind: page.say(`kind.${state.kind}`) })] : []),
+    `Eyeline ${header.version}`,
+  ];
 };

@@ -1,7 +1,6 @@
 // The title line: corpus, model, documents, tokens; and one sentence that says what one sees.
 
 import { element } from "../drawing/dom.js";
-import { printable } from "../drawing/labels.js";
 import { countsSaid } from "./provenance.js";
 
 /**
@@ -20,7 +19,7 @@ export const createTitle = (page, view) => {
     const { shown, state, header } = page;
     /** @type {[kind: string, text: string][]} */
     const parts = shown.flatMap((survey) => [
-      /** @type {[string, string]} */ (["text", printable(survey.name)]),
+      /** @type {[string, string]} */ (["text", survey.name]),
       ...facts(survey).map((text, at) => /** @type {[string, string]} */ ([at ? "fact" : "fact model", text])),
     ]);
     if (state.view === "head") parts.push(["fact site", `L${state.layer}H${state.head}`]);

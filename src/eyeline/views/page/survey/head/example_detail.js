@@ -4,6 +4,7 @@ import { button, element } from "../../drawing/dom.js";
 import { named, onScale, printable } from "../../drawing/labels.js";
 import { createLinks } from "../../sentence/links.js";
 import { counted } from "../provenance.js";
+import { documentSaid } from "./document_measures.js";
 import { awaySaid, lookSaid, textOf } from "./example_words.js";
 import { keysOf, partsOf, queryOf } from "./excerpt.js";
 import { createOpening } from "./opening.js";
@@ -22,8 +23,9 @@ export const createExampleDetail = (page) => {
   const status = element("span", { class: "quiet", role: "status" });
   const tools = element("div", { class: "tools" });
   const whole = element("article", { class: "example-detail" }, heading, stage, keys, facts, tools, opening.element);
-  /** @type {{ example: LookExample, end: number } | null} */
+  /** @type {LookExample | null} */
   let shown = null;
+  let drawn = ""; // how it was drawn
   let lay = () => {};
 
   /** @type {(example: LookExample) => Promise<void>} */
@@ -50,9 +52,10 @@ export const createExampleDetail = (page) => {
 
   /** Show an example; null for none. @type {(example: LookExample | null, end: number) => void} */
   const show = (example, end) => {
-    shown = example && { example, end };
     whole.hidden = !example;
-    if (!example) return;
+    const now = `${page.language} ${page.dark} ${end}`;
+    if (!example || (example === shown && now === drawn)) return;
+    [shown, drawn] = [example, now];
     status.textContent = "";
     heading.textContent = page.say("survey.head.example", { rank: counted(page, example.rank + 1), look: lookSaid(page, example, end) });
     const { line, spans } = tokenLine(page, example, partsOf(example), end);
@@ -61,7 +64,7 @@ export const createExampleDetail = (page) => {
     const others = 1 - found.reduce((sum, at) => sum + example.weights[at], 0);
     keys.replaceChildren(...found.map((at) => row(example, at, end)));
     if (others > 5e-4) {
-      keys.append(element("li", {}, element("span", { class: "quiet" }, page.say("survey.head.others")), "", element("span", {}),
+      keys.append(element("li", {}, element("span", { class: "quiet" }, page.say("survey.head.others")), element("span", {}), element("span", {}),
         element("span", { class: "measure-number quiet" }, onScale(others, end))));
     }
     /** @type {[string, Child][]} */
@@ -71,6 +74,10 @@ export const createExampleDetail = (page) => {
       ["survey.head.window", page.say("survey.head.window.token", { window: example.window, token: example.query })],
     ];
     facts.replaceChildren(...known.map(([key, text]) => element("div", {}, element("dt", { class: "quiet" }, page.say(key)), element("dd", {}, element("bdi", {}, text)))));
+    documentSaid(page, example.document).then((said) => {
+      if (shown !== example || !said) return;
+      facts.append(element("div", {}, element("dt", { class: "quiet" }, page.say("survey.head.document.measures")), element("dd", {}, said)));
+    });
     tools.replaceChildren(button(page.say("survey.head.copy"), () => copy(example), { class: "plain" }), status);
     opening.show(example);
     lay = () => {
@@ -91,7 +98,6 @@ export const createExampleDetail = (page) => {
   watch.observe(stage);
   return {
     element: whole, show,
-    shown: () => (shown ? shown.example : null),
     destroy() {
       watch.disconnect();
     },

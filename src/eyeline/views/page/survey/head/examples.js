@@ -60,7 +60,7 @@ export const createExamples = (page) => {
     choices.replaceChildren(...SORTS.map((one) =>
       button(page.say(`survey.head.sort.${one}`), () => page.set({ sort: one, example: 0 }), { class: "plain", "aria-pressed": String(one === sort) })));
     const total = pages?.totals[sort] ?? 0;
-    about.textContent = page.say(`survey.head.sort.${sort}.about`, { count: counted(page, total), tokens: counted(page, page.survey.entry.counts.text_tokens) });
+    about.textContent = !total ? "" : page.say(`survey.head.sort.${sort}.about`, { count: counted(page, total), tokens: counted(page, page.survey.entry.counts.text_tokens) });
     quantity.textContent = page.say("survey.head.weight");
     most.textContent = percent(end);
     const { dark } = page;
@@ -109,7 +109,6 @@ export const createExamples = (page) => {
   };
   return {
     element: whole, update,
-    picture: () => (detail.shown() ? [detail.element] : []),
     destroy() {
       list.destroy();
       detail.destroy();

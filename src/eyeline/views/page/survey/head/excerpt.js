@@ -1,5 +1,6 @@
 // The part of an example's context that has room in one line: its query, its strongest keys, and what is around them.
 
+const NARROW = 480; // pixels: in less room one key with words around it says more than several without
 const TOLD = 0.05; // of the strongest weight: weaker keys aren't worth a line's room
 
 /** The places of an example's keys, the strongest first. @type {(example: LookExample) => number[]} */
@@ -37,7 +38,7 @@ export const excerpt = (example, room, wide, gap) => {
   const { tokens, positions, weights } = example;
   const [query, keys] = [queryOf(example), keysOf(example)];
   const least = TOLD * (weights[keys[0]] ?? 0);
-  const anchors = [query, ...keys.filter((at) => weights[at] >= least).slice(0, 3)].filter((at) => at >= 0);
+  const anchors = [query, ...keys.filter((at) => weights[at] >= least).slice(0, room < NARROW ? 1 : 3)].filter((at) => at >= 0);
   /** @type {Set<number>} */
   const chosen = new Set();
   let used = 2 * gap;

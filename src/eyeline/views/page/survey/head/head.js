@@ -46,7 +46,7 @@ export const createHead = (page) => {
     sentence: () => doing(page, page.survey, page.state.layer, page.state.head),
     quantity: () => measureSaid(page, page.state.measure),
     numbers: () => numbersOf(page, heat.rows()),
-    picture: () => svgOf(whole, [measures.element, distributions.element, types.element, heat.element, ...examples.picture()]),
+    picture: () => svgOf(whole, [measures.element, distributions.element, types.element, heat.element]),
     destroy: examples.destroy,
   };
 };

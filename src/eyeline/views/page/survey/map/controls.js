@@ -11,7 +11,8 @@ const SIDES = ["both", "difference"];
 
 /** The measures of all surveys, each once, in groups: a head's own, what it gives, what tokens receive. @type {(page: SurveyPage) => MeasureName[][]} */
 export const grouped = ({ surveys }) => {
-  const all = [...new Set(surveys.flatMap(({ measures }) => measures))];
+  const known = new Set(surveys.flatMap(({ tables }) => [...tables.keys()]));
+  const all = [...known].filter((name) => surveys.some(({ measures }) => measures.includes(name)));
   const own = all.filter((name) => !name.includes("."));
   return [own, ...["to.", "received."].map((side) => all.filter((name) => name.startsWith(side)))];
 };

@@ -3,6 +3,7 @@
 
 import { button, element } from "../../drawing/dom.js";
 import { KINDS } from "../../weights/kinds.js";
+import { endSaid, measureSaid } from "../measures.js";
 import { glyph } from "./glyphs.js";
 
 /** The kinds that a survey's heads have, with how many heads are of each. @type {(survey: MeasuredHeads) => Map<KindName, number>} */
@@ -26,6 +27,17 @@ const chosen = ({ surveys }, kind) => {
   return measure ? { kind, measure } : { kind };
 };
 
+/**
+ * When a head is of a kind: "entropy above 3.8 nats"; empty for "mixed".
+ * @type {(page: SurveyPage, kind: KindName) => string}
+ */
+export const ruleOf = (page, kind) => {
+  const [label] = page.surveys.flatMap(({ entry }) => entry.labels.filter(({ key }) => key === kind));
+  if (!label) return kind === "mixed" ? page.say("survey.kind.mixed") : "";
+  const { measure, above } = label;
+  return page.say("survey.kind.rule", { measure: measureSaid(page, measure), above: endSaid(page, measure, above) });
+};
+
 /** Rebuild the filter in an element. @type {(page: SurveyPage, row: HTMLElement) => void} */
 export const fillKindFilter = (page, row) => {
   const { surveys, state } = page;
@@ -40,9 +52,10 @@ export const fillKindFilter = (page, row) => {
         element("span", { class: "count" }, numbers.join(" / ")),
       ],
       () => page.set(kind === null || kind === state.kind ? { kind: null } : chosen(page, kind)),
-      { class: "plain", "aria-pressed": String(state.kind === kind) },
+      { class: "plain", "aria-pressed": String(state.kind === kind), title: kind && ruleOf(page, kind) },
     );
   row.setAttribute("aria-label", page.say("survey.kinds"));
+  const { scrollLeft } = row;
   row.replaceChildren(
     one(null, surveys.map(({ count }) => count)),
     ...kinds.map((kind) => one(kind, counts.map((each) => each.get(kind) ?? 0))),
@@ -50,4 +63,11 @@ export const fillKindFilter = (page, row) => {
   /** @type {HTMLElement | undefined} */
   const again = /** @type {HTMLElement[]} */ ([...row.children])[focused];
   again?.focus();
+  // A row that is wider than a phone scrolls: it stays where it was, or the chosen kind comes into its middle.
+  row.scrollLeft = scrollLeft;
+  /** @type {HTMLElement | null} */
+  const chosenOne = row.querySelector("[aria-pressed=true]");
+  if (!chosenOne || !state.kind) return;
+  const middle = chosenOne.offsetLeft - row.offsetLeft - (row.clientWidth - chosenOne.offsetWidth) / 2;
+  if (Math.abs(middle - scrollLeft) > (row.clientWidth - chosenOne.offsetWidth) / 2) row.scrollLeft = middle;
 };

@@ -2,25 +2,20 @@
 
 import { contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
-import { printable } from "../../drawing/labels.js";
 import {
   deeds, differenceSaid, doing, endOf, endSaid, measureSaid, meaningOf, plain, unitOf, valueSaid,
 } from "../measures.js";
-import { shortName } from "../provenance.js";
+import { shortName, subtracts } from "../provenance.js";
 import { createBoard } from "./board.js";
 import { fillControls, grouped } from "./controls.js";
 import { colourOf } from "./drawing.js";
 import { findingOf, nameOf } from "./finding.js";
-import { fillKindFilter } from "./kind_filter.js";
+import { fillKindFilter, ruleOf } from "./kind_filter.js";
 import { ordered } from "./layout.js";
 import { mapPicture } from "./picture.js";
 import { createTable } from "./table.js";
 
 const RAMP = [150, 12]; // pixels
-
-/** Whether the page shows the difference of its two surveys. @type {(page: SurveyPage) => boolean} */
-const subtracts = ({ state, surveys: [first, second] }) =>
-  Boolean(second) && first.fits(second) && state.sides === "difference";
 
 /** The view. @type {(page: SurveyPage) => SurveyView} */
 export const createMap = (page) => {
@@ -86,34 +81,44 @@ export const createMap = (page) => {
   /** @type {() => MapContent[]} */
   const contents = () => {
     const { state: { measure, kind, order, layer, head, survey: chosen }, surveys } = page;
-    if (subtracts(page)) return [difference()];
+    if (subtracts(page.state, page.surveys)) return [difference()];
     const tables = surveys.map((survey) => survey.all(measure));
     const end = endOf(measure, tables.flatMap((values) => [...values]));
     return surveys.map((survey, at) => ({
       measure, values: tables[at], end, signed: false, kinds: survey.kind.map((one) => [one]), kind, named, order, heads: survey.heads,
       start: at === chosen ? layer * survey.heads + head : 0,
       sums: sums(survey, tables[at], end),
-      title: `${printable(survey.name)} · ${survey.model.name}`,
+      title: `${survey.name} · ${survey.model.name}`,
       texts: (/** @type {number} */ one) => lines(survey, one, end),
     }));
   };
 
-  const fillLegend = () => {
-    const { state: { measure } } = page;
+  /** The scale in words: what it is of, and its ends. */
+  const scale = () => {
+    const { measure } = page.state;
     const [{ end, signed }] = shown;
-    const canvas = element("canvas", { width: RAMP[0], height: RAMP[1], class: "painted", "aria-hidden": "true" });
-    paintRamp(contextOf(canvas), RAMP[0], RAMP[1], (part) =>
-      colourOf({ end: 1, signed }, signed ? 2 * part - 1 : part, page.dark));
     const name = measureSaid(page, measure);
     const points = signed && unitOf(measure) === "share";
     const most = points ? page.say("survey.unit.points", { number: plain(100 * end) }) : endSaid(page, measure, end);
     const least = points ? plain(100 * end) : most;
+    return {
+      name: signed ? page.say("survey.difference.of", { measure: name }) : name,
+      least: signed ? `−${least}` : "0", most: signed ? `+${most}` : most,
+    };
+  };
+  const fillLegend = () => {
+    const [{ signed }] = shown;
+    const canvas = element("canvas", { width: RAMP[0], height: RAMP[1], class: "painted", "aria-hidden": "true" });
+    paintRamp(contextOf(canvas), RAMP[0], RAMP[1], (part) =>
+      colourOf({ end: 1, signed }, signed ? 2 * part - 1 : part, page.dark));
+    const { name, least, most } = scale();
     const missing = shown.some(({ values }) => values.some((value) => Number.isNaN(value)));
     legend.replaceChildren(
       element("p", { class: "scale" },
-        element("strong", {}, signed ? page.say("survey.difference.of", { measure: name }) : name), " ",
-        signed ? `−${least}` : "0", " ", canvas, " ", signed ? `+${most}` : most),
-      element("p", { class: "quiet" }, meaningOf(page, measure)),
+        element("strong", {}, name), " ", least, " ", canvas, " ", most),
+      element("p", { class: "quiet" }, meaningOf(page, page.state.measure)),
+      ...(page.state.kind ? [element("p", { class: "quiet" },
+        page.say("survey.kind.counts", { kind: page.say(`kind.${page.state.kind}`), rule: ruleOf(page, page.state.kind) }))] : []),
       ...(missing ? [element("p", { class: "quiet" }, element("span", { class: "swatch painted" }), page.say("survey.nothing"))] : []),
     );
   };
@@ -129,9 +134,9 @@ export const createMap = (page) => {
     return {
       columns: [
         page.say("head"),
-        ...told.map((one) => (told.length > 1 ? `${page.say("survey.kind")} · ${printable(one.name)}` : page.say("survey.kind"))),
+        ...told.map((one) => (told.length > 1 ? `${page.say("survey.kind")} · ${one.name}` : page.say("survey.kind"))),
         ...(several ? columns.slice(0, 1) : columns).map((_, at) =>
-          columns.length > 1 && !several ? `${measureSaid(page, measure)} · ${printable(surveys[at].name)}` : measureSaid(page, measure)),
+          columns.length > 1 && !several ? `${measureSaid(page, measure)} · ${surveys[at].name}` : measureSaid(page, measure)),
       ],
       count: list.length,
       row: (at) => {
@@ -151,12 +156,12 @@ export const createMap = (page) => {
     fillKindFilter(page, filter);
     fillLegend();
     keys.textContent = page.say("survey.map.keys");
-    const differs = subtracts(page);
+    const differs = subtracts(page.state, page.surveys);
     if (made.length !== shown.length) {
       for (const one of made) one.destroy();
       made = shown.map((_, survey) => createBoard(page, (at) => {
         const { heads } = page.surveys[survey];
-        page.set({ view: "head", survey: subtracts(page) ? page.state.survey : survey, layer: Math.floor(at / heads), head: at % heads });
+        page.set({ view: "head", survey: subtracts(page.state, page.surveys) ? page.state.survey : survey, layer: Math.floor(at / heads), head: at % heads });
       }));
       boards.replaceChildren(...made.map((one) => one.element));
     }
@@ -169,7 +174,7 @@ export const createMap = (page) => {
   const numbers = () => {
     const { state, surveys } = page;
     const names = grouped(page).flat();
-    const differs = subtracts(page);
+    const differs = subtracts(page.state, page.surveys);
     const columns = [
       "input", "model", "documents", "tokens", "window", "overlap", "layer", "head", "kinds", ...names,
       ...(differs ? [`difference_${state.measure}`] : []),
@@ -200,7 +205,7 @@ export const createMap = (page) => {
     quantity: () => measureSaid(page, page.state.measure),
     update,
     numbers,
-    picture: () => mapPicture(page, whole, legend.querySelector(".scale")?.textContent ?? "", made.map((one) => one.shown())),
+    picture: () => mapPicture(page, whole, scale(), made.map((one) => one.shown())),
     destroy: () => {
       for (const one of made) one.destroy();
     },

@@ -11,7 +11,7 @@ const STEPS = 60; // boxes of the scale
 
 /**
  * @type {(
- *   page: SurveyPage, root: HTMLElement, scale: string, boards: { content: MapContent | null, room: number }[],
+ *   page: SurveyPage, root: HTMLElement, scale: { name: string, least: string, most: string }, boards: { content: MapContent | null, room: number }[],
  * ) => string}
  */
 export const mapPicture = (page, root, scale, boards) => {
@@ -26,12 +26,15 @@ export const mapPicture = (page, root, scale, boards) => {
   const [first] = contents;
   if (first) {
     const { end, signed } = first.content;
-    pen.text(scale.replace(/\s+/g, " ").trim(), 0, y, { size: 13, fill: text, bold: true });
+    pen.text(scale.name, 0, y, { size: 13, fill: text, bold: true });
+    const from = 8 * scale.least.length + 4;
+    pen.text(scale.least, from - 6, y + 22, { size: 12, fill: text, anchor: "end" });
     for (let step = 0; step < STEPS; step++) {
       const part = (step + 0.5) / STEPS;
-      pen.box(step * 4, y + 8, 4, 10, colourOf({ end, signed }, end * (signed ? 2 * part - 1 : part), dark));
+      pen.box(from + step * 4, y + 12, 4, 11, colourOf({ end, signed }, end * (signed ? 2 * part - 1 : part), dark));
     }
-    y += 44;
+    pen.text(scale.most, from + STEPS * 4 + 6, y + 22, { size: 12, fill: text });
+    y += 50;
     const kinds = /** @type {KindName[]} */ (Object.keys(GLYPHS)).filter((kind) =>
       GLYPHS[kind] && contents.some(({ content }) => content.kinds.some((own) => own.includes(kind))));
     let x = 0;
