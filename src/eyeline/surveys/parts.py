@@ -198,9 +198,18 @@ def _records(entries: list[Any], kinds: list[pa.Field]) -> pa.Array:
         if kind.type == pa.string():
             values = [sound(text) for text in values]
         elif kind.type == pa.list_(pa.string()):
-            values = [[sound(text) for text in texts] for texts in values]
+            values = [_all_sound(texts) for texts in values]
         columns.append(pa.array(values, kind.type))
     return _struct(columns, kinds)
+
+
+def _all_sound(texts: Sequence[str]) -> Sequence[str]:
+    """The texts as `sound` makes them; looked at one by one only if there is something to mend."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return [sound(text) for text in texts]
+    return texts
 
 
 def _skipped_fields() -> list[pa.Field]:
