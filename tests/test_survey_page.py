@@ -300,4 +300,4 @@ def test_a_notebook_shows_it_in_a_frame_that_may_run_scripts_alone(made):
 
 def test_it_says_what_it_is_of(made):
     assert repr(SurveyPage(made)) == "<SurveyPage of 'sentences.jsonl' (tiny)>"
-    assert SurveyPage(made).title == "sentences.jsonl · tiny"
+    assert SurveyPage(made).header()["title"] == "sentences.jsonl · tiny"

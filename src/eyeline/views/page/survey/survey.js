@@ -58,7 +58,6 @@ const render = ({ model, el }) => {
       if (alone) scrollTo({ top: 0 });
     }
     const shown = view;
-    page.quantity = () => shown.part.quantity();
     for (const part of [title, bar, nav, notes]) part.update();
     panel.setAttribute("aria-label", title.says.textContent ?? "");
     try {

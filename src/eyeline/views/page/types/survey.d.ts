@@ -76,8 +76,6 @@ interface SurveyView {
   controls?: HTMLElement;
   /** One sentence that says what one sees, for the title line. */
   sentence(): string;
-  /** What its numbers are of, beside the survey: "entropy, nats". */
-  quantity(): string;
   update(): void | Promise<void>;
   numbers(): Table;
   picture(): string;
