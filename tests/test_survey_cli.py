@@ -75,6 +75,9 @@ def test_json_csv_and_the_report(say):
     code, _, said = say("survey", "made", "--html", "report.html")
     assert (code, said) == (0, "wrote report.html\n")
     assert os.path.getsize("report.html") < 5_000_000
+    code, _, said = say("survey", "made", "--headvis", "shown")
+    assert (code, said) == (0, "wrote shown\n")
+    assert "config.json" in os.listdir("shown")
 
 
 def test_a_survey_that_is_not_whole_shows_what_it_has(say):
@@ -123,6 +126,11 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
             "--html must be in a folder that exists, got 'no/x.html'; make no first",
             "--html phải nằm trong một thư mục đã có, nhưng nhận được 'no/x.html'; hãy tạo no trước",
         ),
+        (
+            ["texts", "--out", "out", "--headvis", "texts"],
+            "--headvis must be a folder that is new or empty, got 'texts'",
+            "--headvis phải là một thư mục mới hoặc trống, nhưng nhận được 'texts'",
+        ),
         (["made", "--html", "x.txt"], "--html must be a file name that ends in .html, got 'x.txt'", None),
         (["made", "--json", "--csv"], "--json and --csv can't go together; choose one", None),
         (["texts", "--out", "out", "--on", "spark"], "--on must be one of local, ray, got 'spark'", None),
@@ -157,7 +165,9 @@ def test_the_arguments_of_python_are_options_in_advice(say):
 def test_the_help_has_every_option_and_examples_in_both_languages(say):
     code, printed, _ = say("survey", "--help")
     assert code == 0
-    options = "column model out window overlap block examples classes on address workers again strict html json csv"
+    options = (
+        "column model out window overlap block examples classes on address workers again strict html headvis json csv"
+    )
     for name in options.split():
         assert f"--{name} " in printed, name
     assert "A folder of texts: eyeline survey texts/ --out survey" in printed

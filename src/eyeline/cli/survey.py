@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
 
 #: The options that say how to show a survey; all others say how to make one.
-_SHOWING = ("corpus", "out", "html", "as_json", "as_csv")
+_SHOWING = ("corpus", "out", "html", "headvis", "as_json", "as_csv")
 
 
 class EngineName(StrEnum):
@@ -114,11 +114,15 @@ def survey(
         Path | None,
         typer.Option(metavar="FILE", help="Also write a report: a page of one file, under 5 MB.", show_default=False),
     ] = None,
+    headvis: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write the JSON files that HeadVis reads.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
 ) -> None:
     check_results(as_json, as_csv, html=html)
-    _check_folder(html)
+    _check_targets(html, headvis)
     folder = _of_survey(corpus, out)
     if folder is None:
         given = {name: value for name, value in ctx.params.items() if name not in _SHOWING}
@@ -128,6 +132,8 @@ def survey(
         found = _there(folder)
     if html is not None:
         _save_html(found, html)
+    if headvis is not None:
+        _save_headvis(found, headvis)
     if as_json:
         print_json(found)
     elif as_csv:
@@ -136,8 +142,8 @@ def survey(
         draw(found)
 
 
-def _check_folder(html: Path | None) -> None:
-    """Check, before a survey of hours, that its report can go where it shall."""
+def _check_targets(html: Path | None, headvis: Path | None) -> None:
+    """Check, before a survey of hours, that what it is to write can go there."""
     from eyeline.answers import QuestionError
 
     if html is not None and not html.parent.is_dir():
@@ -147,6 +153,10 @@ def _check_folder(html: Path | None) -> None:
                 file=str(html),
                 folder=html.parent,
             )
+        )
+    if headvis is not None and headvis.exists() and (not headvis.is_dir() or any(headvis.iterdir())):
+        raise QuestionError(
+            worded("--headvis must be a folder that is new or empty, got {folder!r}", folder=str(headvis))
         )
 
 
@@ -258,3 +268,11 @@ def _save_html(found: Survey, html: Path) -> None:
 
     SurveyPage(found, state=chosen_language()).save(html)
     progress(worded("wrote {file}", file=html))
+
+
+def _save_headvis(found: Survey, folder: Path) -> None:
+    """Write HeadVis' files, and report that."""
+    from eyeline.surveys.headvis import write_headvis
+
+    write_headvis(found, folder)
+    progress(worded("wrote {file}", file=folder))
