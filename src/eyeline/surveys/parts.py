@@ -6,6 +6,7 @@ skipped as lists of records. The same tally gives the same bytes, and a file tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
