@@ -15,6 +15,7 @@ from survey_stub import StubModel, sentences
 
 import eyeline as el
 from eyeline.surveys import SurveyError
+from eyeline.surveys.engines.ray_cluster import connected
 
 TEXTS = sentences(30)
 TABLES = ("heads.parquet", "tokens.parquet", "examples.parquet")
@@ -45,16 +46,12 @@ def workers():
 @pytest.fixture(scope="module")
 def local_ray():
     """A Ray of two processors, whose processes find the stub and are told apart from others'."""
-    import ray
-
     before = dict(os.environ)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
     os.environ["EYELINE_TEST_RUN"] = str(os.getpid())
-    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-    quiet = {"include_dashboard": False, "log_to_driver": False, "configure_logging": False}
-    ray.init(address="local", num_cpus=2, **quiet)
-    yield ray
-    ray.shutdown()
+    with connected("local", 2) as (ray, count):
+        assert count == 2
+        yield ray
     os.environ.clear()
     os.environ.update(before)
 
@@ -146,6 +143,15 @@ def test_what_a_worker_raises_is_one_line(local_ray, tmp_path):
         surveyed(tmp_path / "survey", texts=["a broken clock", "time flies"], on="ray", workers=1, strict=True)
     with pytest.raises(SurveyError, match=r"^a worker could not start: .*not here"):
         surveyed(tmp_path / "survey", texts=["time flies"], model=Unpicklable(), on="ray", workers=1, again=True)
+    with pytest.raises(SurveyError, match=r"^a worker could not start: "):
+        surveyed(tmp_path / "survey", texts=["time flies"], model=Deadly(), on="ray", workers=1, again=True)
+
+
+class Deadly(StubModel):
+    """A model that kills whoever loads it."""
+
+    def __reduce__(self):
+        return dying, ()
 
 
 class Unpicklable(StubModel):
@@ -153,6 +159,10 @@ class Unpicklable(StubModel):
 
     def __reduce__(self):
         return raising, ()
+
+
+def dying():
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def raising():

@@ -6,8 +6,10 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -213,6 +215,24 @@ def test_arguments_are_checked_before_anything_is_made(tmp_path, given, message)
     assert not (tmp_path / "new" / "survey").exists()
 
 
+def test_ray_that_isnt_installed_is_told_before_anything_is_made(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(SurveyError, match=r"on='ray' needs ray, which isn't installed; pip install 'eyeline\[ray\]'"):
+        surveyed(tmp_path / "survey", on="ray")
+    assert not (tmp_path / "survey").exists()
+
+
+def test_a_cluster_that_isnt_there_is_told_at_once(tmp_path):
+    with socket.socket() as nobody:  # bound, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(SurveyError) as refused:
+            surveyed(tmp_path / "survey", on="ray", address=address)
+    assert str(refused.value).startswith(f"address must be of a Ray that runs, got {address!r}: ")
+    assert "Connection refused" in str(refused.value)
+    assert surveyed(tmp_path / "survey").complete
+
+
 def test_a_uri_is_a_folder_too(tmp_path, whole):
     found = surveyed(f"file://{tmp_path}/survey")
     assert hashes(tmp_path / "survey") == hashes(whole)
@@ -388,6 +408,17 @@ def test_an_error_stops_the_other_threads_too(tmp_path, two_threads):
         surveyed(tmp_path / "survey", model="minilm", progress=stop)
     assert threading.active_count() <= before
     surveyed(tmp_path / "survey", model="minilm")
+
+
+def test_memory_doesnt_grow_with_the_corpus():
+    """A made-up corpus streams through a model of one layer: 8 times the size takes no more memory, but for noise."""
+    peaks = []
+    for megabytes in (2, 16):
+        script = Path(__file__).parents[1] / "bench/survey_memory.py"
+        ran = subprocess.run([sys.executable, script, str(megabytes)], capture_output=True, text=True, check=True)
+        peaks.append(int(re.search(r"peak ([\d,]+) MB", ran.stdout)[1].replace(",", "")))
+    assert peaks[0] < 400
+    assert peaks[1] < peaks[0] + 60
 
 
 def copied(whole, to):

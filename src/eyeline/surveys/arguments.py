@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-from eyeline.surveys.errors import SurveyError
+from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.one_line import one_line
 from eyeline.surveys.settings import Settings
 from eyeline.words import worded
@@ -21,10 +22,12 @@ def check_engine(on: str, address: str | None, workers: int | None) -> None:
     """Check who is to measure.
 
     Raises:
-        SurveyError: if there is no such engine, or an argument doesn't belong to it.
+        SurveyError: if there is no such engine, it isn't installed, or an argument doesn't belong to it.
     """
     if on not in ENGINES:
         raise SurveyError(worded("on must be 'local' or 'ray', got {value!r}", value=on))
+    if on == "ray" and find_spec("ray") is None:
+        needed("ray", "on='ray'", "ray")
     for name, value in (("address", address), ("workers", workers)):
         if value is not None and on != "ray":
             raise SurveyError(worded("{name} must be left out without Ray, got {value!r}; add on='ray'",

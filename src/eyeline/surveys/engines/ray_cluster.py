@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from typing import Any
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.one_line import one_line
 from eyeline.words import worded
+
+#: Seconds in which a cluster must answer.
+_PATIENCE = 10.0
 
 
 @contextmanager
@@ -52,19 +56,54 @@ def _processors(ray: Any) -> int:
 def _connect(ray: Any, address: str | None, workers: int | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "include_dashboard": False}
     if not address or address == "local":
-        ray.init(address="local", num_cpus=workers, **quiet)
+        _start(ray, num_cpus=workers, **quiet)
         return
     del quiet["include_dashboard"]  # the cluster's own affair
     try:
+        _reach(address)
         ray.init(address=address, **quiet)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except (OSError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
         raise SurveyError(
             worded(
-                "address must be of a Ray that runs, got {address!r}: {reason}; start one with `ray start --head`",
+                "address must be of a Ray that runs, got {address!r}: {reason}; start one with `ray start --head`, and "
+                "set RAY_AUTH_MODE=token here if it asks for a token",
                 address=address,
                 reason=one_line(error),
             )
         ) from None
+
+
+def _start(ray: Any, **how: Any) -> None:
+    """Start a Ray on this machine, a second time if it isn't there within Ray's own 30 seconds, as where a machine is
+    busy with other things.
+
+    Raises:
+        SurveyError: if it doesn't start.
+    """
+    for last in (False, True):
+        try:
+            ray.init(address="local", **how)
+            return
+        except Exception as error:  # Ray raises it as such
+            ray.shutdown()
+            if last:
+                raise SurveyError(
+                    worded(
+                        "Ray could not start on this machine: {reason}; run the same again, or leave out on='ray'",
+                        reason=one_line(error),
+                    )
+                ) from error
+
+
+def _reach(address: str) -> None:
+    """Try whether anything answers at HOST:PORT. Ray itself would try for minutes, and say nothing.
+
+    Raises:
+        OSError: if nothing does.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 @contextmanager
