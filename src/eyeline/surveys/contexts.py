@@ -74,9 +74,14 @@ def _of_ranges(window: TextWindow, ranges: Sequence[tuple[int, int]], weights: M
     texts: list[str] = []
     positions: list[int] = []
     special: list[bool] = []
+    shares: list[float] = []
     for first, last in ranges:
+        own = [0.0] * (last - first)
+        for key, weight in weights.items():
+            if first <= key < last:
+                own[key - first] = weight
+        shares += own
         texts += window.texts[first:last]
         positions += range(first, last)
         special += window.special[first:last].tolist()
-    shares = [weights.get(position, 0.0) for position in positions]
     return Context(tuple(texts), tuple(positions), tuple(shares), tuple(special))
