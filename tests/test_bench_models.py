@@ -99,6 +99,7 @@ def test_results_are_kept_row_by_row(tmp_path):
         "models": {"m": {"x": 2}},
         "calls": {},
         "memory": {},
+        "surveys": {},
     }
     assert list(found["kernels"]) == ["a", "b"]  # in the table's order
     again.put("kernels", "c", {"x": 4}, ["c"])  # a and b are cases no longer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import struct
 import zlib
 from html.parser import HTMLParser
@@ -198,6 +199,37 @@ def test_where_room_is_short_heads_have_fewer_examples(made):
     assert {reply_of(blocks["examples-0-0-0"])["totals"][sort] for sort in ("largest", "sample")} == {6}
 
 
+@pytest.mark.parametrize(("lacks", "held"), [(("tokens", "examples"), set()), (("examples",), {"tokens"})])
+def test_a_copy_without_the_tables_of_heads_has_the_map(made, tmp_path, lacks, held):
+    copy = tmp_path / "copy"
+    shutil.copytree(made.folder, copy)
+    shutil.rmtree(copy / "parts")
+    for name in lacks:
+        (copy / f"{name}.parquet").unlink()
+    page = SurveyPage(load_survey(copy))
+    entry = header_in(opened(report(page, 5_000_000))[0])["surveys"][0]
+    assert set(entry["holds"]) == held
+    assert entry["examples"] is None
+    assert entry["measures"] == SurveyPage(made).header()["surveys"][0]["measures"]
+    blocks, _ = opened(report(page, 5_000_000))
+    assert {name.partition("-")[0] for name in blocks if name[-1].isdigit()} == held
+
+
+def test_a_report_of_two_surveys_has_the_heads_of_both(made, tmp_path):
+    other = made_survey(tmp_path / "other", layers=1, heads=2, examples=3)
+    blocks, _ = opened(report(SurveyPage(made, other), 5_000_000))
+    assert {name for name in blocks if name.startswith("examples-1")} == {"examples-1-0-0", "examples-1-0-1"}
+    assert [entry["examples"]["kept"] for entry in header_in(blocks)["surveys"]] == [LAYERS * HEADS, 2]
+    assert reply_of(blocks["examples-1-0-1"])["totals"] == {"largest": 3, "sample": 3}
+
+
+def test_a_report_of_a_running_survey_has_the_map_alone(tmp_path):
+    running = made_survey(tmp_path / "running", layers=2, heads=2, documents=30, examples=2, state="running")
+    blocks, _ = opened(report(SurveyPage(running), 5_000_000))
+    assert set(blocks) == {"header", "style", "module"}
+    assert header_in(blocks)["surveys"][0]["holds"] == []
+
+
 def test_nothing_runs_but_the_page_and_nothing_is_fetched(made):
     _, text = opened(report(SurveyPage(made), 5_000_000))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
@@ -268,4 +300,4 @@ def test_a_notebook_shows_it_in_a_frame_that_may_run_scripts_alone(made):
 
 def test_it_says_what_it_is_of(made):
     assert repr(SurveyPage(made)) == "<SurveyPage of 'sentences.jsonl' (tiny)>"
-    assert SurveyPage(made).title == "sentences.jsonl · tiny"
+    assert SurveyPage(made).header()["title"] == "sentences.jsonl · tiny"

@@ -149,6 +149,25 @@ def test_a_survey_that_vanishes_or_is_damaged_is_said_in_one_line(tmp_path):
     assert caught.value.argument == "other"
 
 
+def test_a_copy_of_a_surveys_figures_says_that_it_lacks_the_rest(tmp_path):
+    made_survey(tmp_path / "made", layers=1, heads=1, documents=4)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("survey.json", "heads.parquet"):
+        (copy / name).write_bytes((tmp_path / "made" / name).read_bytes())
+    page = SimpleNamespace(surveys=[load_survey(copy)])
+    for kind, name in (("tokens", "tokens.parquet"), ("examples", "examples.parquet")):
+        with pytest.raises(RequestError, match=f"has no {name}: it is a copy of the survey's figures$") as caught:
+            KINDS[kind](page, {"other": 0, "layer": 0, "head": 0})
+        assert caught.value.argument == "file"
+    eyeline.view(load_survey(copy)).save(tmp_path / "report.html")
+    assert b"eyeline-examples-" not in (tmp_path / "report.html").read_bytes()
+    assert (
+        ask(SimpleNamespace(surveys=[load_survey(copy)]), "documents", layer=0, head=0, first=0, count=1)["document"]
+        == []
+    )
+
+
 def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
     made_survey(tmp_path / "made", layers=1, heads=1, documents=4, examples=3)
     page = SimpleNamespace(surveys=[load_survey(tmp_path / "made")])

@@ -87,6 +87,7 @@ class PrimitiveResults:
         self.selected_keys = written(asked.select, (B, H, N, asked.select), np.int64)
         self.selected_weights = written(asked.select, (B, H, N, asked.select))
         self._row_bins = written(asked.row_bins is not None, (B, H, asked.bins, N))
+        self._binned_keys = None if asked.row_bins is None else _binned_keys(asked.row_bins)
         self._edges = None if asked.row_offsets is None else np.array(asked.row_offsets, np.int64)
         self._row_offsets = written(self._edges is not None, (B, H, count_of_ranges(asked.row_offsets), N))
         self._column_sums = made(asked.column_sums, (B, H, M), np.int64)
@@ -131,9 +132,8 @@ class PrimitiveResults:
         record["distance_offset"], record["units"] = asked.row_distances or 0, int(self._units)
         if asked.grid:
             record["grid_rows"], record["grid_columns"] = asked.grid
-        if asked.row_bins is not None:
-            record["labels_batch"] = asked.row_bins.strides[0] if asked.row_bins.shape[0] > 1 else 0
-            record["labels"] = asked.row_bins.ctypes.data
+        if self._binned_keys is not None:
+            record["binned_keys_batch"] = self._binned_keys.strides[0] if len(self._binned_keys) > 1 else 0
         record["offset_ranges"] = count_of_ranges(asked.row_offsets)
         if asked.maxima is not None and asked.sums is not None:
             record["m"], record["l"] = asked.maxima.ctypes.data, asked.sums.ctypes.data
@@ -144,6 +144,7 @@ class PrimitiveResults:
             ("row_distances", self.row_distances),
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
+            ("binned_keys", self._binned_keys),
             ("row_bins", self._row_bins),
             ("offset_edges", self._edges),
             ("row_offsets", self._row_offsets),
@@ -221,6 +222,16 @@ class PrimitiveRoom(NamedTuple):
 def count_of_ranges(edges: tuple[int, ...] | None) -> int:
     """The number of ranges between edges."""
     return len(edges) - 1 if edges else 0
+
+
+def _binned_keys(bins: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The keys of each block of `KEY_BLOCK` in the order of their bins, (B, M), and these bins: (B, M, 2).
+
+    Their sums then stay in registers, one bin after the other; each is still of the same numbers in the same order.
+    """
+    M = bins.shape[1]
+    keys = np.argsort(bins + np.arange(M) // KEY_BLOCK * (bins.max(initial=0) + 2), axis=1, kind="stable")
+    return np.stack([keys, np.take_along_axis(bins, keys, axis=1)], axis=2, dtype=np.int32, casting="same_kind")
 
 
 def _bins(tokens: int, count: int) -> NDArray[np.int32]:

@@ -47,7 +47,10 @@ class SurveySession:
         """The page's header, and for each survey whether its documents can be opened; else what is missing. Surveys
         that were written anew since are loaded anew."""
         self._renew()
-        header = self.page.header()
+        try:
+            header = self.page.header()
+        except SurveyError as error:
+            raise RefusalError(409, "survey", str(error)) from None
         return {
             **header,
             "can": {**header.get("can", {}), "open": [self._opens(at) for at in range(len(self._models))]},
@@ -139,10 +142,12 @@ def loaded(folder: str) -> Survey:
     """The survey in a folder; of one that isn't complete, what there is so far.
 
     Raises:
-        SurveyError: if it can't be loaded.
+        SurveyError: if it can't be loaded, or its table of heads can't be read.
     """
     survey = load_survey(folder)
-    return survey if survey.complete else survey.so_far()
+    survey = survey if survey.complete else survey.so_far()
+    survey.heads(arrow=True)  # so that a table that is missing or damaged is said now
+    return survey
 
 
 def stamps(page: SurveyPage) -> list[object]:

@@ -6,6 +6,7 @@ skipped as lists of records. The same tally gives the same bytes, and a file tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -198,9 +199,18 @@ def _records(entries: list[Any], kinds: list[pa.Field]) -> pa.Array:
         if kind.type == pa.string():
             values = [sound(text) for text in values]
         elif kind.type == pa.list_(pa.string()):
-            values = [[sound(text) for text in texts] for texts in values]
+            values = [_all_sound(texts) for texts in values]
         columns.append(pa.array(values, kind.type))
     return _struct(columns, kinds)
+
+
+def _all_sound(texts: Sequence[str]) -> Sequence[str]:
+    """The texts as `sound` makes them; looked at one by one only if there is something to mend."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return [sound(text) for text in texts]
+    return texts
 
 
 def _skipped_fields() -> list[pa.Field]:

@@ -79,8 +79,8 @@ PRIMITIVES = record(
     "select",  # k, the number of largest weights; the weights and their keys are (B, H, N, select)
     "selected_weights",
     "selected_keys",  # int64
-    "labels",  # int32 (B or 1, M): the bin of each key, or -1
-    "labels_batch",  # the labels' batch stride
+    "binned_keys",  # int32 (B or 1, M, 2): each block's keys in the order of their bins, and the bins; -1 for none
+    "binned_keys_batch",  # its batch stride
     "bins",
     "row_bins",  # (B, H, bins, N)
     "offset_edges",  # int64 (offset_ranges + 1,): range r holds the offsets j - i in [edge r, edge r + 1)

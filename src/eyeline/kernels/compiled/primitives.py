@@ -11,7 +11,7 @@ from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i8, load_i32, width
 from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.params import VISIT
-from eyeline.kernels.compiled.programs import sizes
+from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
 from eyeline.kernels.compiled.records import compiled, scores_at, visit_at
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
@@ -118,13 +118,37 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def add_to_places(P, sums, places, vectors, a, e):
-        """Add the weights on the keys [a, e) to the sums at these keys' places (bins, or columns of the grid)."""
+        """Add the weights on the keys [a, e) to the sums at these keys' places, columns of the grid."""
         for j in range(a, e):
             place = load_i32(places + j * 4)
             if place >= 0:
                 for w in range(vectors):
                     at = sums + place * line + w * vector
                     store(at, load(at) + load(P + (j - a) * line + w * vector))
+
+    @compiled
+    def add_to_bins(P, sums, binned_keys, vectors, block, end, a, e):
+        """Add the weights on the keys [a, e) of a block, which ends at `end`, to the sums of these keys' bins, bin by
+        bin: in each, key by key."""
+        for w in range(0, vectors, 2):  # two at once, of which each waits for its own sum
+            near = w * vector
+            far = min(w + 1, vectors - 1) * vector
+            at, last = binned_keys + block * 8, binned_keys + end * 8
+            while at < last:
+                place = load_i32(at + 4)
+                to = sums + place * line
+                near_sum, far_sum = splat(zero), splat(zero)
+                if place >= 0:
+                    near_sum, far_sum = load(to + near), load(to + far)
+                while at < last and load_i32(at + 4) == place:
+                    key = load_i32(at)
+                    if place >= 0 and a <= key < e:
+                        source = P + (key - a) * line
+                        near_sum, far_sum = near_sum + load(source + near), far_sum + load(source + far)
+                    at += 8
+                if place >= 0:
+                    store(to + near, near_sum)
+                    store(to + far, far_sum)
 
     @compiled
     def raise_places(P, maxima, places, vectors, a, e):
@@ -177,8 +201,9 @@ def primitives(dtype, lanes, most_vectors):
                 take_best(p, work, panel, S, a, e)
             add_columns(p, work, panel, a, e)
             if asked.row_bins != 0:
-                labels = asked.labels + panel.batch * asked.labels_batch
-                add_to_places(P, work.row_bins, labels, vectors, a, e)
+                block = a - a % KEY_BLOCK
+                keys = asked.binned_keys + panel.batch * asked.binned_keys_batch
+                add_to_bins(P, work.row_bins, keys, vectors, block, min(block + KEY_BLOCK, p.M), a, e)
             if asked.row_offsets != 0:
                 add_offsets(asked, panel, P, work.row_offsets, a, e)
             if asked.grid_sums != 0:

@@ -4,7 +4,9 @@
 `settings`, `counts`, `skipped`, `labels` (the kinds, their measures and thresholds), `scales` and `induction` as
 survey.json has them, in short; and a table of the heads, flat, by layer and head: `kinds`, lists of their short names;
 `measures` and `spread` (the standard deviation over documents) by name; `to` and `received` by type of token; and the
-distributions `offsets`, `entropies` and `largest`, a list each. A number that there is none for is null.
+distributions `offsets`, `entropies` and `largest`, a list each. A number that there is none for is null. `holds` are
+the tables of heads that can be asked for: a copy of a survey may be survey.json and heads.parquet alone. In a file,
+`examples` says of how many heads it has the examples.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from eyeline.answers.behaviour.head_labels import LABELS, MIXED
+from eyeline.surveys.folder import EXAMPLES, TOKENS, SurveyFolder
 from eyeline.surveys.tally import MEASURES
 from eyeline.version import VERSION
 from eyeline.views.labels import printable
@@ -32,22 +35,17 @@ _KEYS = {label.label: label.key for label in LABELS}
 _LISTS = ("offsets", "entropies", "largest")
 
 
-def header_of(
-    surveys: Sequence[Survey], state: Mapping[str, Any], kept: Sequence[Mapping[str, int]] | None = None
-) -> dict[str, Any]:
+def header_of(surveys: Sequence[Survey], state: Mapping[str, Any]) -> dict[str, Any]:
     """The header, as plain data.
 
     Args:
         surveys: one, or two that are compared.
         state: the page's initial state.
-        kept: of a file, how many heads of each survey have their examples in it.
     """
     entries = [entry_of(survey) for survey in surveys]
     if len(entries) == 2 and len({(entry["name"], entry["model"]["name"]) for entry in entries}) == 1:
         for entry, survey in zip(entries, surveys, strict=True):  # else nothing would tell them apart
             entry["name"] = _shortened(f"{entry['name']} ({os.path.basename(survey.folder.rstrip('/'))})")
-    for entry, counts in zip(entries, kept or [], strict=False):
-        entry["examples"] = dict(counts)
     title = " – ".join(f"{entry['name']} · {entry['model']['name']}" for entry in entries)
     return {
         "schema": SCHEMA,
@@ -85,6 +83,7 @@ def entry_of(survey: Survey) -> dict[str, Any]:
         "induction": _induction(info),
         "version": str(info.get("eyeline", "")),
         "complete": survey.complete,
+        "holds": holds(survey),
         "kinds": [[_KEYS.get(kind, kind) for kind in kinds] for kinds in table["kinds"]],
         "measures": {name: numbers(table[name]) for name in measured},
         "spread": {name: numbers(table[f"{name}_sd"]) for name in MEASURES if f"{name}_sd" in table},
@@ -95,6 +94,14 @@ def entry_of(survey: Survey) -> dict[str, Any]:
         **{name: [numbers(row, 4) for row in table[name]] for name in _LISTS},
         "examples": None,
     }
+
+
+def holds(survey: Survey) -> list[str]:
+    """Which of the tables that a head's page asks for the survey's folder has: none while it is running."""
+    if not survey.complete:
+        return []
+    folder = SurveyFolder(survey.folder)
+    return [kind for kind, name in (("tokens", TOKENS), ("examples", EXAMPLES)) if folder.has(name)]
 
 
 def corpus_name(info: Mapping[str, Any]) -> str:

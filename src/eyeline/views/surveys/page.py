@@ -50,11 +50,6 @@ class SurveyPage:
         named = [f"{corpus_name(one.info)!r} ({one.model.name})" for one in self.surveys]
         return f"<{type(self).__name__} of {' and '.join(named)}>"
 
-    @property
-    def title(self) -> str:
-        """The corpora and models, in short."""
-        return str(self.header()["title"])
-
     def header(self) -> dict[str, Any]:
         """The header, as plain data; `eyeline.views.surveys.header` says what is in it."""
         return header_of(self.surveys, self.state)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 COUNTS = (256, 32, 16, 8, 4)
 #: The heads of which sizes are estimated.
 _TRIED = 12
-#: The requests of a head that a file answers.
-_OF_HEAD = ("tokens", "examples")
 
 
 class ReportedPage(Protocol):
@@ -45,7 +43,8 @@ def report(page: ReportedPage, room: int) -> bytes:
         page: the page.
         room: the most bytes that it may have.
     """
-    header = header_of(page.surveys, page.state, [_kept(0, survey) for survey in page.surveys])
+    header = header_of(page.surveys, page.state)
+    _note(header, [0] * len(page.surveys))
     module = _module()
     first = [block("style", deflated(style(SURVEY).encode())), block("module", deflated(module.encode()))]
     drawn = still_html(still_of(header), why_still())
@@ -53,8 +52,7 @@ def report(page: ReportedPage, room: int) -> bytes:
     fixed = document(title, VERSION, drawn, module, [block("header", _packed(header)), *first], [])
     # The counts of what was kept, filled in below, are some digits longer.
     blocks, kept = _blocks(page, header, room - len(fixed) - 200)
-    for entry, count, survey in zip(header["surveys"], kept, page.surveys, strict=True):
-        entry["examples"] = _kept(count, survey)
+    _note(header, kept)
     return document(title, VERSION, drawn, module, [block("header", _packed(header)), *first], blocks)
 
 
@@ -98,8 +96,11 @@ def _packed(header: Mapping[str, Any]) -> bytes:
     return deflated(as_json([header, {}]))
 
 
-def _kept(count: int, survey: Survey) -> dict[str, int]:
-    return {"kept": count, "of": survey.model.layers * survey.model.heads}
+def _note(header: Mapping[str, Any], kept: Sequence[int]) -> None:
+    """Note in the header of how many heads the file has the examples."""
+    for entry, count in zip(header["surveys"], kept, strict=True):
+        if "examples" in entry["holds"]:
+            entry["examples"] = {"kept": count, "of": len(entry["kinds"])}
 
 
 def _places(header: Mapping[str, Any]) -> list[tuple[int, int, int]]:
@@ -114,20 +115,20 @@ def _places(header: Mapping[str, Any]) -> list[tuple[int, int, int]]:
 
 def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[list[str], list[int]]:
     """The blocks of heads within so many bytes, and how many heads of each survey have theirs."""
-    # One that isn't complete has no examples to ask for yet.
-    places = [place for place in _places(header) if header["surveys"][place[0]]["complete"]]
+    held = [entry["holds"] for entry in header["surveys"]]
+    places = [place for place in _places(header) if held[place[0]]]
     kept = [0] * len(page.surveys)
     if room <= 0 or not places:
         return [], kept
     # A head's size is estimated from some of them.
-    tried = [_replies(page, place, COUNTS[0]) for place in places[:: max(len(places) // _TRIED, 1)]]
+    tried = [_replies(page, place, held[place[0]], COUNTS[0]) for place in places[:: max(len(places) // _TRIED, 1)]]
     sizes = {
         count: sum(map(_size, (cut for one in tried for cut in _cut(one, count)))) / len(tried) for count in COUNTS
     }
     count = next((count for count in COUNTS if sizes[count] * len(places) <= 0.97 * room), COUNTS[-1])
     blocks: list[str] = []
     for place in places:
-        made = [block(name, data) for name, data in _cut(_replies(page, place, count), count)]
+        made = [block(name, data) for name, data in _cut(_replies(page, place, held[place[0]], count), count)]
         room -= sum(len(one) + 1 for one in made)
         if room < 0:
             break
@@ -140,11 +141,11 @@ def _blocks(page: ReportedPage, header: Mapping[str, Any], room: int) -> tuple[l
 _Replies = dict[str, tuple[dict[str, Any], list[memoryview]]]
 
 
-def _replies(page: ReportedPage, place: Sequence[int], count: int) -> _Replies:
-    """The replies to the requests of one head, with so many examples of each sort."""
+def _replies(page: ReportedPage, place: Sequence[int], kinds: Sequence[str], count: int) -> _Replies:
+    """The replies to these requests of one head, with so many examples of each sort."""
     number, layer, head = place
     found: _Replies = {}
-    for kind in _OF_HEAD:
+    for kind in kinds:
         request = {"kind": kind, "other": number, "layer": layer, "head": head, "first": 0, "count": count}
         found[stored_name(request)] = page.answer({"id": 0, **request})
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eyeline.surveys import SurveyError
 from eyeline.surveys.errors import needed
-from eyeline.surveys.folder import SurveyFolder
+from eyeline.surveys.folder import ABOUT, SurveyFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -156,15 +156,22 @@ _open: OrderedDict[tuple[Any, ...], RowGroups] = OrderedDict()
 _opening = threading.Lock()
 
 
+class LackingError(SurveyError):
+    """Raised for a survey's folder without one of its tables: a copy of its figures alone."""
+
+
 def opened(folder: SurveyFolder, name: str) -> RowGroups:
     """A file of a survey as it is now: one that was replaced since is opened anew.
 
     Raises:
-        SurveyError: if it isn't there, or isn't Parquet.
+        LackingError: if the folder is there, and lacks it.
+        SurveyError: if the folder isn't there, or the file isn't Parquet.
     """
     try:
         key = (folder.at(name), *folder.stamp(name))
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and folder.has(ABOUT):
+            raise LackingError(f"{folder.name} has no {name}: it is a copy of the survey's figures") from None
         raise unreadable(folder.path(name), error) from None
     with _opening:
         if key not in _open:

@@ -6,6 +6,22 @@ import { captioned, relabelled, stepper } from "../pickers.js";
 /** @type {(letter: string, count: number) => [number, string][]} */
 const numbered = (letter, count) => Array.from({ length: count }, (_, at) => [at, `${letter}${at}`]);
 
+/** The button that leads back to the map. @type {(page: SurveyPage) => HTMLElement} */
+const back = (page) =>
+  button(["‹ ", page.say("survey.back")], () => page.set({ view: "map" }), { class: "plain survey-return" });
+
+/** The same on a phone, where the bar is in a drawer. @type {(page: SurveyPage) => PagePart} */
+export const createReturn = (page) => {
+  const place = element("nav", { class: "survey-nav" });
+  return {
+    element: place,
+    update() {
+      place.hidden = page.state.view === "map";
+      place.replaceChildren(back(page));
+    },
+  };
+};
+
 /**
  * The bar; `view` returns the current view.
  * @type {(page: SurveyPage, view: () => SurveyView | null) => PagePart}
@@ -27,7 +43,7 @@ export const createBar = (page, view) => {
     const names = surveys.map((one, at) => [at, `${one.name} · ${one.model.name}`]);
     const which = choice(page.say("survey.which"), names, state.survey, (value) => page.set({ survey: Number(value) }));
     return [
-      button(["‹ ", page.say("survey.back")], () => page.set({ view: "map" }), { class: "plain" }),
+      back(page),
       ...(surveys.length > 1 ? [captioned(page, "survey.which", which)] : []),
       picker("layer", "L", survey.depth),
       picker("head", "H", survey.heads),

@@ -16,15 +16,12 @@ export const unitOf = (measure) => {
   return measure.startsWith("received.") ? "weight" : "share";
 };
 
-/** The name of a type of token; a user's own is as it is. @type {(page: SurveyPage, measure: MeasureName) => string} */
-const typeSaid = (page, measure) => {
-  const type = page.surveys.map((one) => one.typeOf(measure)).find(Boolean) ?? "";
-  return said(page.language, `survey.type.${type}`) ?? isolated(printable(type));
-};
-
-/** The name of a type of token of a survey. @type {(page: SurveyPage, type: string) => string} */
+/** The name of a type of token; a user's own is as it is. @type {(page: SurveyPage, type: string) => string} */
 export const typeName = (page, type) =>
   said(page.language, `survey.type.${type}`) ?? isolated(printable(type));
+
+/** The same of the type that a measure names. @type {(page: SurveyPage, measure: MeasureName) => string} */
+const typeSaid = (page, measure) => typeName(page, page.surveys.map((one) => one.typeOf(measure)).find(Boolean) ?? "");
 
 /** The name of a measure: "entropy", "weight on punctuation". @type {(page: SurveyPage, measure: MeasureName) => string} */
 export const measureSaid = (page, measure) => {

@@ -5,7 +5,6 @@ import { HostClient, HostError, messageOf } from "../weights/host_client.js";
 import { wordsOf } from "../state.js";
 import { worded } from "../words.js";
 import { MeasuredHeads } from "./measured.js";
-import { measureSaid } from "./measures.js";
 import { provenanceOf, provenanceParts } from "./provenance.js";
 import { filled, settingsIn, within } from "./state.js";
 
@@ -30,8 +29,6 @@ export class SurveyPage {
     /** @type {Readonly<SurveyState>} */
     this.state = this.fresh;
     this.narrow = matchMedia("(max-width: 640px)");
-    /** What the current view's numbers are: the frame asks the view. */
-    this.quantity = () => measureSaid(this, this.state.measure);
   }
 
   /** Change settings; every part then shows the new state. @param {Partial<SurveyState>} settings */

@@ -6,7 +6,7 @@ import { keepFocus } from "../frame/focus.js";
 import { createHistory } from "../frame/history.js";
 import { createTools } from "../frame/tools.js";
 import { onHostTheme } from "../theme.js";
-import { createBar } from "./bar.js";
+import { createBar, createReturn } from "./bar.js";
 import { createHead } from "./head/head.js";
 import { createTitle } from "./title.js";
 import { onKeys } from "./keys.js";
@@ -39,11 +39,12 @@ const render = ({ model, el }) => {
   const imprint = element("p", { class: "imprint" }); // on paper alone
   const title = createTitle(page, current);
   const [bar, tools, notes] = [createBar(page, current), createTools(page, shownView), createNotes(page)];
+  const nav = createReturn(page);
   const [ofTools, ofBar] = [0, 0].map(() => element("div", { class: "place-of" }));
   const drawer = createDrawer(page, [[bar.element, ofBar], [tools.element, ofTools]]);
   frame.append(
     element("header", { class: "masthead" }, title.element, drawer.opener, ofTools, title.says),
-    drawer.element, ofBar, notes.element, trouble, element("div", { class: "work" }, panel), imprint, live,
+    drawer.element, nav.element, ofBar, notes.element, trouble, element("div", { class: "work" }, panel), imprint, live,
   );
   el.append(frame);
 
@@ -57,8 +58,7 @@ const render = ({ model, el }) => {
       if (alone) scrollTo({ top: 0 });
     }
     const shown = view;
-    page.quantity = () => shown.part.quantity();
-    for (const part of [title, bar, notes]) part.update();
+    for (const part of [title, bar, nav, notes]) part.update();
     panel.setAttribute("aria-label", title.says.textContent ?? "");
     try {
       await shown.part.update();

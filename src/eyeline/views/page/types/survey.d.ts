@@ -37,6 +37,8 @@ interface SurveyEntry {
   induction: { length: number; draws: number } | null;
   version: string;
   complete: boolean;
+  /** The tables that can be asked for: a copy of a survey may lack them. */
+  holds: ("tokens" | "examples")[];
   kinds: KindName[][];
   measures: Record<string, (number | null)[]>;
   spread: Record<string, (number | null)[]>;
@@ -74,8 +76,6 @@ interface SurveyView {
   controls?: HTMLElement;
   /** One sentence that says what one sees, for the title line. */
   sentence(): string;
-  /** What its numbers are of, beside the survey: "entropy, nats". */
-  quantity(): string;
   update(): void | Promise<void>;
   numbers(): Table;
   picture(): string;

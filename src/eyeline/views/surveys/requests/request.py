@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from eyeline.surveys import SurveyError
 from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
+from eyeline.views.surveys.row_groups import LackingError
 
 
 class AskedModel(Protocol):
@@ -69,12 +70,15 @@ def asked(page: AskedSurveyPage, request: Request) -> AskedHead:
 
 
 def refusing(answer: Answering) -> Answering:
-    """The same, where a survey's files that can't be read refuse the request: it names `other`, and says why."""
+    """The same, where a survey's files that can't be read refuse the request: it names `other`, and says why; or
+    `file`, if the survey's folder lacks one."""
 
     @wraps(answer)
     def answered(page: AskedSurveyPage, request: Request) -> Reply:
         try:
             return answer(page, request)
+        except LackingError as error:
+            raise RequestError("file", str(error)) from None
         except SurveyError as error:
             raise RequestError("other", str(error)) from None
 

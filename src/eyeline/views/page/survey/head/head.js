@@ -2,7 +2,7 @@
 
 import { element } from "../../drawing/dom.js";
 import { svgOf } from "../../drawing/svg.js";
-import { doing, measureSaid } from "../measures.js";
+import { doing } from "../measures.js";
 import { createDistributions } from "./distributions.js";
 import { createExamples } from "./examples.js";
 import { createHeatTable } from "./heat_table.js";
@@ -44,7 +44,6 @@ export const createHead = (page) => {
     element: whole,
     update,
     sentence: () => doing(page, page.survey, page.state.layer, page.state.head),
-    quantity: () => measureSaid(page, page.state.measure),
     numbers: () => numbersOf(page, heat.rows()),
     picture: () => svgOf(whole, [measures.element, distributions.element, types.element, heat.element]),
     destroy: examples.destroy,

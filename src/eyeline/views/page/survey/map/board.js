@@ -31,12 +31,14 @@ export const createBoard = (page, opened) => {
   /** @type {(name: string) => string} */
   const colour = (name) => getComputedStyle(whole).getPropertyValue(name).trim();
 
+  let told = -1; // the cell of the tooltip
   const hideTip = () => {
     tip.hidden = true;
   };
   /** Show the words of a cell beside it. @type {(at: number) => void} */
   const tell = (at) => {
-    if (!content || !layout) return;
+    if (!content || !layout || (at === told && !tip.hidden)) return;
+    told = at;
     const [first, ...others] = content.texts(layout.heads[at]);
     tip.replaceChildren(
       element("p", {}, element("strong", {}, first)), ...others.map((text) => element("p", { class: "quiet" }, text)),

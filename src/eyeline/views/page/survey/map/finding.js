@@ -21,7 +21,7 @@ const ends = (values, wanted) => {
 /** The layer with most heads of a kind, and how many. @type {(survey: MeasuredHeads, kind: KindName) => { layer: number, count: number }} */
 const where = (survey, kind) => {
   const counts = Array.from({ length: survey.depth }, (_, layer) =>
-    Array.from({ length: survey.heads }, (__, head) => head).filter((head) => survey.kindsOf(layer, head)[0] === kind).length);
+    survey.kind.slice(layer * survey.heads, (layer + 1) * survey.heads).filter((one) => one === kind).length);
   const count = Math.max(...counts);
   return { layer: counts.indexOf(count), count };
 };

@@ -202,7 +202,6 @@ export const createMap = (page) => {
       const [first] = shown;
       return findingOf(page, first?.signed ? { values: first.values, end: first.end } : null);
     },
-    quantity: () => measureSaid(page, page.state.measure),
     update,
     numbers,
     picture: () => mapPicture(page, whole, scale(), made.map((one) => one.shown())),

@@ -9,6 +9,8 @@ const FADED = 0.16;
 
 /** @type {(context: CanvasRenderingContext2D) => MapPen} */
 export const canvasPen = (context) => {
+  /** @type {Map<string, Path2D>} A large model has thousands of cells, with the same few signs. */
+  const paths = new Map();
   /** @type {(faded: boolean | undefined, draw: () => void) => void} */
   const drawn = (faded, draw) => {
     context.globalAlpha = faded ? FADED : 1;
@@ -29,7 +31,9 @@ export const canvasPen = (context) => {
       context.translate(x, y);
       context.scale(size / 16, size / 16);
       [context.strokeStyle, context.lineWidth, context.lineCap, context.lineJoin] = [colour, 1.8, "round", "round"];
-      context.stroke(new Path2D(d));
+      const path = paths.get(d) ?? new Path2D(d);
+      paths.set(d, path);
+      context.stroke(path);
       context.restore();
     }),
     text: (text, x, y, { size, fill, anchor = "start", bold, faded }) => drawn(faded, () => {
