@@ -110,6 +110,13 @@ def test_the_same_call_again_measures_nothing(whole, monkeypatch):
     assert told[-1].characters_left == 0
 
 
+def test_ray_isnt_started_for_a_survey_that_is_complete(whole, monkeypatch):
+    from eyeline.surveys.engines import rays
+
+    monkeypatch.setattr(rays, "connected", lambda *given: pytest.fail("Ray was started"))
+    assert surveyed(whole, on="ray").complete
+
+
 @pytest.mark.parametrize("lost", ["parts/000002.parquet", "heads.parquet"])
 def test_a_lost_file_is_made_again(whole, tmp_path, lost):
     folder = copied(whole, tmp_path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from eyeline.surveys.blocks import CorpusBlock
@@ -69,12 +70,16 @@ def run(
         SurveyError: if Ray can't be reached, a worker can't load the model, or a document can't be measured where
             `work.strict` asks for that.
     """
+    left = iter(blocks)
+    first = next(left, None)
+    if first is None:
+        return  # and Ray isn't started for nothing
     with connected(address, workers) as (ray, count):
         crew = _Crew(ray, work, model, say, lost)
         try:
             for _ in range(count):
                 crew.start()
-            yield from crew.run(iter(blocks))
+            yield from crew.run(chain([first], left))
         finally:
             crew.end()
 
@@ -93,9 +98,8 @@ class _Crew:
         self.ray, self.work, self.model, self.say, self.tell_lost = ray, work, model, say, tell_lost
         self.shared = share(ray, work)
         self.expected = Welcome(VERSION, fingerprint([], work.settings, model.info), "")
-        self.waiting: dict[
-            Any, tuple[_StartedWorker, CorpusBlock | None]
-        ] = {}  # by the reference of what was asked for
+        # By the reference of what was asked for.
+        self.waiting: dict[Any, tuple[_StartedWorker, CorpusBlock | None]] = {}
         self.workers: list[_StartedWorker] = []
         self.again: deque[CorpusBlock] = deque()
         self.deaths: Counter[int] = Counter()
