@@ -93,6 +93,9 @@ def misses(result: dict[str, Any]) -> Iterable[str]:
             if below(ratio, row["targets"][side]):
                 beside = f"{SURVEY_SIDES[side]} ({ratio:.2f} of {row['targets'][side]:.3g})"
                 yield f"a survey of {MODELS[row['model']]}, {row['name']}, beside {beside}"
+        if "minutes" in row and round(row["minutes"]) > row["at_most"]:
+            minutes = f"{row['minutes']:.0f} minutes, at most {row['at_most']}"
+            yield f"a survey of {MODELS[row['model']]}, {row['name']} ({minutes})"
     for row in result["calls"].values():
         for state, most in zip(("warm", "cold"), row["at_most"], strict=True):
             if round(row[state]) > most:
@@ -205,7 +208,6 @@ def memory(rows: Iterable[dict[str, Any]]) -> list[str]:
 SURVEY_SIDES = {
     "plain": "forward pass alone, same batches",
     "eager": "transformers, eager, the same statistics",
-    "ray": "two workers of Ray, one thread each",
 }
 
 
@@ -216,23 +218,25 @@ def surveys_table(rows: Iterable[dict[str, Any]]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
-        minutes = f"; {row['name'].partition(' of ')[2]} in {row['minutes']:.0f} minutes" if "minutes" in row else ""
+        minutes = f"; the whole in {row['minutes']:.0f} minutes" if "minutes" in row else ""
         differs = f"; mean entropies differ by {row['difference']:.0e}" if "difference" in row else ""
         named = [
             f"{MODELS[row['model']]}, {row['name']}{differs}",
             f"{row['tokens']:,}, {row['windows']:,}",
             rate(row, "survey") + minutes,
         ]
+        if not row["ratios"]:
+            lines.append(f"| {' | '.join([*named, '', '', '', ''])} |")
         for side, ratio in row["ratios"].items():
             cells = (*named, SURVEY_SIDES[side], rate(row, side), f"**{ratio:.2f} ×**", f"{row['targets'][side]:.3g} ×")
             lines.append(f"| {' | '.join(cells)} |")
             named = ["", "", ""]
-    return "\n".join(lines) if len(lines) > 2 else ""
+    about = "A survey, `el.survey`, of chapters and verses of the King James Bible, which packs short documents:"
+    return "\n".join([about, "", *lines]) if len(lines) > 2 else ""
 
 
 def rate(row: dict[str, Any], side: str) -> str:
-    memory = f", {row['megabytes'][side]:,} MB" if side in row["megabytes"] else ""
-    return f"{row['tokens_per_second'][side]:,}{memory}"
+    return f"{row['tokens_per_second'][side]:,}, {row['megabytes'][side]:,} MB"
 
 
 def main() -> int:
