@@ -13,7 +13,16 @@ import eyeline as el
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = " ".join((DOCS / "what-heads-do.md").read_text("utf-8").split())
 NAMES = ["minilm-prose", "minilm-code", "smollm2-prose", "smollm2-code"]
-COLUMNS = ["broad", "first-token sink", "previous token", "next token", "same token", "punctuation", "induction", "mixed"]
+COLUMNS = [
+    "broad",
+    "first-token sink",
+    "previous token",
+    "next token",
+    "same token",
+    "punctuation",
+    "induction",
+    "mixed",
+]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,12 @@ def test_a_survey_in_the_docs_is_whole_and_names_no_place_of_a_machine(surveys, 
 @pytest.mark.parametrize(
     ("name", "head", "column", "says"),
     [
-        ("minilm-prose", (0, 2), "previous", "L0H2 gives 81% of its weight to the previous token in prose and 82% in code"),
+        (
+            "minilm-prose",
+            (0, 2),
+            "previous",
+            "L0H2 gives 81% of its weight to the previous token in prose and 82% in code",
+        ),
         ("minilm-code", (0, 2), "previous", "in prose and 82% in code"),
         ("minilm-prose", (1, 8), "next", "L1H8 gives 65% and 61% to the next one"),
         ("minilm-code", (1, 8), "next", "65% and 61% to the next one"),
