@@ -68,6 +68,7 @@ def test_a_survey_in_the_docs_is_whole_and_names_no_place_of_a_machine(surveys, 
         ("minilm-prose", (0, 5), "punctuation", "mixed in prose, where it gives 26% to punctuation"),
         ("minilm-code", (0, 5), "punctuation", "a punctuation head in code, with 63%"),
         ("smollm2-prose", (1, 1), "punctuation", "L1H1 that looks at punctuation, with 69% in prose"),
+        ("smollm2-code", (1, 1), "punctuation", "69% in prose and 72% in code"),
         *(
             ("smollm2-prose", head, "induction", f"L{head[0]}H{head[1]} ({share}%)")
             for head, share in {(18, 6): 89, (17, 3): 79, (17, 4): 76, (17, 5): 64, (18, 7): 61, (23, 2): 52}.items()
@@ -98,5 +99,6 @@ def test_what_is_said_of_all_heads(surveys):
     assert [f"{sink.loc[first:last].mean():.0%}" for first, last in ((3, 9), (12, 29))] == ["44%", "60%"]
     assert "with an entropy of 0.002 nats" in PAGE
     assert f"{decoder.loc[(18, 8), 'entropy']:.3f}" == "0.002"
-    most = decoder.index[decoder["previous"] > 0.5]
-    assert set(most) == {(1, 2), (2, 1), (11, 1), (16, 0), (19, 3)}
+    assert "in code as in prose: L1H2, L2H1, L11H1 and L19H3" in PAGE
+    for one in (decoder, heads(surveys, "smollm2-code")):
+        assert set(one.index[one["previous"] > 0.5]) == {(1, 2), (2, 1), (11, 1), (16, 0), (19, 3)}
