@@ -61,6 +61,15 @@ def test_lines_that_are_no_json():
     )
 
 
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_what_comes_before_the_cut_end_of_a_compressed_file_counts(ending):
+    lines = b"".join(b'{"text": "number %d"}\n' % number for number in range(20))
+    write(f"a.jsonl{ending}", COMPRESS[ending](lines)[:-4])
+    found, rest = skips(f"a.jsonl{ending}")
+    assert [reason for _, _, reason, _ in found] == ["damaged file"]
+    assert rest == [f"number {number}" for number in range(20)]
+
+
 def test_whole_files_in_another_encoding_or_of_bytes():
     write("a/latin.txt", "café".encode("latin-1"))
     write("a/bytes.txt", b"ab\0\1")

@@ -126,6 +126,25 @@ def test_a_lost_file_is_made_again(whole, tmp_path, lost):
     assert hashes(folder) == hashes(whole)
 
 
+@pytest.mark.parametrize("name", ["heads.parquet", "tokens.parquet", "examples.parquet"])
+@pytest.mark.parametrize("harm", ["cut", "swapped"])
+def test_a_table_that_is_damaged_or_of_another_survey_is_merged_anew(whole, tmp_path, name, harm):
+    folder = copied(whole, tmp_path)
+    if harm == "cut":
+        (folder / name).write_bytes((folder / name).read_bytes()[:-100])
+    else:
+        surveyed(tmp_path / "other", texts=TEXTS[:2])
+        shutil.copy(tmp_path / "other" / name, folder / name)
+    surveyed(folder)
+    assert hashes(folder) == hashes(whole)
+
+
+def test_a_survey_that_measured_nothing_yet_gives_way_to_another(tmp_path):
+    with pytest.raises(SurveyError, match="classes must give"):
+        surveyed(tmp_path / "survey", classes=lambda tokens: None)
+    assert surveyed(tmp_path / "survey").complete
+
+
 def test_a_damaged_part_is_measured_anew(whole, tmp_path):
     folder = copied(whole, tmp_path)
     part = folder / "parts/000001.parquet"
@@ -213,6 +232,11 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         ({"classes": "os:name"}, "classes must be a function, got 'os:name', which is none"),
         ({"out": "nowhere://here"}, "folder must be a path, or a URI that pyarrow can open, got 'nowhere://here' "),
         ({"texts": []}, "corpus must have at least one document, got none"),
+        ({"again": "no"}, "again must be True or False, got 'no'"),
+        ({"strict": 1}, "strict must be True or False, got 1"),
+        ({"out": None}, "folder must be a path or a URI, got None"),
+        ({"out": b"x"}, "folder must be a path or a URI, got b'x'"),
+        ({"texts": [Path(__file__), 5]}, "corpus must be paths or texts, got 5 among paths"),
     ],
 )
 def test_arguments_are_checked_before_anything_is_made(tmp_path, given, message):

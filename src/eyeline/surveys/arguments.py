@@ -57,6 +57,17 @@ def check_sizes(window: Any, overlap: Any, block: Any, examples: Any) -> None:
                                  value=examples))  # fmt: skip
 
 
+def check_choices(**given: object) -> None:
+    """Check arguments that are True or False.
+
+    Raises:
+        SurveyError: if one is something else: a text that is meant as "no" would count as yes.
+    """
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise SurveyError(worded("{name} must be True or False, got {value!r}", name=name, value=value))
+
+
 def chosen_settings(
     positions: int | None,
     longest: int,

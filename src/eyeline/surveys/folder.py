@@ -36,6 +36,8 @@ class SurveyFolder:
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
+        if not isinstance(where, (str, os.PathLike)) or not isinstance(os.fspath(where), str) or not os.fspath(where):
+            raise SurveyError(worded("folder must be a path or a URI, got {value!r}", value=where))
         fs = needed("pyarrow.fs", worded("a survey"))
         self.name = os.fspath(where)
         if "://" not in self.name:

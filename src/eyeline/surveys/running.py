@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from eyeline.surveys.arguments import check_engine, check_sizes, chosen_settings, labelling
+from eyeline.surveys.arguments import check_choices, check_engine, check_sizes, chosen_settings, labelling
 from eyeline.surveys.claiming import check_folder, claimed, written
 from eyeline.surveys.corpus import corpus
 from eyeline.surveys.engines import local
@@ -83,6 +83,7 @@ def survey(
     """
     check_engine(on, address, workers)
     check_sizes(window, overlap, block, examples)
+    check_choices(again=again, strict=strict)
     label, label_name = labelling(classes)
     tell: Telling = progress or (lambda record: None)
     folder, given = SurveyFolder(out), corpus(texts_or_paths, column)

@@ -14,13 +14,13 @@ from eyeline.surveys.claiming import clear, written
 from eyeline.surveys.corpus import Corpus
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work
 from eyeline.surveys.errors import SurveyError
-from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, TOKENS, SurveyFolder
+from eyeline.surveys.folder import ABOUT, SurveyFolder
 from eyeline.surveys.merging import merge
 from eyeline.surveys.parts import Part, read_part
 from eyeline.surveys.progress import Progress
 from eyeline.surveys.readers import SurveyModel
 from eyeline.surveys.remaining import Remaining
-from eyeline.surveys.table_files import write_tables
+from eyeline.surveys.table_files import tables_intact, write_tables
 from eyeline.surveys.totals import SkippedCount
 from eyeline.words import worded
 
@@ -66,8 +66,10 @@ class SurveyRun:
         with written(self._folder):
             if again:
                 clear(self._folder)
-            if self._folder.has(ABOUT):
-                self._record = read_about(self._folder)
+            known = read_about(self._folder) if self._folder.has(ABOUT) else None
+            # One of which nothing was measured yet is no survey to go on with.
+            if known is not None and (known["state"] == "complete" or self._folder.parts()):
+                self._record = known
                 if self._corpus.once:
                     raise SurveyError(
                         worded(
@@ -123,16 +125,16 @@ class SurveyRun:
             SurveyError: if nothing could be measured, or the folder can't be written.
         """
         with written(self._folder):
-            there = all(map(self._folder.has, (HEADS, TOKENS, EXAMPLES)))
-            if self._record["state"] == "complete" and there and not self._measured:
+            complete = self._record["state"] == "complete" and not self._measured
+            if complete and tables_intact(self._folder, self._record.get("tables")):
                 return
             self.say(worded("merging {count} blocks", count=self._left.blocks))
             record = self._so_far()
             merged = merge(self._parts(), record)
             if not merged.counts["tokens"]:
                 raise SurveyError(_nothing(merged.skipped))
-            write_tables(self._folder, merged)
-            self._folder.write_about(with_merged(record, merged))
+            hashes = write_tables(self._folder, merged)
+            self._folder.write_about({**with_merged(record, merged), "tables": hashes})
 
     def _parts(self) -> Iterator[Part]:
         for number in range(self._left.blocks):

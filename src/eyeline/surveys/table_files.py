@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,8 @@ def scales(types: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def write_tables(folder: SurveyFolder, merged: Merged) -> None:
-    """Write heads.parquet, tokens.parquet and examples.parquet, each whole or not at all.
+def write_tables(folder: SurveyFolder, merged: Merged) -> dict[str, str]:
+    """Write heads.parquet, tokens.parquet and examples.parquet, each whole or not at all; gives each file's sha256.
 
     tokens.parquet and examples.parquet have row groups of one head each, of at most 1,024 rows, so that a reader reads
     those alone that it shows.
@@ -45,9 +46,21 @@ def write_tables(folder: SurveyFolder, merged: Merged) -> None:
         OSError: if one can't be written.
     """
     about = {"format": FORMAT, "scales": scales(merged.types)}
-    folder.write(HEADS, _file([merged.heads], about))
-    folder.write(TOKENS, _file(_by_head(merged.tokens), about))
-    folder.write(EXAMPLES, _file(_by_head(merged.examples), about))
+    groups = {HEADS: [merged.heads], TOKENS: _by_head(merged.tokens), EXAMPLES: _by_head(merged.examples)}
+    hashes = {}
+    for name, some in groups.items():
+        data = _file(some, about)
+        folder.write(name, data)
+        hashes[name] = hashlib.sha256(data).hexdigest()
+    return hashes
+
+
+def tables_intact(folder: SurveyFolder, hashes: object) -> bool:
+    """Whether all tables are there as they were written; `hashes` is survey.json's "tables"."""
+    return isinstance(hashes, dict) and all(
+        folder.has(name) and hashlib.sha256(folder.read(name)).hexdigest() == hashes.get(name)
+        for name in (HEADS, TOKENS, EXAMPLES)
+    )
 
 
 def _by_head(table: pa.Table) -> list[pa.Table]:

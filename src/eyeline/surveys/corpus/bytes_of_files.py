@@ -73,9 +73,10 @@ def chunks(stream: BinaryIO, compression: str, file: str) -> Iterator[bytes]:
 
 def _decompressed(stream: BinaryIO, compression: str, file: str) -> Iterator[bytes]:
     opened = _opened(stream, compression, file)
+    read = getattr(opened, "read1", opened.read)  # what comes before a file's cut end isn't lost with it
     while True:
         try:
-            data = opened.read(_CHUNK)
+            data = read(_CHUNK)
         except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
             raise DamagedFileError(_one_line(error)) from None
         if not data:

@@ -44,6 +44,8 @@ def find(paths: Iterable[str | os.PathLike[str]]) -> list[FoundFile]:
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise SurveyError(worded("corpus must be paths or texts, got {value!r} among paths", value=path))
         for one in _of(os.path.expanduser(os.fspath(path))):
             found.setdefault(one.opens, one)
     if not found:

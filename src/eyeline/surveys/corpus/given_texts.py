@@ -37,7 +37,9 @@ class GivenTexts:
             data = str(text).encode("utf-8", "surrogatepass")
             size += len(data)
             sha256.update(len(data).to_bytes(8, "little") + data)
-            yield item(place, None if text != text else text)  # pandas' missing values are NaN
+            # pandas' missing values are NaN, NaT or NA, whose comparison has no truth.
+            missing_value = type(text).__name__ in ("NAType", "NaTType") or (isinstance(text, float) and text != text)
+            yield item(place, None if missing_value else text)
         if digest is not None:
             digest.size, digest.sha256 = size, sha256.hexdigest()
 

@@ -83,7 +83,10 @@ class SurveyPage:
         """
         from eyeline.views.surveys.report import report
 
-        data = report(self, REPORT)
+        try:
+            data = report(self, REPORT)
+        except RequestError as error:  # a table is damaged
+            raise SurveyError(str(error)) from None
         with whole(Path(path)) as beside:
             beside.write_bytes(data)
 

@@ -48,7 +48,10 @@ export const endOf = (measure, numbers) => {
 /** A number of a measure, without its unit but for %. @type {(measure: MeasureName, value: number, end: number) => string} */
 export const numberSaid = (measure, value, end) => {
   if (Number.isNaN(value)) return "–";
-  return unitOf(measure) === "share" ? onScale(value, end) : figure(value, end >= 100 ? 0 : end >= 10 ? 1 : 2);
+  if (unitOf(measure) === "share") return onScale(value, end);
+  const digits = end >= 100 ? 0 : end >= 10 ? 1 : 2;
+  const least = 10 ** -digits;
+  return value > 0 && value < least / 2 ? `<${least.toFixed(digits)}` : figure(value, digits);
 };
 
 /** A number with its unit: "2.41 nats", "93%". @type {(page: SurveyPage, measure: MeasureName, value: number, end: number) => string} */
@@ -65,7 +68,7 @@ export const valueSaid = (page, measure, value, end) => {
 export const signedSaid = (measure, value, end) => {
   if (Number.isNaN(value)) return "–";
   const size = unitOf(measure) === "share" ? (100 * Math.abs(value)).toFixed(1) : numberSaid(measure, Math.abs(value), end);
-  return Number(size) === 0 ? size : `${value > 0 ? "+" : "−"}${size}`;
+  return Number(size.replace("<", "")) === 0 ? size : `${value > 0 ? "+" : "−"}${size}`;
 };
 
 /** A difference with its unit: "+3.1 percentage points". @type {(page: SurveyPage, measure: MeasureName, value: number, end: number) => string} */

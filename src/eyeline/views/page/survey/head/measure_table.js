@@ -2,7 +2,7 @@
 
 import { element } from "../../drawing/dom.js";
 import { printable } from "../../drawing/labels.js";
-import { endOf, meaningOf, measureSaid, numberSaid, unitOf, valueSaid } from "../measures.js";
+import { endOf, endSaid, meaningOf, measureSaid, numberSaid, unitOf, valueSaid } from "../measures.js";
 import { placeSaid } from "./ordinals.js";
 
 /** The measures of a survey's heads that aren't of one type of token. @type {(survey: MeasuredHeads) => MeasureName[]} */
@@ -24,13 +24,18 @@ export const createMeasureTable = (page) => {
   const note = element("p", { class: "quiet" });
   const whole = element("section", { class: "head-measures" }, title, rows, note);
 
+  /** Where a measure's bar ends: shares have the whole row as their scale, they are parts of one thing. @type {(measure: MeasureName, other: MeasuredHeads | null) => number} */
+  const barEnd = (measure, other) => {
+    const all = page.survey.all(measure);
+    return unitOf(measure) === "share" ? 1 : endOf(measure, other ? [...all, ...other.all(measure)] : all);
+  };
+
   /** @type {(measure: MeasureName, other: MeasuredHeads | null) => HTMLElement} */
   const row = (measure, other) => {
     const { survey, state: { layer, head } } = page;
     const [value, all] = [survey.value(measure, layer, head), survey.all(measure)];
     const second = other ? other.value(measure, layer, head) : NaN;
-    // Shares have the whole row as their scale: they are parts of one thing.
-    const end = unitOf(measure) === "share" ? 1 : endOf(measure, other ? [...all, ...other.all(measure)] : all);
+    const end = barEnd(measure, other);
     const spread = spreadOf(survey, measure, layer, head);
     const number = valueSaid(page, measure, value, end);
     const spreadText = Number.isNaN(spread) ? "" : ` ± ${numberSaid(measure, spread, end)}`;
@@ -52,7 +57,9 @@ export const createMeasureTable = (page) => {
     const other = otherOf(page);
     title.textContent = page.say("survey.head.measures");
     rows.replaceChildren(...plainMeasures(page.survey).map((measure) => row(measure, other)));
-    const parts = [page.say("survey.head.measures.note")];
+    const ends = plainMeasures(page.survey).filter((measure) => unitOf(measure) !== "share").map((measure) =>
+      `${measureSaid(page, measure)} ${endSaid(page, measure, barEnd(measure, other))}`);
+    const parts = [page.say("survey.head.measures.note", { ends: ends.join(", ") })];
     if (other) parts.push(page.say("survey.head.measures.other", { name: printable(other.name), model: other.model.name }));
     note.textContent = parts.join(" ");
   };

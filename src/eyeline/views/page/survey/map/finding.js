@@ -4,8 +4,6 @@ import { endOf, measureSaid, signedSaid, unitOf, valueSaid } from "../measures.j
 import { shortName } from "../provenance.js";
 import { countedKinds } from "./kind_filter.js";
 
-const TOLD = 4; // kinds that are named
-
 /** The name of a head, from its number. @type {(survey: MeasuredHeads, at: number) => string} */
 export const nameOf = ({ heads }, at) => `L${Math.floor(at / heads)}H${at % heads}`;
 
@@ -51,7 +49,7 @@ const ofOne = (page, survey) => {
     const said = page.say(count ? "survey.finding.kind" : "survey.finding.none", values);
     return [said, spread(page, survey, (at) => survey.kind[at] === kind)].filter(Boolean).join(" ");
   }
-  const told = [...counts].filter(([name]) => name !== "mixed").sort((one, other) => other[1] - one[1]).slice(0, TOLD);
+  const told = [...counts].filter(([name]) => name !== "mixed").sort((one, other) => other[1] - one[1]);
   const kinds = told.map(([name, count]) => `${page.say(`kind.${name}`)} ${count}`).join(", ");
   const mixed = counts.get("mixed") ?? 0;
   const said = told.length
@@ -63,11 +61,11 @@ const ofOne = (page, survey) => {
 /** Of two: how many heads of each kind. @type {(page: SurveyPage) => string} */
 const ofBoth = (page) => {
   const [first, second] = page.surveys.map(countedKinds);
-  const kinds = [...new Set([...first.keys(), ...second.keys()])].filter((name) => name !== "mixed");
+  const kinds = [...new Set([...first.keys(), ...second.keys()])];
   /** @type {(name: KindName) => number} */
-  const size = (name) => (first.get(name) ?? 0) + (second.get(name) ?? 0);
+  const size = (name) => (name === "mixed" ? 0 : (first.get(name) ?? 0) + (second.get(name) ?? 0));
   const { kind } = page.state;
-  const told = kind ? [kind] : kinds.sort((one, other) => size(other) - size(one)).slice(0, TOLD);
+  const told = kind ? [kind] : kinds.sort((one, other) => size(other) - size(one));
   const counts = told.map((name) => page.say("survey.finding.pair", {
     kind: page.say(`kind.${name}`), first: first.get(name) ?? 0, second: second.get(name) ?? 0,
   }));
