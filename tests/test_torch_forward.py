@@ -114,7 +114,8 @@ def test_tensors_of_other_kinds_still_go_through_the_operator():
 def test_many_blocks_are_as_one(call, at_a_time):
     """What is read over all queries adds up over blocks of them, of ties too."""
     arrays, asked = call
-    if arrays[0].shape[-1] == 1:
+    tied = arrays[0].shape[-1] == 1
+    if tied:
         arrays = [np.round(x) for x in arrays]  # scores that tie
     q, k, v = map(torch.from_numpy, arrays)
     with et.portable():
@@ -122,7 +123,13 @@ def test_many_blocks_are_as_one(call, at_a_time):
     with et.portable(at_a_time):
         parts = numbers_of(el.observe(q, k, v, **asked))
     for name, x in whole.items():
-        np.testing.assert_allclose(parts[name], x, rtol=1e-12, atol=1e-12, err_msg=name)
+        y = parts[name]
+        if name == "top_k 0" and not tied:  # rounding decides between keys whose weights differ by that alone
+            settled = np.pad(
+                np.abs(np.diff(whole["top_k 1"])) > 1e-12, [(0, 0)] * (x.ndim - 1) + [(1, 1)], constant_values=True
+            )
+            x, y = (np.where(settled[..., :-1] & settled[..., 1:], keys, -1) for keys in (x, y))
+        np.testing.assert_allclose(y, x, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
