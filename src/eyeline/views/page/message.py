@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.trace_kinds import kinds_of
@@ -16,7 +15,7 @@ from eyeline.traces.positions import index_below
 from eyeline.version import VERSION
 from eyeline.views.kept_growth import kept
 from eyeline.views.page.requests import KINDS, positions, products, projections
-from eyeline.views.page.requests.request import RequestError, is_number
+from eyeline.views.page.requests.request import reply_to
 
 #: The version of the header's format.
 SCHEMA = "eyeline.page/1"
@@ -88,15 +87,7 @@ class PageMessages:
         Raises:
             RequestError: if it can't be answered.
         """
-        if not isinstance(request, Mapping):
-            raise RequestError("request", f"request must be an object, got {type(request).__name__}")
-        number, kind = request.get("id"), request.get("kind")
-        if not is_number(number):
-            raise RequestError("id", f"id must be a number, got {number!r:.40}")
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise RequestError("kind", f"kind must be one of {', '.join(KINDS)}, got {kind!r:.40}")
-        reply, arrays = KINDS[kind](self, request)
-        return {"id": number, "kind": kind, **reply}, [_bytes(array) for array in arrays]
+        return reply_to(request, self, KINDS)
 
     def _opening(self, given: Mapping[str, Any]) -> tuple[TellingHead | None, dict[str, Any]]:
         """The telling head at which a state opens that leaves the head open, and the usual state."""
@@ -156,7 +147,3 @@ def _opening_entry(opening: TellingHead) -> dict[str, Any]:
 def _rounded(values: NDArray[Any]) -> list[list[float]]:
     """Numbers per layer and head, rounded to five digits."""
     return [[float(f"{value:.5g}") for value in row] for row in values]
-
-
-def _bytes(array: NDArray[Any]) -> memoryview:
-    return np.ascontiguousarray(array).data.cast("B")

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from eyeline.caches import whole
 from eyeline.surveys.errors import SurveyError
-from eyeline.views.page.requests.request import RequestError, is_number
+from eyeline.views.page.requests.request import RequestError, reply_to
 from eyeline.views.surveys.header import corpus_name, header_of
 from eyeline.views.surveys.requests import KINDS
 
@@ -60,15 +58,7 @@ class SurveyPage:
         Raises:
             RequestError: if it can't be answered.
         """
-        if not isinstance(request, Mapping):
-            raise RequestError("request", f"request must be an object, got {type(request).__name__}")
-        number, kind = request.get("id"), request.get("kind")
-        if not is_number(number):
-            raise RequestError("id", f"id must be a number, got {number!r:.40}")
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise RequestError("kind", f"kind must be one of {', '.join(KINDS)}, got {kind!r:.40}")
-        reply, arrays = KINDS[kind](self, request)
-        return {"id": number, "kind": kind, **reply}, [np.ascontiguousarray(one).data.cast("B") for one in arrays]
+        return reply_to(request, self, KINDS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to one file of at most 5 MB, which needs no network and no server: as many heads' examples as

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace
@@ -26,6 +27,7 @@ class AskedPage(Protocol):
 
 
 Answering = Callable[[AskedPage, Request], Reply]
+Asked = TypeVar("Asked")
 
 
 class RequestError(ValueError):
@@ -46,6 +48,25 @@ class RequestError(ValueError):
         number = request.get("id") if isinstance(request, Mapping) else None
         known = is_number(number)
         return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
+
+
+def reply_to(
+    request: object, page: Asked, kinds: Mapping[str, Callable[[Asked, Request], Reply]]
+) -> tuple[dict[str, Any], list[memoryview]]:
+    """Answer a request of a page, by its kind: the reply, and the bytes of its arrays.
+
+    Raises:
+        RequestError: if it can't be answered.
+    """
+    if not isinstance(request, Mapping):
+        raise RequestError("request", f"request must be an object, got {type(request).__name__}")
+    number, kind = request.get("id"), request.get("kind")
+    if not is_number(number):
+        raise RequestError("id", f"id must be a number, got {number!r:.40}")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise RequestError("kind", f"kind must be one of {', '.join(kinds)}, got {kind!r:.40}")
+    reply, arrays = kinds[kind](page, request)
+    return {"id": number, "kind": kind, **reply}, [np.ascontiguousarray(array).data.cast("B") for array in arrays]
 
 
 def is_number(value: object) -> bool:
