@@ -99,7 +99,7 @@ _LATER = {
     "watch": "huggingface",
 }
 #: Rooms that `import eyeline` leaves unloaded.
-_ROOMS = ("huggingface", "models", "reference", "surveys", "torch", "traces")
+_ROOMS = ("edits", "huggingface", "models", "reference", "surveys", "torch", "traces")
 
 
 def __getattr__(name: str) -> Any:

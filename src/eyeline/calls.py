@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from eyeline.edits import Edits
 from eyeline.masks import Mask, Shard
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
@@ -26,6 +27,7 @@ def attention(
     scores: Scores = (),
     dropout: float = 0.0,
     seed: int | None = None,
+    edits: Edits = (),
 ) -> Array:
     """Scaled dot-product attention, exact, in memory that grows with N + M: softmax(q·kᵀ · scale)·v.
 
@@ -47,6 +49,7 @@ def attention(
             last, `Sinks`.
         dropout: the share p of the weights that is dropped, 0 ≤ p < 1; the others are divided by 1 - p.
         seed: of dropout: a whole number, needed with dropout. The same seed drops the same weights.
+        edits: what is changed in some heads (`eyeline.edits`), without layers; queries and keys count from 0.
 
     Returns:
         (..., H, N, E), of the same type, contiguous.
@@ -68,8 +71,12 @@ def attention(
         from eyeline.torch import attention as on_tensors
 
         tensors: Any = (q, k, v)
-        result: Any = on_tensors(*tensors, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)
+        result: Any = on_tensors(
+            *tensors, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, edits=edits
+        )
         return result  # type: ignore[no-any-return]
+    if edits:
+        return observe(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, edits=edits).output
     from eyeline.attention.call import attend
 
     return attend(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)
@@ -88,6 +95,7 @@ def observe(
     read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
+    edits: Edits = (),
 ) -> Observation:
     """Attention, bit for bit as `attention` computes it, and readouts of its weights, without the N × M matrix.
 
@@ -99,6 +107,7 @@ def observe(
             several shards merge (`Observation.merge`).
         lse: (..., H, N), the log-sum-exp (natural log) that normalises each row's weights. Where keys are split over
             several calls, pass the lse over all keys; by default it is computed over the keys of this call.
+        edits: as for `attention`; not with shard or lse. Readouts are of the edited weights; lse is the row's own.
 
     Returns:
         An `Observation`: the output, `lse`, and the result of each readout, `seen[Weights]` or `seen.weights`.
@@ -120,10 +129,13 @@ def observe(
         from eyeline.torch import observe as on_tensors
 
         tensors: Any = (q, k, v)
-        return on_tensors(*tensors, **options, read=read, shard=shard, lse=lse)
+        return on_tensors(*tensors, **options, read=read, shard=shard, lse=lse, edits=edits)
     from eyeline.attention.call import Call
+    from eyeline.attention.edited import edited
     from eyeline.attention.observed import observed
 
+    if edits:
+        return edited(q, k, v, edits, read, **options, shard=shard, lse=lse)
     return observed(Call(q, k, v, **options, shard=shard, lse=lse), read)[0]
 
 

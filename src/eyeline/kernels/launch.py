@@ -21,7 +21,7 @@ from eyeline.kernels.layouts import Layout, offset
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
-from eyeline.scores import Added, Capped, Relative, Step
+from eyeline.scores import Added, Capped, Flattened, Relative, Step
 
 Array = NDArray[Any]
 #: The number of multiply-adds for which waking a thread pays.
@@ -226,6 +226,8 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
         cap = step.cap * math.log2(math.e)
         record["kind"], record["cap"], record["inverse_cap"] = StepKind.CAPPED, cap, 1 / cap
         return step
+    if isinstance(step, Flattened):
+        raise NotImplementedError
     loop = score_loop(step.function, dtype)
     record["kind"], record["array"]["address"] = StepKind.CALLED, loop.address
     return loop

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
+from eyeline.edits import CallEdits, ModelEdits
 from eyeline.kernels.rowwise import root_mean_square_norm, rotate
 from eyeline.masks import Causal, Mask, Window
 from eyeline.models.activations import ACTIVATIONS
@@ -69,6 +70,7 @@ class DecoderLayer:
         scale: float | None,
         read: Sequence[Readout],
         cache: KeyValueCache | None,
+        edits: CallEdits | None = None,
     ) -> Layer:
         """Run the layer on tokens x, (B, N, width), at the positions of `turn`, after the tokens in the cache."""
         q, k, v = split_three(self.query_key_value(self.attention_norm(x)), self.heads, self.key_heads)
@@ -78,13 +80,17 @@ class DecoderLayer:
         if cache is not None:
             k, v = cache.append(k, v)
         back = self.looks_back(mask)
-        seen = observe(q, k, v, mask=back, scale=scale, read=read)
-        x = self.attended.of_heads(seen.output, residual=x)
+        seen = observe(q, k, v, mask=back, scale=scale, read=read, edits=edits or ())
+        return Layer(q, k, v, seen, self.after(seen.output, x), back)
+
+    def after(self, attended: Array, x: Array) -> Array:
+        """What follows the heads' outputs, (B, H, N, D): residual, then the feed-forward layer's."""
+        x = self.attended.of_heads(attended, residual=x)
         rows = x.reshape(-1, x.shape[-1])
         for first in range(0, len(rows), TOGETHER):
             some = rows[first : first + TOGETHER]
             self.output(self.inner(self.feed_forward_norm(some)), residual=some, out=some)
-        return Layer(q, k, v, seen, x, back)
+        return x
 
     def looks_back(self, mask: Mask | None) -> Mask:
         """The layer's mask: causal, within the layer's window if it has one, and within `mask`."""
@@ -116,17 +122,22 @@ class Decoder:
         read: Sequence[Readout] = (),
         caches: Sequence[KeyValueCache] | None = None,
         positions: NDArray[np.int64] | None = None,
+        *,
+        edits: ModelEdits | None = None,
+        first: int = 0,
     ) -> Iterator[Layer]:
-        """Run the layers on embedded tokens x, (B, N, width), after the tokens in the caches; yields each layer.
+        """Run the layers from `first` on, on tokens x, (B, N, width), embedded or as the layer before left them, after
+        the tokens in the caches; yields each layer.
 
         Their positions, (N,), are those after the caches' tokens if not given.
         """
-        if positions is None:
-            turn = self.rotary.turn(caches[0].length if caches else 0, x.shape[1])
-        else:
-            turn = self.rotary.turn_at(positions)
-        for number, block in enumerate(self.blocks):
-            layer = block(x, turn, mask, scale, read, caches[number] if caches else None)
+        before = caches[0].length if caches else 0
+        at = np.arange(before, before + x.shape[1])[None] if positions is None else positions[None]
+        keys = np.arange(before + x.shape[1])[None] if positions is None else at
+        turn = self.rotary.turn(before, x.shape[1]) if positions is None else self.rotary.turn_at(positions)
+        for number, block in enumerate(self.blocks[first:], first):
+            own = edits.of_call("decoder self", number, at, keys) if edits else None
+            layer = block(x, turn, mask, scale, read, caches[number] if caches else None, own)
             x = layer.state
             yield layer
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import attention, observe
+from eyeline.edits import CallEdits, ModelEdits
 from eyeline.kernels.rowwise import layer_norm
 from eyeline.masks import Mask
 from eyeline.models.activations import ACTIVATIONS
@@ -65,9 +66,11 @@ class EncoderLayer:
     output: Linear
     output_norm: LayerNorm
 
-    def __call__(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout]) -> Layer:
+    def __call__(
+        self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout], edits: CallEdits | None = None
+    ) -> Layer:
         q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
-        seen = observe(q, k, v, mask=mask, scale=scale, read=read)
+        seen = observe(q, k, v, mask=mask, scale=scale, read=read, edits=edits or ())
         return Layer(q, k, v, seen, self.after(seen.output, x), mask)
 
     def in_place(self, x: Array, mask: Mask | None, read: Sequence[Readout] | None, room: Room) -> Layer | None:
@@ -107,10 +110,21 @@ class Encoder:
         """The tokens' embeddings, (B, N, width); their positions, (N,), are 0, 1, 2, … if not given."""
         return self.embeddings(ids, positions)
 
-    def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
-        """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
-        for block in self.blocks:
-            layer = block(x, mask, scale, read)
+    def layers(
+        self,
+        x: Array,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout] = (),
+        *,
+        edits: ModelEdits | None = None,
+        first: int = 0,
+    ) -> Iterator[Layer]:
+        """Run the layers from `first` on, on tokens x, (B, N, width), embedded or as the layer before left them; yields
+        each layer."""
+        at = np.arange(x.shape[1])[None]
+        for number, block in enumerate(self.blocks[first:], first):
+            layer = block(x, mask, scale, read, edits.of_call("encoder self", number, at, at) if edits else None)
             x = layer.state
             yield layer
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
+from eyeline.edits import ModelEdits
 from eyeline.masks import Causal, Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
@@ -78,10 +79,20 @@ class EncoderDecoder:
         x: Array = self.words[ids] * np.float32(width**0.5) + self.positions[: ids.shape[1]]
         return x
 
-    def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
-        """Run the encoder's layers on embedded tokens x, (B, N, width); yields each layer."""
-        for block in self.encoder:
-            layer = block(x, mask, scale, read)
+    def layers(
+        self,
+        x: Array,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout] = (),
+        *,
+        edits: ModelEdits | None = None,
+        first: int = 0,
+    ) -> Iterator[Layer]:
+        """Run the encoder's layers from `first` on, on tokens x, (B, N, width); yields each layer."""
+        at = np.arange(x.shape[1])[None]
+        for number, block in enumerate(self.encoder[first:], first):
+            layer = block(x, mask, scale, read, edits.of_call("encoder self", number, at, at) if edits else None)
             x = layer.state
             yield layer
 

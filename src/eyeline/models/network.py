@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import ModelEdits
 from eyeline.masks import Mask
 from eyeline.models.checkpoints import Array, StoredMatrix, weights_file
 from eyeline.models.config import Config, ConfigSettings
@@ -32,8 +33,17 @@ class Network(Protocol):
     def embed(self, ids: NDArray[np.int64]) -> Array:
         """The tokens' embeddings, (B, N, width)."""
 
-    def layers(self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout] = ()) -> Iterator[Layer]:
-        """Run the layers on embedded tokens x, (B, N, width); yields each layer."""
+    def layers(
+        self,
+        x: Array,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout] = (),
+        *,
+        edits: ModelEdits | None = None,
+        first: int = 0,
+    ) -> Iterator[Layer]:
+        """Run the layers from `first` on, on tokens x, (B, N, width); yields each layer."""
 
 
 def read_network(folder: Path) -> tuple[Config, Network]:

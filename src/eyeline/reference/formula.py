@@ -8,6 +8,7 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1: softm
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eyeline.dropout import check_dropout, kept
+from eyeline.edits import CallPlace, Edit
 from eyeline.masks import AttentionShape, Mask, Shard
-from eyeline.scores import Scores, Sinks, stacked
+from eyeline.reference.editing import Editing
+from eyeline.scores import Scores, WeightFactor, sinks_of, stacked
 
 Array = NDArray[np.float64]
 
@@ -142,6 +145,8 @@ def steps(
     seed: int | None = None,
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
+    edits: Sequence[Edit] = (),
+    call: CallPlace | None = None,
 ) -> Steps:
     """Scaled dot-product attention with all its intermediate results.
 
@@ -157,6 +162,8 @@ def steps(
         shard: the place of these queries and keys in a larger attention, to which mask, scores and dropout then refer.
         lse: (..., H, N), the log-sum-exp that normalises the weights; computed over these keys and the sink if not
             given.
+        edits: what is changed, each by its own definition (`eyeline.edits`), in their order; not with shard or lse.
+        call: where the call stands in a run, to which edits refer; queries and keys count from 0 if not given.
 
     Returns:
         `Steps`, float64; weights and scores are (..., H, N, M), the output is (..., H, N, E).
@@ -170,6 +177,8 @@ def steps(
     if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
         groups = q64.shape[-3] // k64.shape[-3]
         k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
+    editing = Editing(edits, q64, k64, v64, call, apart=shard is not None or lse is not None)
+    q64, k64, v64 = editing.inputs()
     whole_shape, here = place(q64, k64, shard)
     shape = (*q64.shape[:-1], k64.shape[-2])
     by = 1 / math.sqrt(max(q64.shape[-1], 1)) if scale is None else scale
@@ -187,15 +196,19 @@ def steps(
         allowed = (
             None if mask is None else np.broadcast_to(mask.rule(whole_shape), whole_shape.shape)[here].reshape(shape)
         )
-        visible = masked(changed, allowed)
-    sink = None
-    if modifiers and isinstance(modifiers[-1], Sinks):
-        sink = np.broadcast_to(modifiers[-1].of(whole_shape)[:, None], whole[here].shape[:3]).reshape(shape[:-1])
+        visible = editing.hiding(masked(changed, allowed))
+    sink, sinks = None, sinks_of(modifiers)
+    if sinks is not None:
+        sink = np.broadcast_to(sinks.of(whole_shape)[:, None], whole[here].shape[:3]).reshape(shape[:-1])
     if lse is None:
         weights, total = softmax(visible, sink)
     else:
         total = np.asarray(lse, np.float64)
         weights = shares(visible, total)
+    for modifier in modifiers:
+        if isinstance(modifier, WeightFactor):
+            weights = weights * np.broadcast_to(modifier.factors(whole), whole.shape)[here].reshape(shape)
+    weights, given_away = editing.weights(weights, None if sink is None else np.exp(sink - total))
     after = dropped(weights, kept(number, share, whole_shape)[here].reshape(shape), share) if share else weights
     return Steps(
         q64,
@@ -207,9 +220,9 @@ def steps(
         masked=visible,
         weights=weights,
         lse=total,
-        sink=None if sink is None else np.exp(sink - total),
+        sink=given_away,
         dropped=after,
-        output=weighted_sum(after, v64, visible != -np.inf),
+        output=editing.output(weighted_sum(after, v64, (visible != -np.inf) | (weights != 0))),
         scale=by,
     )
 

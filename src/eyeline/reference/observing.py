@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eyeline.edits import CallPlace, Edit
 from eyeline.masks import Mask, Shard
 from eyeline.readouts import Readout, Rows, chosen
 from eyeline.readouts.observation import Observation
@@ -27,14 +29,17 @@ def observe(
     read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
+    edits: Sequence[Edit] = (),
+    call: CallPlace | None = None,
 ) -> Observation:
     """Attention, and the readouts by their definitions.
 
     Args:
-        q, k, v, mask, scale, scores, dropout, seed, shard, lse: as for `steps`.
+        q, k, v, mask, scale, scores, dropout, seed, shard, lse, edits, call: as for `steps`.
         read: one readout or several, each kind at most once.
     """
-    done = steps(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, shard=shard, lse=lse)
+    options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+    done = steps(q, k, v, **options, shard=shard, lse=lse, edits=edits, call=call)
     shape, (_, queries, keys) = place(done.q, done.k, shard)
     asked = chosen(read, shape)
     # The weights on all keys of the whole; 0 for keys outside the shard.

@@ -7,13 +7,15 @@ parameters. This room may import `masks`.
 
 from eyeline.scores.alibi import Alibi
 from eyeline.scores.bias import Bias
-from eyeline.scores.lowered import Added, Called, Capped, LoweredScores, Relative, Step
+from eyeline.scores.flat import Flat
+from eyeline.scores.lowered import Added, Called, Capped, Flattened, LoweredScores, Relative, Step, Weighted
 from eyeline.scores.relative_bias import RelativeBias
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
 from eyeline.scores.softcap import Softcap
-from eyeline.scores.stack import Scores, are_plain, lower, stacked
+from eyeline.scores.stack import Scores, are_plain, lower, sinks_of, stacked
+from eyeline.scores.weight_factor import WeightFactor
 
 __all__ = [
     "Added",
@@ -21,6 +23,8 @@ __all__ = [
     "Bias",
     "Called",
     "Capped",
+    "Flat",
+    "Flattened",
     "Function",
     "LoweredScores",
     "Relative",
@@ -31,7 +35,10 @@ __all__ = [
     "Sinks",
     "Softcap",
     "Step",
+    "WeightFactor",
+    "Weighted",
     "are_plain",
     "lower",
+    "sinks_of",
     "stacked",
 ]

@@ -39,13 +39,30 @@ class Called:
     derivative: Callable[..., Any] | None = None
 
 
-Step = Relative | Added | Capped | Called
+@dataclass(frozen=True)
+class Flattened:
+    """s becomes 0 unless it is -inf, in the heads where `heads`, int8 (B or 1, H), isn't 0."""
+
+    heads: NDArray[Any]
+
+
+Step = Relative | Added | Capped | Called | Flattened
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Weights are multiplied by 1 + row · column after the softmax: `rows` is (B or 1, H or 1, N), `columns` (B or 1, H
+    or 1, M), of any strides."""
+
+    rows: NDArray[Any]
+    columns: NDArray[Any]
 
 
 @dataclass(frozen=True)
 class LoweredScores:
-    """All score modifiers: the steps in order, and the sinks' logits, (H,), which join the softmax's denominator and
-    have no value."""
+    """All score modifiers: the steps in order; the sinks' logits, (H,), which join the softmax's denominator and have
+    no value; and the factors of the weights after the softmax."""
 
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None
+    factors: tuple[Weighted, ...] = ()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eyeline.masks import AttentionShape, Mask, is_plain
-from eyeline.scores.lowered import LoweredScores
+from eyeline.scores.lowered import LoweredScores, Weighted
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
+from eyeline.scores.weight_factor import WeightFactor
 
 #: The type of `scores=`: one modifier or several; a plain function becomes a `ScoreFunction`.
 Scores = Score | Function | Sequence[Score | Function]
@@ -25,16 +26,29 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
         raise TypeError(_hint(scores))
     given = scores if isinstance(scores, Sequence) else (scores,)
     found = tuple(_score(one) for one in given)
-    if any(isinstance(one, Sinks) for one in found[:-1]):
+    last = len(found) - 1
+    while last >= 0 and isinstance(found[last], WeightFactor):
+        last -= 1
+    if any(isinstance(one, (Sinks, WeightFactor)) for one in found[: max(last, 0)]):
         raise ValueError(f"scores must have Sinks once and last, after all that changes scores, got {list(found)}")
     return found
+
+
+def sinks_of(found: Sequence[Score]) -> Sinks | None:
+    """The sinks among checked modifiers, if there are any."""
+    return next((one for one in reversed(found) if isinstance(one, Sinks)), None)
 
 
 def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
     """All modifiers in the kernels' form: the steps in order, and the sinks."""
     found = stacked(scores)
-    sinks = found[-1].of(shape) if found and isinstance(found[-1], Sinks) else None
-    return LoweredScores(tuple(one.lower(shape) for one in found if not isinstance(one, Sinks)), sinks)
+    sinks = sinks_of(found)
+    parts = [one.lower(shape) for one in found if one is not sinks]
+    return LoweredScores(
+        tuple(part for part in parts if not isinstance(part, Weighted)),
+        None if sinks is None else sinks.of(shape),
+        tuple(part for part in parts if isinstance(part, Weighted)),
+    )
 
 
 def are_plain(scores: Scores) -> bool:

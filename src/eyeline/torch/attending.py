@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
+from eyeline.edits import Edits
 from eyeline.masks import AttentionShape, Mask, Shard
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Score, Scores, Sinks, stacked
+from eyeline.scores import Score, Scores, sinks_of, stacked
 from eyeline.torch import choose, compiled
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Telling, spec
@@ -34,6 +35,7 @@ def attention(
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
     tokens_first: bool = False,
+    edits: Edits = (),
 ) -> Tensor:
     """Scaled dot-product attention of tensors, exact, in memory that grows with N + M; see `eyeline.attention`.
 
@@ -55,6 +57,8 @@ def attention(
     (True, tensor([[0.7311, 0.2689],
             [0.2689, 0.7311]]))
     """
+    if edits:
+        raise NotImplementedError
     if isinstance(scores, tuple) and not (scores or dropout) and choose.is_plain(q, k, v, ()):
         found = compiled.kept(q, k, v, mask, scale, tokens_first)
         if found is not None:
@@ -83,6 +87,7 @@ def observe(
     read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
+    edits: Edits = (),
 ) -> Observation:
     """Attention of tensors, and readouts of its weights; see `eyeline.observe`.
 
@@ -148,8 +153,9 @@ def observe_counted(
         count = readout.count_of_results
         results.append(PartialResult(tuple(found[:count]), shape, 0, q.shape[-2]))
         found = found[count:]
-    if changes and isinstance(changes[-1], Sinks):
-        logits = torch.as_tensor(changes[-1].logits, dtype=total.dtype, device=total.device)
+    sinks = sinks_of(changes)
+    if sinks is not None:
+        logits = torch.as_tensor(sinks.logits, dtype=total.dtype, device=total.device)
         sink = torch.exp(logits[..., None] - total)
     return output, Observation(output, total, sink, readouts, tuple(results))
 

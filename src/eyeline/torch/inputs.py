@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from eyeline.scores import Score, Sinks
+from eyeline.scores import Score, Sinks, sinks_of
 
 
 class Inputs:
@@ -46,10 +46,10 @@ class Inputs:
     @property
     def logits(self) -> Tensor | None:
         """The sinks' logits, (H,)."""
-        last = self.scores[-1] if self.scores else None
-        return last.logits.to(self.q) if isinstance(last, Sinks) else None
+        sinks = sinks_of(self.scores)
+        return None if sinks is None else sinks.logits.to(self.q)
 
     @property
     def changes(self) -> tuple[Score, ...]:
         """The score modifiers without the sinks."""
-        return self.scores if self.logits is None else self.scores[:-1]
+        return tuple(one for one in self.scores if not isinstance(one, Sinks))

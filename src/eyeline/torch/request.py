@@ -11,7 +11,7 @@ from torch import Tensor
 
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout
-from eyeline.scores import Score, Sinks
+from eyeline.scores import Score, sinks_of
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Request:
     @property
     def sinks(self) -> Tensor | None:
         """The logits of the sinks, (H,)."""
-        last = self.scores[-1] if self.scores else None
-        if not isinstance(last, Sinks):
+        sinks = sinks_of(self.scores)
+        if sinks is None:
             return None
-        last.of(self.shape)  # checks them
-        logits: Tensor = last.logits
+        sinks.of(self.shape)  # checks them
+        logits: Tensor = sinks.logits
         return logits
 
     def parameters(self) -> list[Tensor]:

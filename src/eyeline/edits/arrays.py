@@ -1,0 +1,71 @@
+"""Rows put into arrays, and outputs multiplied: for NumPy and torch alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.edits.lowered import NewRows, OutputFactor
+from eyeline.masks import namespace
+
+
+def changed_inputs(new: Sequence[NewRows], q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
+    """q (B, H, N, D), k and v (B, G, M, ·) with rows put into them; k and v get a head for each query head if a change
+    is of one query head alone."""
+    arrays = {"q": q, "k": k, "v": v}
+    H, G = q.shape[1], k.shape[1]
+    for one in new:
+        if one.of_groups:
+            arrays[one.name] = with_rows(arrays[one.name], one)
+    if G != H and any(one.name != "q" and not one.of_groups for one in new):
+        xp = namespace(q)
+        repeat = xp.repeat if xp is np else xp.repeat_interleave
+        arrays |= {name: repeat(arrays[name], H // G, 1) for name in ("k", "v")}
+    for one in new:
+        if not one.of_groups:
+            arrays[one.name] = with_rows(arrays[one.name], one)
+    return arrays["q"], arrays["k"], arrays["v"]
+
+
+def with_rows(x: Any, new: NewRows) -> Any:
+    """A copy of x, (B, H, N, width), with rows put into it."""
+    changed = _copy(x)
+    rows = _like(x, new.rows)
+    for b in range(len(x)) if new.batch is None else (new.batch,):
+        taken = new.taken[min(b, len(new.taken) - 1)]
+        to = np.flatnonzero(taken >= 0)
+        for number, head in enumerate(new.heads):
+            changed[b, head, to] = rows[number][taken[to]]
+    return changed
+
+
+def gated(output: Any, gates: Sequence[OutputFactor]) -> Any:
+    """A copy of the output, (B, H, N, E), multiplied; other heads keep their bits."""
+    changed = _copy(output) if gates else output
+    for gate in gates:
+        by = _like(output, gate.by)
+        for b in range(len(output)) if gate.batch is None else (gate.batch,):
+            factor: Any = by
+            if gate.taken is not None:
+                taken = gate.taken[min(b, len(gate.taken) - 1)]
+                factor = namespace(output).where(_like(output, taken >= 0), by[np.maximum(taken, 0)], 1.0)[:, None]
+            heads = list(gate.heads)
+            changed[b, heads] = changed[b, heads] * factor
+    return changed
+
+
+def _copy(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x.clone()
+
+
+def _like(x: Any, given: Any) -> Any:
+    """`given` as an array or tensor of x's type; booleans stay so."""
+    if isinstance(x, np.ndarray):
+        array: NDArray[Any] = np.asarray(given)
+        return array if array.dtype == bool else array.astype(x.dtype)
+    torch = namespace(x)
+    tensor = torch.as_tensor(given, device=x.device)
+    return tensor if tensor.dtype == torch.bool else tensor.to(x.dtype)

@@ -1,0 +1,60 @@
+"""All edits of one call, lowered to primitives, in the order in which they act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from eyeline.edits.lowered import FlatHeads, FrozenWeights, NewRows, OutputFactor, Pairs, Weighting
+
+
+@dataclass(frozen=True, eq=False)
+class CallEdits:
+    """The edits of one attention call.
+
+    Attributes, in the order in which they act:
+        inputs: rows put into q, k and v.
+        cuts: pairs hidden before the softmax, so that the rest is renormalised.
+        flat: heads that look everywhere alike.
+        frozen: weights of another run.
+        weightings: factors after the softmax; the rest isn't renormalised.
+        outputs: rows put into the output.
+        gates: factors of the output.
+    """
+
+    inputs: tuple[NewRows, ...] = ()
+    cuts: tuple[Pairs, ...] = ()
+    flat: tuple[FlatHeads, ...] = ()
+    frozen: tuple[FrozenWeights, ...] = ()
+    weightings: tuple[Weighting, ...] = ()
+    outputs: tuple[NewRows, ...] = ()
+    gates: tuple[OutputFactor, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+def joined(parts: Iterable[CallEdits]) -> CallEdits:
+    """Several edits of one call as one."""
+    several = list(parts)
+    return CallEdits(
+        **{field.name: tuple(x for part in several for x in getattr(part, field.name)) for field in fields(CallEdits)}
+    )
+
+
+def as_batch(edits: Sequence[CallEdits]) -> CallEdits:
+    """Different edits of one text as those of a batch: element b of the batch is edited by `edits[b]`.
+
+    The edits must be of one text, with rows (1, N) and columns (1, M).
+    """
+
+    def of_element(one: Any, b: int) -> Any:
+        if hasattr(one, "pairs"):
+            return replace(one, pairs=replace(one.pairs, batch=b))
+        return replace(one, batch=b)
+
+    return joined(
+        CallEdits(**{field.name: tuple(of_element(x, b) for x in getattr(own, field.name)) for field in fields(own)})
+        for b, own in enumerate(edits)
+    )

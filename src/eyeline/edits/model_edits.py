@@ -1,0 +1,90 @@
+"""The edits of a whole model, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.edits.call_edits import CallEdits
+from eyeline.edits.edit import Edit, FindWord
+from eyeline.edits.errors import EditError
+from eyeline.edits.order import lowered, several
+from eyeline.edits.places import CallPlace, Kind
+from eyeline.edits.selection import indices
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """What a model has: the number of its layers, by their kind, and of their heads."""
+
+    layers: Mapping[Kind, int]
+    heads: int
+    key_heads: int
+
+
+class ModelEdits:
+    """Edits, checked against a model.
+
+    Args:
+        edits: the edits.
+        sites: what the model has.
+
+    Raises:
+        EditError: if a layer or a head isn't there, or a layer's number may mean several.
+    """
+
+    def __init__(self, edits: object, sites: Sites) -> None:
+        self.edits: tuple[Edit, ...] = several(edits)
+        self.sites = sites
+        for one in self.edits:
+            self._check(one)
+
+    def __bool__(self) -> bool:
+        return bool(self.edits)
+
+    def _check(self, one: Edit) -> None:
+        sites = self.sites
+        kinds = [kind for kind in sites.layers if one.kind in (None, kind)]
+        if not kinds:
+            raise EditError(
+                f"kind must be one of this model's, {', '.join(map(repr, sites.layers))}, got {one.kind!r} in {one!r}"
+            )
+        if len(kinds) > 1:
+            raise EditError(
+                f"kind must be given, since this model has {' and '.join(map(repr, kinds))}, whose layers are counted "
+                f"apart, got {one!r}; add kind={kinds[0]!r}"
+            )
+        (kind,) = kinds
+        try:
+            indices("layer", one.layer, sites.layers[kind])
+            nowhere = np.zeros((1, 0), np.int64)
+            one.heads_in(CallPlace(sites.heads, sites.key_heads, nowhere, nowhere, 0, kind))
+        except EditError as error:
+            raise EditError(f"{error}, in {one!r}") from None
+
+    def with_words_found(self, find: FindWord) -> ModelEdits:
+        """A copy with positions in place of words."""
+        return ModelEdits([one.with_words_found(find) for one in self.edits], self.sites)
+
+    def first_layer(self, kind: Kind) -> int | None:
+        """The first layer that is edited; None if none is."""
+        count = self.sites.layers.get(kind, 0)
+        nowhere = np.zeros((1, 0), np.int64)
+        for layer in range(count):
+            place = CallPlace(self.sites.heads, self.sites.key_heads, nowhere, nowhere, layer, kind)
+            if any(one.concerns(place, count) for one in self.edits):
+                return layer
+        return None
+
+    def of_call(self, kind: Kind, layer: int, queries: NDArray[np.int64], keys: NDArray[np.int64]) -> CallEdits | None:
+        """The edits of one call; None if it has none.
+
+        Args:
+            kind, layer: its layer.
+            queries, keys: the positions of its queries and keys, (B or 1, N) and (B or 1, M), -1 for padding.
+        """
+        place = CallPlace(self.sites.heads, self.sites.key_heads, queries, keys, layer, kind)
+        return lowered(self.edits, place, self.sites.layers[kind]) or None

@@ -1,0 +1,70 @@
+"""Which edits concern a call, in the order in which they act."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eyeline.edits.call_edits import CallEdits, joined
+from eyeline.edits.edit import Edit, EditStage
+from eyeline.edits.errors import EditError
+from eyeline.edits.places import CallPlace
+
+#: What `edits=` takes.
+Edits = Sequence[Edit] | Edit | CallEdits
+#: The stages at which a head can have one edit only.
+_ONE_A_HEAD = {EditStage.WEIGHTS: "weights", EditStage.OUTPUT: "output"}
+
+
+def several(edits: Any) -> tuple[Edit, ...]:
+    """The edits as a tuple, checked.
+
+    Raises:
+        TypeError: if one of them isn't an edit.
+    """
+    given = tuple(edits) if isinstance(edits, (list, tuple)) else (edits,)
+    for one in given:
+        if not isinstance(one, Edit):
+            raise TypeError(f"edits must be edits, such as eyeline.edits.Gate(layer=0, head=0), got {one!r:.60}")
+    return given
+
+
+def in_order(edits: Sequence[Edit], place: CallPlace, layers: int | None = None) -> list[Edit]:
+    """The edits of a call, in the order in which they act, whatever the list's.
+
+    Args:
+        edits: the edits of a model.
+        place: the call.
+        layers: how many layers of its kind the model has, if known; slices with negative numbers need it.
+
+    Raises:
+        EditError: if a head isn't there, or has two edits of which there can be only one.
+    """
+    found = [one for one in edits if one.concerns(place, layers)]
+    found.sort(key=lambda one: (one.stage, getattr(one, "key_head", None) is None))
+    taken: dict[tuple[EditStage, int], Edit] = {}
+    for one in found:
+        for head in one.heads_in(place):
+            before = taken.setdefault((one.stage, head), one)
+            if one.stage in _ONE_A_HEAD and before is not one and not _differ(before, one):
+                raise EditError(
+                    f"edits must replace a head's {_ONE_A_HEAD[one.stage]} once, got {before!r} and {one!r} for head "
+                    f"{head} in {place.named}; leave one of them out"
+                )
+    return found
+
+
+def _differ(one: Edit, other: Edit) -> bool:
+    """Whether two edits of a stage are of different tokens: only patches of one output may then stand side by side."""
+    a, b = getattr(one, "positions", None), getattr(other, "positions", None)
+    if a is None or b is None or isinstance(a, slice) or isinstance(b, slice):
+        return False
+    a, b = ({x} if isinstance(x, (int, str)) else set(x) for x in (a, b))
+    return not a & b
+
+
+def lowered(edits: Edits, place: CallPlace, layers: int | None = None) -> CallEdits:
+    """The edits of a call as primitives; arguments and errors as `in_order`."""
+    if isinstance(edits, CallEdits):
+        return edits
+    return joined(one.lower(place) for one in in_order(several(edits), place, layers))

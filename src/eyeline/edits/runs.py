@@ -1,0 +1,105 @@
+"""Another run, from which edits take queries, keys, values, weights and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyeline.edits.errors import EditError
+from eyeline.edits.places import CallPlace, Kind
+from eyeline.masks import AttentionShape, Mask
+from eyeline.scores import Score
+
+Array = NDArray[Any]
+#: The kinds of attention by the kinds of traces.
+_KINDS: dict[str, Kind] = {"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}
+
+
+class HeadsOfRun(NamedTuple):
+    """Some heads of one layer of a run, each as an element of a batch.
+
+    Attributes:
+        q, k: (heads, P, D) and (heads, S, D); a key head is repeated for each query head.
+        v: (heads, S, E); None if values weren't kept.
+        lse: (heads, P), of all keys and the sink.
+        scale: the factor of q·k.
+        scores: score modifiers, without sinks, for arrays of (heads, 1, P, S).
+        mask: for the same shape; everywhere if None.
+    """
+
+    q: Array
+    k: Array
+    v: Array | None
+    lse: Array
+    scale: float
+    scores: tuple[Score, ...]
+    mask: Mask | None
+
+    def weights(self) -> NDArray[np.float64]:
+        """The definition of the weights, (heads, P, S): exp(s - lse) where the mask allows."""
+        shape = AttentionShape((len(self.q),), 1, self.q.shape[1], self.k.shape[1])
+        s = np.einsum("hnd,hmd->hnm", *(x.astype(np.float64) for x in (self.q, self.k)))[:, None] * self.scale
+        for score in self.scores:
+            s = score.apply(s, shape)
+        allowed = True if self.mask is None else np.broadcast_to(self.mask.rule(shape), shape.shape)
+        with np.errstate(invalid="ignore"):
+            w = np.exp(s[:, 0] - self.lse.astype(np.float64)[..., None])
+        return np.where((s[:, 0] > -np.inf) & np.broadcast_to(allowed, shape.shape)[:, 0], w, 0.0)
+
+
+class LayerOfRun(Protocol):
+    """A layer of a recorded run."""
+
+    def of_heads(self, heads: Sequence[int]) -> HeadsOfRun:
+        """Some of its query heads; raises EditError if they were themselves edited so that q, k and lse don't give
+        their weights."""
+
+    def output_of(self, heads: Sequence[int]) -> Array:
+        """Their outputs, (heads, P, E); raises EditError if values weren't kept."""
+
+
+class RecordedRun(Protocol):
+    """A recorded run of a model, such as a `Trace`."""
+
+    kind: Any
+
+    def layer(self, layer: int) -> Any:
+        """A layer, a `LayerOfRun`."""
+
+
+def layer_of(other: Any, place: CallPlace) -> LayerOfRun:
+    """The layer of another run that stands at this place.
+
+    Args:
+        other: a trace, or the traces of an encoder-decoder.
+
+    Raises:
+        EditError: if it is neither, or has no such layer.
+    """
+    runs = list(other) if isinstance(other, (list, tuple)) else [other]
+    if not runs or not all(hasattr(run, "layer") and hasattr(run, "kind") for run in runs):
+        raise EditError(f"other must be a trace of another run, as eyeline.record makes it, got {type(other).__name__}")
+    named = [run for run in runs if place.kind is None or _KINDS.get(run.kind) == place.kind]
+    if not named:
+        raise EditError(f"other must have recorded {place.named}, got a trace of the {runs[0].kind}")
+    try:
+        found: LayerOfRun = named[0].layer(place.layer or 0)
+    except ValueError as error:
+        raise EditError(f"other must have recorded {place.named}: {error}") from None
+    return found
+
+
+def check_reach(name: str, there: int, positions: NDArray[np.int64]) -> None:
+    """
+    Raises:
+        EditError: if another run of `there` tokens is too short for these positions.
+    """
+    last = int(positions.max(initial=-1))
+    if last >= there:
+        raise EditError(
+            f"other must be a run of at least {last + 1} {name}, got {there}; record a longer text, or say which "
+            f"positions with positions=, queries= or keys="
+        )
