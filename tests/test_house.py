@@ -23,7 +23,7 @@ MOST, MOST_OF_TESTS = 300, 500
 #: Files that may be longer, and why.
 LONG = {
     "README.md": "holds the bench's table, of every row",
-    "docs/extending.md": "builds five things in one go, and runs from top to bottom",
+    "docs/extending.md": "builds six things in one go, and runs from top to bottom",
     "docs/json.md": "a reference of every field",
 }
 #: Of optional dependencies, where they may load with a module: in the rooms that nothing loads without them.
