@@ -1,4 +1,4 @@
-"""The keys of each row's k largest weights, kept in order; found from the scores alone."""
+"""The keys of each row's k largest weights, kept in order; found from the scores alone, or from the weights."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.programs import FEW_BEST, sizes
-from eyeline.kernels.compiled.records import compiled
-from eyeline.kernels.compiled.simd import above, bits_above, maximum, select
+from eyeline.kernels.compiled.records import compiled, head_of
+from eyeline.kernels.compiled.simd import above, bits_above, equal, maximum, select
 from eyeline.kernels.compiled.topk_tile import topk_tile
 
 
 class TopKFunctions(NamedTuple):
-    """`begin_topk(p, work, panel)`: clears the lists; `take_best(p, work, panel, S, a, e)`: inserts the best of the
-    keys [a, e), whose scores lie at S; `write_topk(p, work, panel)`: writes the weights and keys."""
+    """`begin_topk(p, work, panel)`: clears the lists; `weigh_candidates(p, work, panel, S, a, e)`: overwrites the
+    scores on the keys [a, e) by their weights P times factors, where keys are selected by these; `take_best(p, work,
+    panel, S, a, e)`: inserts the best of the keys [a, e), whose scores lie at S; `write_topk(p, work, panel)`: writes
+    the weights and keys."""
 
     begin_topk: object
+    weigh_candidates: object
     take_best: object
     write_topk: object
 
@@ -29,7 +32,7 @@ def topk(dtype, lanes, most_vectors):
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     load_ints, store_ints, splat_int = W.load_ints, W.store_ints, W.splat_int
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
-    zero, infinity = dtype(0), dtype(np.inf)
+    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     take_one, take_few = (topk_tile(dtype, lanes, line, length * 4, most) for most in (1, FEW_BEST))
 
     @compiled
@@ -64,7 +67,7 @@ def topk(dtype, lanes, most_vectors):
         forget(best, max(k, FEW_BEST))
         for w in range(panel.vectors):
             store(threshold + w * vector, splat(-infinity))
-        if visits < k:
+        if visits < k or p.primitives.by_weight != 0:
             return
         for w in range(panel.vectors):
             for visit in range(visits):
@@ -76,6 +79,16 @@ def topk(dtype, lanes, most_vectors):
                     peak = select(above(peak, other), other, peak)
             store(threshold + w * vector, load(best + (k - 1) * line + w * vector))
         forget(best, k)
+
+    @compiled
+    def weigh_candidates(p, work, panel, S, a, e):
+        times = head_of(p.primitives.select_times, panel.batch, panel.head).at
+        for j in range(e - a):
+            factor = one if times == 0 else load_scalar(times + (a + j) * size)
+            for w in range(panel.vectors):
+                at = S + j * line + w * vector
+                weight = load(work.P + j * line + w * vector) * splat(factor)
+                store(at, select(equal(load(at), splat(-infinity)), splat(-infinity), weight))
 
     @compiled
     def take_best(p, work, panel, S, a, e):
@@ -110,7 +123,9 @@ def topk(dtype, lanes, most_vectors):
         for r in range(k):
             for w in range(panel.vectors):
                 score, shift = load(best + r * line + w * vector), load(work.shift + w * vector)
-                store(P + w * vector, exp2(score - shift) * load(work.inverse_l + w * vector))
+                if p.primitives.by_weight == 0:
+                    score = exp2(score - shift) * load(work.inverse_l + w * vector)
+                store(P + w * vector, score)
             for i in range(panel.count):
                 to = (row + i) * k + r
                 found = load_scalar(best + r * line + i * size) != -infinity
@@ -119,4 +134,4 @@ def topk(dtype, lanes, most_vectors):
                 key = load_i32(work.best_keys + (r * length + i) * 4)
                 store_word(p.primitives.selected_keys + to * 8, key if found else -1)
 
-    return TopKFunctions(begin_topk, take_best, write_topk)
+    return TopKFunctions(begin_topk, weigh_candidates, take_best, write_topk)
