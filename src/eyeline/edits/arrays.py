@@ -67,8 +67,9 @@ def like(x: Any, given: Any) -> Any:
     if isinstance(x, np.ndarray):
         array: NDArray[Any] = np.asarray(given)
         return array if array.dtype == bool else array.astype(x.dtype)
-    torch = namespace(x)
-    tensor = torch.as_tensor(given, device=x.device)
+    if isinstance(given, np.ndarray):
+        given = np.require(given, requirements="W")  # PyTorch warns of arrays that it may not write
+    tensor = namespace(x).as_tensor(given, device=x.device)
     return tensor if tensor.dtype == torch.bool else tensor.to(x.dtype)
 
 
