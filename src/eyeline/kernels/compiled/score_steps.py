@@ -60,14 +60,6 @@ def score_steps(dtype, lanes, most_vectors):
                 store(at, load(at) + load(biases + j * line + w * vector))
 
     @compiled
-    def flatten(S, vectors, n):
-        for j in range(n):
-            for w in range(vectors):
-                at = S + j * line + w * vector
-                hidden = equal(load(at), splat(-infinity))
-                store(at, select(hidden, splat(-infinity), splat(zero)))
-
-    @compiled
     def apply_step(p, work, panel, k, S, a, e):
         own = step_at(p.steps + k * STEP_BYTES)
         vectors = panel.vectors
@@ -93,7 +85,11 @@ def score_steps(dtype, lanes, most_vectors):
         elif own.kind == FLATTENED:
             if load_i8(own.array.address + panel.batch * own.array.batch + panel.head * own.array.head) == 0:
                 return False
-            flatten(S, vectors, e - a)
+            for j in range(e - a):
+                for w in range(vectors):
+                    at = S + j * line + w * vector
+                    hidden = equal(load(at), splat(-infinity))
+                    store(at, select(hidden, splat(-infinity), splat(zero)))
         return True
 
     @compiled
