@@ -20,7 +20,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, explain, heads, rollout, toy
+    from eyeline.answers import compare, effects, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
@@ -59,6 +59,7 @@ __all__ = [
     "attach",
     "attention",
     "compare",
+    "effects",
     "embed",
     "explain",
     "get_threads",
@@ -85,6 +86,7 @@ _LATER = {
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
+    "effects": "answers",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",

@@ -15,6 +15,7 @@ from eyeline.answers.answer import Answer, Renderers
 from eyeline.answers.attention_rollout import Rollout, rollout
 from eyeline.answers.behaviour import Heads, heads
 from eyeline.answers.comparison import Comparison, compare
+from eyeline.answers.effects import Effects, effects
 from eyeline.answers.encoder_decoder import EncoderDecoderExplanation
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
@@ -24,6 +25,7 @@ from eyeline.answers.toy_attention import Toy, toy
 __all__ = [
     "Answer",
     "Comparison",
+    "Effects",
     "EncoderDecoderExplanation",
     "Explanation",
     "Heads",
@@ -32,6 +34,7 @@ __all__ = [
     "Rollout",
     "Toy",
     "compare",
+    "effects",
     "explain",
     "heads",
     "rollout",
