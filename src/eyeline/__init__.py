@@ -21,7 +21,7 @@ from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.answers import compare, explain, heads, rollout, toy
-    from eyeline.huggingface import attach, watch
+    from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
@@ -59,6 +59,7 @@ __all__ = [
     "attach",
     "attention",
     "compare",
+    "edit",
     "embed",
     "explain",
     "get_threads",
@@ -85,6 +86,7 @@ _LATER = {
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
+    "edit": "huggingface",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",
