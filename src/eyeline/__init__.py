@@ -22,6 +22,8 @@ from eyeline.version import VERSION
 if TYPE_CHECKING:
     from eyeline.answers import compare, effects, explain, heads, rollout, toy
     from eyeline.huggingface import attach, watch
+    from eyeline.answers import compare, explain, heads, rollout, toy
+    from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
@@ -60,6 +62,7 @@ __all__ = [
     "attention",
     "compare",
     "effects",
+    "edit",
     "embed",
     "explain",
     "get_threads",
@@ -87,6 +90,7 @@ _LATER = {
     "attach": "huggingface",
     "compare": "answers",
     "effects": "answers",
+    "edit": "huggingface",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",
