@@ -21,8 +21,6 @@ from eyeline.version import VERSION
 
 if TYPE_CHECKING:
     from eyeline.answers import compare, effects, explain, heads, rollout, toy
-    from eyeline.huggingface import attach, watch
-    from eyeline.answers import compare, explain, heads, rollout, toy
     from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
@@ -61,8 +59,8 @@ __all__ = [
     "attach",
     "attention",
     "compare",
-    "effects",
     "edit",
+    "effects",
     "embed",
     "explain",
     "get_threads",
@@ -89,8 +87,8 @@ _LATER = {
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
-    "effects": "answers",
     "edit": "huggingface",
+    "effects": "answers",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",

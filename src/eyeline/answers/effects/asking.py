@@ -127,9 +127,7 @@ def effects(
                 chosen[place] = found = choice(*one, word, logits)
                 notes += notes_on(runs_on, tokens, found, name, logits)
     measure = _measure(asked, chosen)
-    cutting = Cutting(
-        runs, partial(measure.effects, runs.found), runs_on.layers, runs_on.heads, heads_done, cancelled
-    )
+    cutting = Cutting(runs, partial(measure.effects, runs.found), runs_on.layers, runs_on.heads, heads_done, cancelled)
     cutting.cut_heads(lambda layer: _cut(layer, by, means))
     found_edges = cutting.cut_looks(trace, edges, asked.rows)
     looks, passed = looking(trace, asked.rows)
@@ -189,9 +187,7 @@ def _check(by: object, over: object, edges: object, first_order: bool) -> None:
         )
 
 
-def _running(
-    model: TextModel, asked: Subject, edits: Any
-) -> tuple[TextModel, OwnRun, Sites, tuple[Edit, ...]]:
+def _running(model: TextModel, asked: Subject, edits: Any) -> tuple[TextModel, OwnRun, Sites, tuple[Edit, ...]]:
     assert isinstance(model, OwnModel)
     sites = sites_of(model, asked.causal, model.model.config.key_heads)
     found = found_edits(edits, asked, sites)

@@ -41,7 +41,9 @@ def token_after(model: TextModel, before: Tokens, word: object, name: str) -> tu
     for id, special, (first, last) in zip(alone.ids, alone.special, alone.offsets, strict=True):
         if not special:
             return id, word[first:last]
-    raise QuestionError(worded("{name} must have a token in {model}, got {word!r}", name=name, model=model.name, word=word))
+    raise QuestionError(
+        worded("{name} must have a token in {model}, got {word!r}", name=name, model=model.name, word=word)
+    )
 
 
 def choice(id: int, text: str, given: str | None, logits: NDArray[Any]) -> NextChoice:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import numpy as np
 
 from eyeline.answers.question import QuestionError, read_text
 from eyeline.answers.word_search import FoundWord, find
 from eyeline.edits import Edit, Kind, ModelEdits, Sites, several
-from eyeline.models import Tokens
 from eyeline.models.pooling import pooling_of
 from eyeline.models.units import Unit, units_of
 from eyeline.traces import ReadText, TextModel
@@ -70,9 +67,7 @@ def subject(
     else:
         _refuse({"next": next, "rather": rather, "first_order": first_order or None}, model, decoder=False)
     if rather is not None and next is None:
-        raise QuestionError(
-            worded("next must be given with rather"), worded("add next=..."), worded("add --next WORD")
-        )
+        raise QuestionError(worded("next must be given with rather"), worded("add next=..."), worded("add --next WORD"))
     if token is not None and embed:
         raise QuestionError(
             worded("token and embed can't both be given: the vector is the word's, or the text's"),
