@@ -15,10 +15,10 @@ from eyeline.answers.answer import Answer, Renderers
 from eyeline.answers.attention_rollout import Rollout, rollout
 from eyeline.answers.behaviour import Heads, heads
 from eyeline.answers.comparison import Comparison, compare
-from eyeline.answers.effects import Effects, effects
 from eyeline.answers.encoder_decoder import EncoderDecoderExplanation
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
+from eyeline.answers.mattering import Effects, effects
 from eyeline.answers.question import QuestionError
 from eyeline.answers.toy_attention import Toy, toy
 

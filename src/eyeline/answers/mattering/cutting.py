@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from eyeline.answers.effects.answer import Edge
-from eyeline.answers.effects.looking import StrongLook, strongest_looks
-from eyeline.answers.effects.measure import Array, EffectsOf
-from eyeline.answers.effects.own_run import Look
+from eyeline.answers.mattering.answer import Edge
+from eyeline.answers.mattering.looking import StrongLook, strongest_looks
+from eyeline.answers.mattering.measure import Array, EffectsOf
+from eyeline.answers.mattering.own_run import Look
 from eyeline.edits import Edit
 from eyeline.traces import Cancelled, Trace
 

@@ -6,7 +6,7 @@ how hard heads look, and `agreement` how far looking and mattering agree.
 
 from __future__ import annotations
 
-from eyeline.answers.effects.answer import Agreement, Edge, Effects, EffectsQuestion
-from eyeline.answers.effects.asking import effects
+from eyeline.answers.mattering.answer import Agreement, Edge, Effects, EffectsQuestion
+from eyeline.answers.mattering.asking import effects
 
 __all__ = ["Agreement", "Edge", "Effects", "EffectsQuestion", "effects"]

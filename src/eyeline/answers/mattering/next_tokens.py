@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.effects.answer import NextChoice
-from eyeline.answers.effects.measure import log_probabilities
+from eyeline.answers.mattering.answer import NextChoice
+from eyeline.answers.mattering.measure import log_probabilities
 from eyeline.answers.question import QuestionError
 from eyeline.models import Tokens
 from eyeline.traces import TextModel

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.effects.measure import Array
+from eyeline.answers.mattering.measure import Array
 from eyeline.readouts import Weights
 from eyeline.traces import LayerTrace, Trace
 

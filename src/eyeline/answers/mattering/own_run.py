@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.effects.measure import Array, EffectsOf
+from eyeline.answers.mattering.measure import Array, EffectsOf
 from eyeline.calls import observe
 from eyeline.edits import Cut, Edit, Kind, ModelEdits, Sites
 from eyeline.models import Layer, Model

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.answer import PYTHON_ONLY, Answer
-from eyeline.answers.effects.measure import Array, MeasureName
 from eyeline.answers.entries import ModelEntry, TokenEntry, UnitEntry, UnknownText
+from eyeline.answers.mattering.measure import Array, MeasureName
 from eyeline.edits import Edit
 from eyeline.traces import Trace
 
@@ -170,4 +170,4 @@ class Effects(Answer):
         columns = {"layer": layers, "head": heads, "effect": self.heads, "weight": self.looks}
         columns |= {} if self.passed is None else {"passed": self.passed}
         columns |= {} if self.first_order is None else {"first_order": self.first_order}
-        return DataFrame({name: values.ravel() for name, values in columns.items()})
+        return DataFrame({name: np.ravel(values) for name, values in columns.items()})

@@ -8,15 +8,15 @@ from typing import Any, get_args
 
 import numpy as np
 
-from eyeline.answers.effects.agreement import agreements
-from eyeline.answers.effects.answer import By, Effects, EffectsQuestion, NextChoice
-from eyeline.answers.effects.cutting import Cutting
-from eyeline.answers.effects.looking import looking
-from eyeline.answers.effects.measure import Measure, NextToken, VectorCosine
-from eyeline.answers.effects.next_tokens import choice, notes_on, token_after
-from eyeline.answers.effects.own_run import OwnRun
-from eyeline.answers.effects.subject import Subject, found_edits, sites_of, subject
 from eyeline.answers.entries import model_entry, token_entries, unit_entries, unknown_text
+from eyeline.answers.mattering.agreement import agreements
+from eyeline.answers.mattering.answer import By, Effects, EffectsQuestion, NextChoice
+from eyeline.answers.mattering.cutting import Cutting
+from eyeline.answers.mattering.looking import looking
+from eyeline.answers.mattering.measure import Measure, NextToken, VectorCosine
+from eyeline.answers.mattering.next_tokens import choice, notes_on, token_after
+from eyeline.answers.mattering.own_run import OwnRun
+from eyeline.answers.mattering.subject import Subject, found_edits, sites_of, subject
 from eyeline.answers.question import QuestionError, asked_model
 from eyeline.edits import Edit, Gate, MeanOutput, MeanOutputs, Sites, Uniform
 from eyeline.models import Tokens
@@ -113,7 +113,7 @@ def effects(
         raise QuestionError(
             worded("rather must be another token than next, got {token!r} for both", token=wanted[0][1])
         )
-    runs_on, runs, sites, base_edits = _running(runs_on, asked, edits)
+    runs_on, runs, _, base_edits = _running(runs_on, asked, edits)
     means = None if by != "mean" else _means(runs_on, over, progress)
     trace = record_text(runs_on, asked.read, keep=Keep(changed_scores=True, input=True))
     chosen: list[NextChoice | None] = [None, None]

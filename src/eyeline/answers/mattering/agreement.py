@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.effects.answer import Agreement, Edge
-from eyeline.answers.effects.measure import Array
+from eyeline.answers.mattering.answer import Agreement, Edge
+from eyeline.answers.mattering.measure import Array
 
 
 def agreements(
