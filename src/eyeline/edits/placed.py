@@ -120,8 +120,11 @@ def placed(group: Sequence[FrozenWeights], shape: AttentionShape, heads: Sequenc
 
     left = iter(biases)
     scores = [biased(next(left)) if isinstance(score, Bias) else score for score in first.scores]
+    of_batch = [np.broadcast_to(x, (shape.batch, *x.shape[1:])) for x in (q, k, lse)]
     return PlacedWeights(
-        *(np.broadcast_to(x, (shape.batch, *x.shape[1:])) for x in (q, k, lse)),
+        of_batch[0],
+        of_batch[1],
+        of_batch[2],
         first.scale,
         Placed(ordered(bounds, M), allowed),
         (*scores, biased(columns)) if holes else tuple(scores),
