@@ -100,7 +100,7 @@ def placed(group: Sequence[FrozenWeights], shape: AttentionShape, heads: Sequenc
     bounds = np.full((*lead, N, most, 2), M)
     allowed = np.zeros((*lead, N, M), bool) if any(part.allowed is not None for part in parts) else None
     biases = [
-        np.zeros((*lead, *np.max([part.biases[at].shape for part in parts], axis=0)), np.float32)
+        np.zeros((*lead, *np.max([part.biases[at].shape for part in parts], axis=0)), parts[0].biases[at].dtype)
         for at in range(sum(isinstance(score, Bias) for score in first.scores))
     ]
     holes = any(part.has_holes for part in parts) and allowed is None
