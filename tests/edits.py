@@ -18,7 +18,7 @@ from eyeline.scores import Score
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OtherRun:
-    """A run of one layer, of arrays: q (H, P, D), k (G, S, D), v (G, S, E); its mask and scores are for (H, 1, P, S)."""
+    """A run of one layer: q (H, P, D), k (G, S, D), v (G, S, E); its mask and scores are for (H, 1, P, S)."""
 
     q: np.ndarray
     k: np.ndarray
@@ -60,15 +60,18 @@ def other_run(
     P, S = queries + choose((0, 1, 5)), keys + choose((0, 1, 5))
     shape = AttentionShape((heads,), 1, P, S)
     q, k, v = (
-        rng.standard_normal(size)
-        for size in ((heads, P, width), (key_heads, S, width), (key_heads, S, value_width))
+        rng.standard_normal(size) for size in ((heads, P, width), (key_heads, S, width), (key_heads, S, value_width))
     )
     alone = AttentionShape((1,), 1, P, S)
     mask = simple_mask(alone, (el.Causal, el.Window, el.Documents, el.PrefixLM), choose, rng)
     holes = el.Dense(rng.random(shape.shape) < 0.6)
     bias = el.Bias(np.where(rng.random((heads, 1, P, S)) < 0.1, -np.inf, rng.standard_normal((heads, 1, P, S))))
     return OtherRun(
-        q, k, v, choose((None, mask, mask, holes)), choose(((), (), (el.Softcap(2.0),), (el.Softcap(3.0), bias), (bias,)))
+        q,
+        k,
+        v,
+        choose((None, mask, mask, holes)),
+        choose(((), (), (el.Softcap(2.0),), (el.Softcap(3.0), bias), (bias,))),
     )
 
 
