@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
 from eyeline.edits.selection import indices
+from eyeline.huggingface.attaching import check_attachable
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.attention_modules import attention_modules, check_edits, layers_by_kind
 from eyeline.huggingface.call_places import CallPlaces, PlacedCall
@@ -35,6 +36,7 @@ class CallEditor:
     """
 
     def __init__(self, model: nn.Module, edits: Sequence[Edit]) -> None:
+        check_attachable(model)
         modules = attention_modules(getattr(model, "_orig_mod", model))
         check_edits(edits, modules)
         self._edits, self._layers = edits, layers_by_kind(modules)
