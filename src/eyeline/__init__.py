@@ -20,7 +20,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, explain, heads, rollout, toy
+    from eyeline.answers import compare, effects, explain, heads, rollout, toy
     from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
@@ -60,6 +60,7 @@ __all__ = [
     "attention",
     "compare",
     "edit",
+    "effects",
     "embed",
     "explain",
     "get_threads",
@@ -87,6 +88,7 @@ _LATER = {
     "attach": "huggingface",
     "compare": "answers",
     "edit": "huggingface",
+    "effects": "answers",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",

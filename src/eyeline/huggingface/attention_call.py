@@ -13,7 +13,7 @@ from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Bias, Score, Sinks, Softcap
+from eyeline.scores import Bias, Score, Scores, Sinks, Softcap
 from eyeline.torch.attending import attention, observe_counted
 
 
@@ -75,7 +75,8 @@ class AttentionCall(NamedTuple):
     def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> tuple[Tensor, Observation]:
         """Compute the output, and an observation in tensors or arrays; its readouts take queries where `counted`, (B,
         N), is False as if they might look at no key."""
-        q, k, v, mask, scores = self.q, self.k, self.v, self.computed, self.scores()
+        q, k, v, mask = self.q, self.k, self.v, self.computed
+        scores: Scores = self.scores()
         if self.edits:  # STUB until eyeline.torch takes edits
             from eyeline.edits.arrays import changed_inputs, gated, with_rows
             from eyeline.edits.structure import changed_mask, changed_scores
