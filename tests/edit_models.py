@@ -124,7 +124,9 @@ def places(case: Case, given: dict[str, Any]) -> tuple[torch.Tensor, torch.Tenso
         source = torch.ones(2, 17)
     if "input_features" in given:
         source, target = torch.ones(2, 10), torch.ones(2, 7)
-    encoder, decoder = (None if x is None else torch.where(x == 1, x.cumsum(1) - 1, -1).long() for x in (source, target))
+    encoder, decoder = (
+        None if x is None else torch.where(x == 1, x.cumsum(1) - 1, -1).long() for x in (source, target)
+    )
     if case.kind == "cross":
         return decoder, encoder
     own = decoder if case.kind == "decoder self" else encoder

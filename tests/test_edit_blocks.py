@@ -48,34 +48,39 @@ def test_a_gate_of_0_is_the_model_without_that_part_of_w_o(name):
     torch.testing.assert_close(got, want, atol=1e-5, rtol=0)
 
 
-def left(model):
-    """`traces`, and the attributes of every module."""
-    return traces(model)
-
-
 @pytest.mark.parametrize("make", [bert, albert, llama, t5, clip])
 def test_nothing_is_left_on_the_model(make):
     model = make()
-    before = left(model)
+    before = traces(model)
     kind = None if make in (bert, albert, llama) else "encoder self"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with el.edit(model, ed.Gate(layer=0, head=0, kind=kind)):
-            assert left(model) != before
-    assert left(model) == before
+            assert traces(model) != before
+    assert traces(model) == before
 
 
 def test_nothing_is_left_after_an_error():
     model, ids = llama(), text()
-    before, plain = left(model), model(ids).logits
-    for fails in (ed.Gate(layer=0, by=[1.0, 2.0]), ed.Gate(layer=7), ed.Gate(layer=0, head=9), ed.Cut(layer=0, keys="a")):
+    before, plain = traces(model), model(ids).logits
+    for fails in (
+        ed.Gate(layer=0, by=[1.0, 2.0]),
+        ed.Gate(layer=7),
+        ed.Gate(layer=0, head=9),
+        ed.Cut(layer=0, keys="a"),
+    ):
         with pytest.raises(EditError), el.edit(model, fails):
             model(ids)
-        assert left(model) == before
-    with pytest.raises(ZeroDivisionError), el.edit(model, GATES), el.watch(model, el.Entropy()):
-        model(ids)
-        raise ZeroDivisionError
-    assert left(model) == before
+        assert traces(model) == before
+
+    def fail():
+        with el.edit(model, GATES), el.watch(model, el.Entropy()):
+            model(ids)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert traces(model) == before
     assert torch.equal(model(ids).logits, plain)
 
 
@@ -191,10 +196,9 @@ def test_a_kind_that_shows_only_when_the_model_runs_is_refused_then():
 
 def test_a_layer_that_was_never_called_is_told():
     model = t5()
-    with pytest.raises(EditError, match=r"layer must be one that the model ran within the block, got 1 in Gate\(") as told:  # noqa: SIM117
-        with el.edit(model, ed.Gate(layer=1, head=0, kind="cross")):
-            model.encoder(text())
-    assert "called were layers 0 to 1 (encoder self)" in str(told.value)
+    message = r"the model ran within the block, got 1 in Gate\(.*called were layers 0 to 1 \(encoder self\)"
+    with pytest.raises(EditError, match=message), el.edit(model, ed.Gate(layer=1, head=0, kind="cross")):
+        model.encoder(text())
 
 
 def test_a_model_that_never_ran_is_told():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from eager_edits import ByHand, by_hand, with_heads
 from edit_models import CASES, inputs_of, places, with_sharp_heads
 from hugging import albert, bert, llama, one_thread, padded, text  # noqa: F401 - one_thread, for all tests here
+from torch.utils.checkpoint import checkpoint
 
 import eyeline as el
 from eyeline import edits as ed
@@ -20,6 +23,11 @@ def gradients(model, by):
     by.grad = None
     model.zero_grad()
     return found
+
+
+def loss_of(output):
+    """The mean square would be the same for all outputs of a LayerNorm."""
+    return (output.square() * torch.linspace(-1, 1, output.shape[-1])).mean()
 
 
 def gate(case, given, by):
@@ -40,9 +48,7 @@ def reweight(case, given, by):
         factor = by[queries.clamp(min=0)][..., None]
         m.w = with_heads(m.w, HEAD, torch.where(where, m.w[:, HEAD] * factor, m.w[:, HEAD]))
 
-    edit = ed.Reweight(
-        layer=case.layer, head=HEAD, kind=case.kind, queries=slice(1, None), keys=slice(3), by=by
-    )
+    edit = ed.Reweight(layer=case.layer, head=HEAD, kind=case.kind, queries=slice(1, None), keys=slice(3), by=by)
     return edit, ByHand(weights=weights)
 
 
@@ -61,14 +67,14 @@ def test_gradients_are_those_of_the_edited_matrix(name, how):
             output = model(**given)[0]
             mask = given.get("decoder_attention_mask", given.get("attention_mask"))
             output = output if mask is None else output * mask[..., None]
-            output.square().mean().backward()
+            loss_of(output).backward()
         found[way] = gradients(model, by)
     assert found["want"][0].abs().max() > 1e-6
     for got, want in zip(found["got"], found["want"], strict=True):
         torch.testing.assert_close(got, want, atol=1e-5 * max(1, float(want.abs().max())), rtol=1e-4)
 
 
-CHECKPOINTED = [(make, reentrant) for make in (bert, albert, llama) for reentrant in (False, True)]
+CHECKPOINTED = [(bert, False), (bert, True), (albert, False), (llama, False), (llama, True)]
 
 
 @pytest.mark.parametrize(("make", "reentrant"), CHECKPOINTED)
@@ -80,17 +86,18 @@ def test_layers_that_are_run_again_are_edited_again(make, reentrant):
         for part in model.modules():
             if isinstance(part, torch.nn.Dropout):
                 part.p = 0.0
-        if checkpointed:
+        if checkpointed and make is albert:  # which transformers doesn't do itself
+            group = model.encoder.albert_layer_groups[0]
+            group.forward = partial(checkpoint, group.forward, use_reentrant=reentrant)
+        elif checkpointed:
             model.gradient_checkpointing_enable({"use_reentrant": reentrant})
         edits = [ed.Gate(layer=1, head=0, by=by), ed.Cut(layer=0, head=1, keys=[0, 2], queries=[3, 4])]
         with el.edit(model, edits):
             losses = []
             for batch, side in ((3, "right"), (2, "left")):
                 ids = text(batch=batch, seed=batch)
-                output = model(ids, attention_mask=padded(ids, 3, side), use_cache=False)[0] if make is llama else (
-                    model(ids, attention_mask=padded(ids, 3, side))[0]
-                )
-                losses.append(output.square().mean())
+                more = {"use_cache": False} if make is llama else {}
+                losses.append(loss_of(model(ids, attention_mask=padded(ids, 3, side), **more)[0]))
             sum(losses).backward()
         found.append(gradients(model, by))
     assert found[0][0].abs().max() > 0
