@@ -36,7 +36,8 @@ def edited(
     **options: Any,
 ) -> Observation:
     """`eyeline.observe` with edits; `counted` as for `observed`, `options` are other arguments of `Call`."""
-    if options.get("shard") is not None or options.get("lse") is not None:
+    given = options.get("lse") is not None and not isinstance(edits, CallEdits)  # a part's edits know the whole's lse
+    if options.get("shard") is not None or given:
         raise EditError("edits must be left out with shard= and lse=, since they change whole rows")
     lead, heads = q.shape[:-2], q.shape[-3] if q.ndim > 2 else 1
     q, k, v = (x.reshape(-1, x.shape[-3] if x.ndim > 2 else 1, *x.shape[-2:]) for x in (q, k, v))

@@ -118,10 +118,13 @@ class TransformersModel:
         *,
         mask: Mask | None = None,
         scale: float | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
+        if edits:
+            raise TraceError(only_with_edit())
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError
@@ -192,7 +195,13 @@ class TransformersModel:
         return not self._both and bool(self.model.can_generate())
 
     def go_on(
-        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+        self,
+        text: ReadText,
+        count: int,
+        choice: Choice,
+        keep: Keep,
+        said: Callable[[str], None] | None,
+        edits: Sequence[Edit] = (),
     ) -> Continued:
         """Generate text. The result has no trace: recording it takes another pass."""
         from eyeline.huggingface.next_tokens import generate_by
