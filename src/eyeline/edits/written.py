@@ -114,13 +114,12 @@ def named(edit: Edit) -> str:
         return words_of(edit)
     except EditError:
         pass
-    name = type(edit).__name__.lower()
-    what = getattr(edit, "name", None)
     try:
         where = sites_words(edit.layer, edit.head, edit)
     except EditError:
         where = f"layer {edit.layer}, head {edit.head}"
-    return " ".join(filter(None, (name, what, where)))
+    kind = next((word for word, kind in _KINDS.items() if kind == edit.kind), None)
+    return " ".join(filter(None, (type(edit).__name__.lower(), getattr(edit, "name", None), kind, where)))
 
 
 def _made(name: str, kind: Kind | None, fields: list[str], means: MeanOutputs | None) -> Edit:

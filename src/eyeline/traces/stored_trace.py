@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -15,12 +15,9 @@ from eyeline.traces.stored_inputs import stored_inputs
 from eyeline.traces.stored_layers import stored_layers
 from eyeline.words import worded
 
-if TYPE_CHECKING:
-    from eyeline.traces.trace import Trace
 
-
-def stored_trace(trace: Trace) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays of a trace, and its metadata; see `Trace.save`."""
+def stored_trace(trace: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays of a `Trace`, whose module imports this one, and its metadata; see `Trace.save`."""
     check_plain(trace.layers, trace.model.name, worded("saved"))
     edits = stored_edits(trace.edits)
     arrays, layers = stored_layers(trace.layers)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.continuing import Continuation
@@ -124,7 +125,7 @@ class TransformersModel:
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
         if edits:
-            raise TraceError(only_with_edit())
+            raise TraceError("edits must be left out here with a model of transformers; use eyeline.edit(model, edits)")
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError

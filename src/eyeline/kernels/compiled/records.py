@@ -29,9 +29,7 @@ def record_at(dtype):
     return at
 
 
-panel_at, visit_at, step_at, strided_at, factor_at = (
-    record_at(kind) for kind in (PANEL, VISIT, STEP, STRIDED, FACTOR)
-)
+panel_at, visit_at, step_at, strided_at, factor_at = (record_at(kind) for kind in (PANEL, VISIT, STEP, STRIDED, FACTOR))
 
 
 @intrinsic(prefer_literal=True)
