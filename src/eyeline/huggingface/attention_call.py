@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from eyeline.edits import CallEdits
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
@@ -29,6 +30,7 @@ class AttentionCall(NamedTuple):
         biases: added to the capped scores, each (1 or B, 1 or H, N, M).
         sinks: the logits of attention sinks, (H,).
         dropout, seed: the dropout probability and its seed.
+        edits: what is changed in it; None if nothing is.
     """
 
     q: Tensor
@@ -43,6 +45,7 @@ class AttentionCall(NamedTuple):
     sinks: Tensor | None
     dropout: float
     seed: Tensor | None
+    edits: CallEdits | None = None
 
     def scores(self) -> tuple[Score, ...]:
         """The modifications of the scores between q·k and the softmax."""
@@ -65,6 +68,7 @@ class AttentionCall(NamedTuple):
             dropout=self.dropout,
             seed=self.seed,
             tokens_first=True,
+            edits=self.edits or (),
         )
 
     def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> tuple[Tensor, Observation]:
@@ -82,6 +86,7 @@ class AttentionCall(NamedTuple):
             read=read,
             counted=counted,
             tokens_first=True,
+            edits=self.edits or (),
         )
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:

@@ -23,21 +23,19 @@ class Flat(Score):
     """
 
     heads: NDArray[np.bool_]
+    constants = ("heads",)
 
     def __repr__(self) -> str:
         return f"Flat({int(self.heads.sum())} heads)"
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         here = beside(s, self.heads.astype(np.int64))[..., None, None] != 0
-        return s.where(~here | (s == -np.inf), 0.0) if hasattr(s, "where") else np.where(here & (s > -np.inf), 0.0, s)
+        return s.where(~here | (s == -np.inf), 0.0) if hasattr(s, "where") else np.where(here & (s != -np.inf), 0.0, s)
 
     def check(self, shape: AttentionShape) -> None:
         B, H = self.heads.shape
         if B not in (1, shape.batch) or shape.heads != H:
             raise ValueError(f"heads must be (B or 1, H) = ({shape.batch}, {shape.heads}), got {self.heads.shape}")
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
 
     def lower(self, shape: AttentionShape) -> Flattened:
         self.check(shape)

@@ -29,6 +29,7 @@ class WeightFactor(Score):
     by: Parameter
     rows: NDArray[np.float32]
     columns: NDArray[np.float32]
+    constants = ("rows", "columns")
 
     def __repr__(self) -> str:
         return f"WeightFactor({int(self.rows.sum())} rows, {int(self.columns.sum())} columns)"
@@ -61,10 +62,7 @@ class WeightFactor(Score):
             ):
                 raise ValueError(f"{name} must be (B or 1, H or 1, {count}), got {array.shape}")
 
-    def parameters(self) -> dict[str, Parameter]:
-        return {"by": self.by} if hasattr(self.by, "dtype") else {}
-
     def lower(self, shape: AttentionShape) -> Weighted:
         self.check(shape)
-        by = array_of(self.by).astype(np.float64)
-        return Weighted((by - 1) * self.rows, np.asarray(self.columns))
+        by = np.where(self.rows != 0, array_of(self.by).astype(np.float64), 1.0)
+        return Weighted(by, (self.columns != 0).view(np.int8))

@@ -16,6 +16,7 @@ from eyeline.kernels.compiled.records import compiled, head_of, scores_at, visit
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
 from eyeline.kernels.compiled.topk import topk
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 VISIT_BYTES = VISIT.itemsize
 
@@ -39,6 +40,7 @@ def primitives(dtype, lanes, most_vectors):
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
     begin_topk, weigh_candidates, take_best, write_topk = topk(dtype, lanes, most_vectors)
+    multiply, add_weighed, rank = weight_factors(dtype, lanes, most_vectors)[1:]
     add_offsets = offset_ranges(dtype, lanes, most_vectors).add_sums
     begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
 
@@ -57,6 +59,7 @@ def primitives(dtype, lanes, most_vectors):
         else:
             take_totals(panel.m, panel.l, panel.count, work.shift, work.inverse_l)
         blank(work.row_log_weights, 1)
+        blank(work.row_weights, 1)
         blank(work.row_distances, 1)
         if asked.row_bins != 0:
             blank(work.row_bins, asked.bins)
@@ -91,7 +94,8 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def weigh_again(p, work, panel, S, a, e):
-        """Recompute the weights on the keys [a, e), and add them to the rows' log-weights and distances."""
+        """Recompute the weights on the keys [a, e), and add them to the rows' log-weights and distances; if the panel
+        has factors, `add_weighed` does that once they are multiplied."""
         P = work.P
         offset = panel.first_query + p.primitives.distance_offset - a
         for w in range(panel.vectors):
@@ -111,10 +115,15 @@ def primitives(dtype, lanes, most_vectors):
                 log_weights = fma(weight, maximum(splat(least), below), log_weights)
                 distances = fma(weight, magnitude(ahead), distances)
                 ahead = ahead - splat(one)
+            if panel.factor_count != 0:
+                continue
             at = work.row_log_weights + w * vector
             store(at, load(at) + log_weights)
             at = work.row_distances + w * vector
             store(at, load(at) + distances)
+        if panel.factor_count != 0:
+            multiply(p, panel, P, a, e)
+            add_weighed(p, work, panel, S, a, e)
 
     @compiled
     def add_to_places(P, sums, places, vectors, a, e):
@@ -127,7 +136,7 @@ def primitives(dtype, lanes, most_vectors):
                     store(at, load(at) + load(P + (j - a) * line + w * vector))
 
     @compiled
-    def multiply(P, times, vectors, a, e):
+    def multiply_keys(P, times, vectors, a, e):
         """Multiply the weights on the keys [a, e) by these keys' factors."""
         for j in range(a, e):
             factor = splat(load_scalar(times + j * size))
@@ -186,6 +195,8 @@ def primitives(dtype, lanes, most_vectors):
         asked = p.primitives
         if asked.row_log_weights != 0:
             write_lines(p, panel, work.row_log_weights, 1, asked.row_log_weights)
+        if asked.row_weights != 0:
+            write_lines(p, panel, work.row_weights, 1, asked.row_weights)
         if asked.row_distances != 0:
             write_lines(p, panel, work.row_distances, 1, asked.row_distances)
         if asked.row_bins != 0:
@@ -209,6 +220,8 @@ def primitives(dtype, lanes, most_vectors):
             if asked.select != 0:
                 if asked.by_weight != 0:
                     weigh_candidates(p, work, panel, S, a, e)
+                elif panel.factor_count != 0:
+                    rank(work, panel, S, e - a)
                 take_best(p, work, panel, S, a, e)
             add_columns(p, work, panel, a, e)
             if asked.row_offsets != 0:
@@ -219,7 +232,7 @@ def primitives(dtype, lanes, most_vectors):
                 raise_places(P, work.grid_maxima, asked.grid_column_places, vectors, a, e)
             if asked.row_bins != 0:  # the last, since it may change P
                 if asked.bin_times.address != 0:
-                    multiply(P, head_of(asked.bin_times, panel.batch, panel.head).at, vectors, a, e)
+                    multiply_keys(P, head_of(asked.bin_times, panel.batch, panel.head).at, vectors, a, e)
                 block = a - a % KEY_BLOCK
                 keys = asked.binned_keys + panel.batch * asked.binned_keys_batch
                 add_to_bins(P, work.row_bins, keys, vectors, block, min(block + KEY_BLOCK, p.M), a, e)

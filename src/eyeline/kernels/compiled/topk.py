@@ -1,4 +1,5 @@
-"""The keys of each row's k largest weights, kept in order; found from the scores alone, or from the weights."""
+"""The keys of each row's k largest weights, kept in order; found from the scores alone, or where weights have
+factors, from the weights."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from eyeline.kernels.compiled.topk_tile import topk_tile
 
 class TopKFunctions(NamedTuple):
     """`begin_topk(p, work, panel)`: clears the lists; `weigh_candidates(p, work, panel, S, a, e)`: overwrites the
-    scores on the keys [a, e) by their weights P times factors, where keys are selected by these; `take_best(p, work,
-    panel, S, a, e)`: inserts the best of the keys [a, e), whose scores lie at S; `write_topk(p, work, panel)`: writes
-    the weights and keys."""
+    scores on the keys [a, e), at S, by their weights P times factors, where keys are selected by these; `take_best(p,
+    work, panel, S, a, e)`: inserts the best of the keys [a, e), whose scores, or weights, lie at S; `write_topk(p,
+    work, panel)`: writes the weights and keys."""
 
     begin_topk: object
     weigh_candidates: object
@@ -62,7 +63,7 @@ def topk(dtype, lanes, most_vectors):
     @compiled
     def begin_topk(p, work, panel):
         """Clear the lists, and find a lower bound on the k-th best score: with k blocks or more, the k-th largest of
-        their peaks. It saves most insertions."""
+        their peaks. It saves most insertions. Rows that have factors have no such bound."""
         k, best, threshold, visits = p.primitives.select, work.best, work.threshold, panel.visit_count
         forget(best, max(k, FEW_BEST))
         for w in range(panel.vectors):
@@ -77,7 +78,10 @@ def topk(dtype, lanes, most_vectors):
                     other = load(at)
                     store(at, maximum(peak, other))
                     peak = select(above(peak, other), other, peak)
-            store(threshold + w * vector, load(best + (k - 1) * line + w * vector))
+            bound = load(best + (k - 1) * line + w * vector)
+            if panel.factor_count != 0:
+                bound = select(equal(load(panel.factors + w * vector), splat(one)), splat(-infinity), bound)
+            store(threshold + w * vector, bound)
         forget(best, k)
 
     @compiled
@@ -123,9 +127,12 @@ def topk(dtype, lanes, most_vectors):
         for r in range(k):
             for w in range(panel.vectors):
                 score, shift = load(best + r * line + w * vector), load(work.shift + w * vector)
-                if p.primitives.by_weight == 0:
-                    score = exp2(score - shift) * load(work.inverse_l + w * vector)
-                store(P + w * vector, score)
+                weight = exp2(score - shift) * load(work.inverse_l + w * vector)
+                if p.primitives.by_weight != 0:
+                    weight = score
+                elif panel.factor_count != 0:
+                    weight = select(equal(load(panel.factors + w * vector), splat(one)), score, weight)
+                store(P + w * vector, weight)
             for i in range(panel.count):
                 to = (row + i) * k + r
                 found = load_scalar(best + r * line + i * size) != -infinity
