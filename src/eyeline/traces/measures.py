@@ -64,7 +64,7 @@ def measures(layers: Sequence[Observation]) -> Measures:
         np.stack([_mean(seen, seen[Entropy]) for seen in layers]),
         np.stack(distances) if distances else None,
         np.stack([_mean(seen, seen[GroupMass][..., 0]) for seen in layers]),
-        np.round(255 * np.sqrt(shares)).astype(np.uint8),
+        np.round(255 * np.sqrt(np.maximum(shares, 0))).astype(np.uint8),  # factors of edits may be below 0
         most.astype(np.float32),
     )
 
