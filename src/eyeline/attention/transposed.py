@@ -48,7 +48,7 @@ def transposed(
     found = _product(q, k, x, changed, shape, mask=changed_mask(mask, edits), scale=scale)
     for group in alike(edits.frozen):
         theirs = placed(group, shape, (0,))
-        structure = {"mask": theirs.mask, "scale": theirs.scale, "lse": theirs.lse}
+        structure: dict[str, Any] = {"mask": theirs.mask, "scale": theirs.scale, "lse": theirs.lse}
         own = (*theirs.scores, *factors(edits.weightings, shape, (0,)))
         found = found + _product(theirs.q.astype(x.dtype), theirs.k.astype(x.dtype), x, own, shape, **structure)
     return found
