@@ -47,6 +47,12 @@ def laid_out(
     return Layout(size, tuple(told))
 
 
+def changes_in_panel(cuts: int, factors: int, panel: int, line: int) -> dict[str, int]:
+    """Sizes in bytes of a panel's parts for so many cuts and factors, with `panel` queries and lines of `line` bytes."""
+    sizes = {"cut_numbers": cuts * 8, "cut_rows": cuts * panel}
+    return sizes | ({"factor_numbers": factors * 8, "factors": (1 + 2 * factors) * line} if factors else {})
+
+
 def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
     """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
     places = np.zeros((), kind)

@@ -8,20 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from eyeline.kernels.compiled.memory import call, load_i8, load_i32, store_i8, store_word, width, word
+from eyeline.kernels.compiled.params import CUT
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import KeyRange, compiled, head_of
+from eyeline.kernels.compiled.records import KeyRange, compiled, cut_at, head_of
 from eyeline.kernels.compiled.simd import below, select
 from eyeline.kernels.compiled.transpose import turn_flags
 
+CUT_BYTES = CUT.itemsize
 #: Eight flags, all set.
 ALL_SET = 0x0101010101010101
 
 
 class Masking(NamedTuple):
-    """`visible_keys(p, work, panel, a, e)`: the range of the keys [a, e), all of one block, that the panel needs;
+    """`take_cuts(p, panel)`: finds the cuts that concern the panel's rows; `visible_keys(p, work, panel, a, e)`: the range of the keys [a, e), all of one block, that the panel needs;
     `hide(p, work, panel, S, keys)`: sets the scores of hidden pairs at S to -inf, and returns whether there can be
     any."""
 
+    take_cuts: object
     visible_keys: object
     hide: object
 
@@ -40,6 +43,41 @@ def masking(dtype, lanes, most_vectors):
     )
     _, vector, length, line = sizes(dtype, lanes, most_vectors)
     infinity = dtype(np.inf)
+
+    @compiled
+    def take_cuts(p, panel):
+        found = 0
+        for k in range(p.cut_count):
+            own = cut_at(p.cuts + k * CUT_BYTES)
+            if load_i8(own.heads.address + panel.batch * own.heads.batch + panel.head * own.heads.head) == 0:
+                continue
+            source, token, _ = head_of(own.rows, panel.batch, panel.head)
+            source += panel.first_query * token
+            to, concerned = panel.cut_rows + found * length, False
+            for i in range(length):
+                row = load_i8(source + min(i, panel.count - 1) * token)
+                store_i8(to + i, row)
+                concerned = concerned or row != 0
+            if concerned:
+                store_word(panel.cut_numbers + found * 8, k)
+                found += 1
+        panel.cut_count = found
+
+    @compiled
+    def hide_cuts(p, panel, S, a, e):
+        """Hide the cut pairs on the keys [a, e); returns whether there may be any."""
+        any_cut, vectors = False, panel.vectors
+        for number in range(panel.cut_count):
+            own = cut_at(p.cuts + word(panel.cut_numbers, number) * CUT_BYTES)
+            flags, _, column = head_of(own.columns, panel.batch, panel.head)
+            rows = panel.cut_rows + number * length
+            for j in range(a, e):
+                if load_i8(flags + j * column) != 0:
+                    any_cut = True
+                    for w in range(vectors):
+                        at = S + (j - a) * line + w * vector
+                        store(at, select(load_flags(rows + w * lanes), splat(-infinity), load(at)))
+        return any_cut
 
     @compiled
     def narrowed(p, panel, a, e):
@@ -100,7 +138,7 @@ def masking(dtype, lanes, most_vectors):
         return KeyRange(a, 0 if found == 0 else e, found != 2)
 
     @compiled
-    def hide(p, work, panel, S, keys):
+    def hide_masked(p, work, panel, S, keys):
         """Hide pairs by the intervals, and by the flags if there are any."""
         minus, vectors = splat(-infinity), panel.vectors
         a, e = keys.a, keys.e
@@ -139,4 +177,9 @@ def masking(dtype, lanes, most_vectors):
                     store(at, select(load_flags(flags + j * length + w * lanes), load(at), minus))
         return True
 
-    return Masking(visible_keys, hide)
+    @compiled
+    def hide(p, work, panel, S, keys):
+        hidden = panel.cut_count != 0 and hide_cuts(p, panel, S, keys.a, keys.e)
+        return hide_masked(p, work, panel, S, keys) or hidden
+
+    return Masking(take_cuts, visible_keys, hide)
