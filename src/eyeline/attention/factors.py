@@ -47,5 +47,5 @@ def rows_weighed(call: Call) -> NDArray[np.bool_]:
     for factor in call.spec.scores.factors:
         with np.errstate(over="ignore"):
             by = factor.by[..., rows].astype(computed(call.q.dtype))
-        found |= (by != 1) & factor.columns.any(axis=2)[..., None]
+        found |= (by != 1) & factor.columns.any(axis=2, keepdims=True)
     return found

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import CUT, FACTOR, MASK, PARAMS, STEP, Half, StepKind
+from eyeline.kernels.compiled.params import FACTOR, MASK, PARAMS, STEP, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.forms import ArrayForm, Memory, address_of, name_of, strided
 from eyeline.kernels.layouts import Layout, offset
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
-from eyeline.scores import Added, Capped, Flattened, Hidden, Relative, Step, Weighted
+from eyeline.scores import Added, Capped, Flattened, Relative, Step, Weighted
 
 Array = NDArray[Any]
 #: The number of multiply-adds for which waking a thread pays.
@@ -75,7 +75,7 @@ class Params:
         if spec.mask is not None:
             self._tell_mask(spec.mask)
         scores = spec.scores
-        if scores.steps or scores.factors or scores.hidden or scores.sinks is not None:
+        if scores.steps or scores.factors or scores.hides or scores.sinks is not None:
             self._tell_scores(spec)
         if spec.dropout:
             seed = int(np.uint64(spec.seed).astype(np.int64))
@@ -153,18 +153,21 @@ class Params:
             sinks = np.ascontiguousarray(spec.scores.sinks * math.log2(math.e), inside)
             self.record["sinks"] = sinks.ctypes.data
             self.held.append(sinks)
-        if spec.scores.hidden:
-            cuts = np.zeros(len(spec.scores.hidden), CUT)
-            for record, cut in zip(cuts, spec.scores.hidden, strict=True):
-                self.held.append(_tell_cut(record, cut, self.shape, spec))
-            self.record["cuts"], self.record["cut_count"] = cuts.ctypes.data, len(cuts)
-            self.held.append(cuts)
+        if spec.scores.hides:
+            self._tell_cuts(spec)
         if spec.scores.factors:
             factors = np.zeros(len(spec.scores.factors), FACTOR)
             for record, factor in zip(factors, spec.scores.factors, strict=True):
                 self.held.append(_tell_factor(record, factor, self.shape, spec, inside))
             self.record["factors"], self.record["factor_count"] = factors.ctypes.data, len(factors)
             self.held.append(factors)
+
+    def _tell_cuts(self, spec: AttentionSpec) -> None:
+        hidden = spec.scores.hidden
+        assert hidden is not None
+        kinds = np.broadcast_to(hidden.kinds[..., spec.first_query :][..., : self.shape[2]], self.shape[:3])
+        self.record["cuts"] = address_of(hidden.columns), strided(kinds)
+        self.held.append(kinds)
 
     def lay_out(self, layout: Layout) -> None:
         """Set the offsets of a workspace's parts."""
@@ -257,22 +260,10 @@ def _tell_factor(
         table = np.stack([by.clip(*_finite(inside)), np.log2(np.abs(by))], dtype=inside, casting="same_kind")
     table = np.broadcast_to(table, (2, *shape[:3]))
     record["logs"], record["by"] = table.strides[0], strided(table[0])
-    return table, _tell_columns(record, factor, shape)
-
-
-def _tell_cut(record: Any, cut: Hidden, shape: tuple[int, int, int, int], spec: AttentionSpec) -> object:
-    """Fill one cut's record; returns the objects to keep alive."""
-    rows = np.broadcast_to(cut.rows[..., spec.first_query : spec.first_query + shape[2]], shape[:3])
-    record["rows"] = strided(rows)
-    return rows, _tell_columns(record, cut, shape)
-
-
-def _tell_columns(record: Any, given: Hidden | Weighted, shape: tuple[int, int, int, int]) -> object:
-    """Tell which columns and which heads are concerned."""
-    columns, heads = np.broadcast_to(given.columns, (*shape[:2], shape[3])), np.broadcast_to(given.heads, shape[:2])
+    columns, heads = np.broadcast_to(factor.columns, (*shape[:2], shape[3])), np.broadcast_to(factor.heads, shape[:2])
     batch, head, key = columns.strides
     record["columns"], record["heads"] = (address_of(columns), batch, head, 0, key), strided(heads)
-    return columns, heads
+    return table, columns, heads
 
 
 def _finite(inside: np.dtype[Any]) -> tuple[float, float]:

@@ -153,7 +153,7 @@ class SweepPlan:
         tasks = record["tasks"] = B * H * blocks
         record["blocks"], record["panels"] = blocks, panels
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-        changes = bool(stepped), int(record["cut_count"]), int(record["factor_count"])
+        changes = bool(stepped), bool(record["cuts"]["columns"]), int(record["factor_count"])
         params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, *changes, room, reach))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
@@ -245,12 +245,12 @@ def _layout(
     half: bool,
     intervals: int,
     stepped: bool,
-    cuts: int,
+    cuts: bool,
     factors: int,
     room: PrimitiveRoom | None,
     reach: int,
 ) -> Layout:
-    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many cuts and factors, and tiles of so many
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many factors, and tiles of so many
     `rows`."""
     line = panel * size
     parts = {

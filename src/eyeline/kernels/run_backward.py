@@ -238,7 +238,7 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
     record["line_d"], record["line_e"], record["stripe"] = line_d, line_e, stripe
     curved = sum(not isinstance(step, (Relative, Added)) for step in steps)
     intervals, elaborate = int(record["mask"]["intervals"]), bool(record["elaborate"])
-    changes = int(record["cut_count"]), int(record["factor_count"])
+    changes = bool(record["cuts"]["columns"]), int(record["factor_count"])
     params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved, *changes))
     return stripe
 
@@ -254,11 +254,11 @@ def _layout(
     intervals: int,
     elaborate: bool,
     curved: int,
-    cuts: int,
+    cuts: bool,
     factors: int,
 ) -> Layout:
     """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, tiles of so many `rows`, and so
-    many steps that aren't sums, cuts and factors."""
+    many steps that aren't sums, and factors."""
     line, line_d, line_e = panel * size, padded(D, size), padded(E, size)
     block = (KEY_BLOCK + rows) * line
     parts = {

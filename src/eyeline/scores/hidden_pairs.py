@@ -16,40 +16,41 @@ from eyeline.scores.score import ALL, Score
 
 @dataclass(frozen=True, repr=False, eq=False)
 class HiddenPairs(Score):
-    """Scores of some rows on some columns become -inf.
+    """Scores of rows on the columns of their kind become -inf.
 
-    As a mask it would be intervals between the columns, as many for each row as there are gaps; so it is no more than
-    its rows and its columns.
+    A mask of intervals would need as many for each row as there are gaps between its columns.
 
     Args:
-        rows: booleans, (B or 1, H or 1, N).
-        columns: booleans, (B or 1, H or 1, M).
+        kinds: int32, (B or 1, H or 1, N): the kind of each row, from 0.
+        columns: booleans, (kinds, M): what is hidden from rows of each kind; kind 0 hides nothing.
     """
 
-    rows: NDArray[np.bool_]
+    kinds: NDArray[np.int32]
     columns: NDArray[np.bool_]
 
     def __repr__(self) -> str:
-        return f"HiddenPairs({int(self.rows.sum())} rows, {int(self.columns.sum())} columns)"
+        return f"HiddenPairs({np.count_nonzero(self.kinds)} rows)"
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
-        rows, columns = (beside(s, x.astype(np.int64)) != 0 for x in (self.rows, self.columns))
-        pairs = rows[..., None] & columns[..., None, :]
+        pairs = beside(s, self.columns[self.kinds].astype(np.int8)) != 0
         return np.where(pairs, -np.inf, s) if isinstance(s, np.ndarray) else s.masked_fill(pairs, -np.inf)
 
     def part(self, queries: slice, keys: slice) -> HiddenPairs:
-        return HiddenPairs(self.rows[..., queries], self.columns[..., keys])
+        return HiddenPairs(self.kinds[..., queries], self.columns[:, keys])
 
     def check(self, shape: AttentionShape) -> None:
         B, H, N, M = shape.shape
-        for name, array, count in (("rows", self.rows, N), ("columns", self.columns, M)):
-            fits = array.ndim == 3 and array.shape[0] in (1, B) and array.shape[1] in (1, H) and array.shape[2] == count
-            if not fits:
-                raise ValueError(f"{name} must be (B or 1, H or 1, {count}), got {array.shape}")
+        sizes = self.kinds.shape
+        if len(sizes) != 3 or sizes[0] not in (1, B) or sizes[1] not in (1, H) or sizes[2] != N:
+            raise ValueError(f"kinds must be (B or 1, H or 1, N) = ({B}, {H}, {N}), got {sizes}")
+        if self.columns.ndim != 2 or self.columns.shape[1] != M:
+            raise ValueError(f"columns must be (kinds, {M}), got {self.columns.shape}")
+        if self.columns[:1].any():
+            raise ValueError("columns must hide nothing from rows of kind 0, got True in row 0")
 
     def parameters(self) -> dict[str, Any]:
         return {}
 
     def lower(self, shape: AttentionShape) -> Hidden:
         self.check(shape)
-        return Hidden(self.rows.view(np.int8), self.columns.view(np.int8))
+        return Hidden(self.kinds, np.ascontiguousarray(self.columns).view(np.int8))

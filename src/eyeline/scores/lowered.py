@@ -66,27 +66,22 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Hidden:
-    """Scores become -inf where a row, int8 (B or 1, H or 1, N), and a column, int8 (B or 1, H or 1, M), are both other
-    than 0; of any strides. It doesn't matter when, so it is no step."""
+    """Scores become -inf on the columns of their row's kind: `kinds` is int32, (B or 1, H or 1, N), of any strides;
+    `columns` int8, (kinds, M), contiguous, those of kind 0 all 0. It doesn't matter when, so it is no step."""
 
-    rows: NDArray[np.int8]
+    kinds: NDArray[np.int32]
     columns: NDArray[np.int8]
-
-    @property
-    def heads(self) -> NDArray[np.bool_]:
-        """Where it hides anything, (B or 1, H or 1)."""
-        return np.asarray(self.rows.any(axis=2) & self.columns.any(axis=2))
 
 
 @dataclass(frozen=True)
 class LoweredScores:
     """All score modifiers: the steps in order; the sinks' logits, (H,), which join the softmax's denominator and have
-    no value; the factors of the weights after the softmax; and the pairs that are hidden."""
+    no value; the factors of the weights after the softmax; and pairs that are hidden."""
 
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None
     factors: tuple[Weighted, ...] = ()
-    hidden: tuple[Hidden, ...] = ()
+    hidden: Hidden | None = None
 
     @property
     def weighs(self) -> bool:
@@ -95,5 +90,5 @@ class LoweredScores:
 
     @property
     def hides(self) -> bool:
-        """Whether any pair is hidden by its row and column."""
-        return any(bool(hidden.heads.any()) for hidden in self.hidden)
+        """Whether `hidden` may hide any pair."""
+        return self.hidden is not None and bool(self.hidden.kinds.any())

@@ -48,7 +48,7 @@ def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
         tuple(part for part in parts if not isinstance(part, (Weighted, Hidden))),
         None if sinks is None else sinks.of(shape),
         tuple(part for part in parts if isinstance(part, Weighted)),
-        tuple(part for part in parts if isinstance(part, Hidden)),
+        next((part for part in parts if isinstance(part, Hidden)), None),
     )
 
 

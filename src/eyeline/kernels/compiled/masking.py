@@ -8,21 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from eyeline.kernels.compiled.memory import call, load_i8, load_i32, store_i8, store_word, width, word
-from eyeline.kernels.compiled.params import CUT
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import KeyRange, compiled, cut_at, head_of
+from eyeline.kernels.compiled.records import KeyRange, compiled, head_of
 from eyeline.kernels.compiled.simd import below, select
 from eyeline.kernels.compiled.transpose import turn_flags
 
-CUT_BYTES = CUT.itemsize
 #: Eight flags, all set.
 ALL_SET = 0x0101010101010101
 
 
 class Masking(NamedTuple):
-    """`take_cuts(p, panel)`: finds the cuts that concern the panel's rows; `visible_keys(p, work, panel, a, e)`: the range of the keys [a, e), all of one block, that the panel needs;
-    `hide(p, work, panel, S, keys)`: sets the scores of hidden pairs at S to -inf, and returns whether there can be
-    any."""
+    """`take_cuts(p, panel)`: finds the kinds of hidden pairs of the panel's rows; `visible_keys(p, work, panel, a, e)`:
+    the range of the keys [a, e), all of one block, that the panel needs; `hide(p, work, panel, S, keys)`: sets the
+    scores of hidden pairs at S to -inf, and returns whether there can be any."""
 
     take_cuts: object
     visible_keys: object
@@ -46,33 +44,33 @@ def masking(dtype, lanes, most_vectors):
 
     @compiled
     def take_cuts(p, panel):
-        found = 0
-        for k in range(p.cut_count):
-            own = cut_at(p.cuts + k * CUT_BYTES)
-            if load_i8(own.heads.address + panel.batch * own.heads.batch + panel.head * own.heads.head) == 0:
+        source, token, _ = head_of(p.cuts.kinds, panel.batch, panel.head)
+        source += panel.first_query * token
+        kinds, found = panel.cut_kinds, 0
+        for i in range(panel.count):
+            kind = load_i32(source + i * token)
+            if kind == 0:
                 continue
-            source, token, _ = head_of(own.rows, panel.batch, panel.head)
-            source += panel.first_query * token
-            to, concerned = panel.cut_rows + found * length, False
-            for i in range(length):
-                row = load_i8(source + min(i, panel.count - 1) * token)
-                store_i8(to + i, row)
-                concerned = concerned or row != 0
-            if concerned:
-                store_word(panel.cut_numbers + found * 8, k)
+            number = 0
+            while number < found and word(kinds, number) != kind:
+                number += 1
+            rows = panel.cut_rows + number * length
+            if number == found:
                 found += 1
+                store_word(kinds + number * 8, kind)
+                for at in range(rows, rows + length):
+                    store_i8(at, 0)
+            store_i8(rows + i, 1)
         panel.cut_count = found
 
     @compiled
     def hide_cuts(p, panel, S, a, e):
-        """Hide the cut pairs on the keys [a, e); returns whether there may be any."""
+        """Hide the cut pairs on the keys [a, e); returns whether there are any."""
         any_cut, vectors = False, panel.vectors
         for number in range(panel.cut_count):
-            own = cut_at(p.cuts + word(panel.cut_numbers, number) * CUT_BYTES)
-            flags, _, column = head_of(own.columns, panel.batch, panel.head)
-            rows = panel.cut_rows + number * length
+            columns, rows = p.cuts.columns + word(panel.cut_kinds, number) * p.M, panel.cut_rows + number * length
             for j in range(a, e):
-                if load_i8(flags + j * column) != 0:
+                if load_i8(columns + j) != 0:
                     any_cut = True
                     for w in range(vectors):
                         at = S + (j - a) * line + w * vector

@@ -105,7 +105,7 @@ def packing(dtype, lanes, most_vectors):
         if p.dropout.threshold != 0:
             draw_lots(p, panel)
         panel.cut_count = panel.factor_count = 0
-        if p.cut_count != 0:
+        if p.cuts.kinds.address != 0:
             take_cuts(p, panel)
         if p.factor_count != 0:
             take_factors(p, panel)
