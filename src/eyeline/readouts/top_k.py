@@ -90,9 +90,9 @@ class TopK(Readout[TopKeys]):
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
         xp = namespace(a.arrays[1])
         keys = xp.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
-        both = xp.concatenate(
-            [x if share is None else share[..., None] * x for x, share in _each(a, b, shares)], axis=-1
-        )
+        x, y = a.arrays[1], b.arrays[1]
+        parts = (x, y) if shares is None else (shares.a[..., None] * x, shares.b[..., None] * y)
+        both = xp.concatenate(parts, axis=-1)
         if shares is None:
             keys, both = _once(keys, both)
         else:
@@ -118,11 +118,6 @@ class TopK(Readout[TopKeys]):
             columns[f"top_{rank + 1}_key"] = keys[..., rank]
             columns[f"top_{rank + 1}_weight"] = weights[..., rank]
         return columns
-
-
-def _each(a: PartialResult, b: PartialResult, shares: KeyShares | None) -> list[tuple[Array, Array | None]]:
-    """Each part's weights, and its share of the row's total."""
-    return [(a.arrays[1], None if shares is None else shares.a), (b.arrays[1], None if shares is None else shares.b)]
 
 
 def _by(x: Any, keys: Array, weights: Array) -> tuple[Array, Array]:

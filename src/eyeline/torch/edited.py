@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -54,9 +55,10 @@ def edited(
         kept = [one for one in stacked(scores) if not isinstance(one, WeightFactor)]
         with torch.no_grad():
             own: Any = observe(q.detach(), k.detach(), v.detach()[..., :0], read=(), scores=kept, **structure).lse
-            whole = torch.as_tensor(lse, dtype=own.dtype, device=own.device)
+            whole = torch.as_tensor(np.require(lse, requirements="W"), dtype=own.dtype, device=own.device)
             share = torch.where(own > -torch.inf, torch.exp(own - whole), 0.0)
-        everywhere = (torch.ones((1, 1, x.shape[-2]), dtype=torch.float32, device=x.device) for x in (q, k))
-        return observe(q, k, v, read=read, scores=(*stacked(scores), WeightFactor(share, *everywhere)), **structure)
+        rows, columns = (np.ones((1, 1, x.shape[-2]), np.float32) for x in (q, k))
+        factor = WeightFactor(share.reshape(-1, *share.shape[-2:]), rows, columns)
+        return observe(q, k, v, read=read, scores=(*stacked(scores), factor), **structure)
 
     return carried_out(q, k, v, edits, read, attention, mask=mask, scale=scale, scores=scores, drops=drops)
