@@ -27,6 +27,7 @@ class HiddenPairs(Score):
 
     kinds: NDArray[np.int32]
     columns: NDArray[np.bool_]
+    constants = ("kinds", "columns")
 
     def __repr__(self) -> str:
         return f"HiddenPairs({np.count_nonzero(self.kinds)} rows)"
@@ -47,9 +48,6 @@ class HiddenPairs(Score):
             raise ValueError(f"columns must be (kinds, {M}), got {self.columns.shape}")
         if self.columns[:1].any():
             raise ValueError("columns must hide nothing from rows of kind 0, got True in row 0")
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
 
     def lower(self, shape: AttentionShape) -> Hidden:
         self.check(shape)
