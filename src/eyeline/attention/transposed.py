@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eyeline.attention.call import Call
 from eyeline.edits import CallEdits
 from eyeline.edits.placed import alike, placed
-from eyeline.edits.structure import changed_mask, changed_scores, factors
+from eyeline.edits.structure import changed_scores, factors
 from eyeline.kernels.run_backward import backward
 from eyeline.masks import AttentionShape, Mask
 from eyeline.scores import Scores, WeightFactor, stacked
@@ -45,7 +45,7 @@ def transposed(
     shape = AttentionShape((1,), 1, len(q), len(k))
     q, k = q[None, None], k[None, None]
     changed = stacked(changed_scores(scores, edits, shape))
-    found = _product(q, k, x, changed, shape, mask=changed_mask(mask, edits), scale=scale)
+    found = _product(q, k, x, changed, shape, mask=mask, scale=scale)
     for group in alike(edits.frozen):
         theirs = placed(group, shape, (0,))
         structure: dict[str, Any] = {"mask": theirs.mask, "scale": theirs.scale, "lse": theirs.lse}
