@@ -13,6 +13,7 @@ from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
+from eyeline.traces.mean_outputs import mean_outputs
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.recording import record, record_text, record_tokens
 from eyeline.traces.sizes import Sizes
@@ -32,6 +33,7 @@ __all__ = [
     "Trace",
     "TraceError",
     "load_trace",
+    "mean_outputs",
     "open_model",
     "record",
     "record_text",
