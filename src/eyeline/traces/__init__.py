@@ -9,11 +9,11 @@ below it; safetensors and `eyeline.huggingface` load inside functions.
 
 from __future__ import annotations
 
+from eyeline.traces.averaging import mean_outputs
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
-from eyeline.traces.mean_outputs import mean_outputs
 from eyeline.traces.model_choice import text_model
 from eyeline.traces.recording import record, record_text, record_tokens
 from eyeline.traces.sizes import Sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,15 +63,15 @@ def mean_outputs(
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise TypeError(f"texts must be a list of texts, got {type(texts).__name__}; write [text] for one")
-    runs_on = (
-        model
-        if hasattr(model, "go_on") and hasattr(model, "record")
-        else text_model(model, tokenizer, progress=progress)
-    )
+    opened = hasattr(model, "go_on")
+    runs_on = cast(TextModel, model) if opened else text_model(cast(AnyModel, model), tokenizer, progress=progress)
     asked: Iterable[str] = (text for text in map(_checked, texts) if text.strip())
     sums = _Sums()
-    own = isinstance(runs_on, OwnModel)
-    for done in _packed(runs_on.model, asked, sums) if own else _one_by_one(runs_on, asked, sums):
+    if isinstance(runs_on, OwnModel):
+        running = _packed(runs_on.model, asked, sums)
+    else:
+        running = _one_by_one(runs_on, asked, sums)
+    for done in running:
         if texts_done is not None:
             texts_done(done)
     return sums.means(runs_on.name)
