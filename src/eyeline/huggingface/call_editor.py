@@ -109,8 +109,8 @@ class CallEditor:
         kept = list(self._remembered(module, call).values())
         if not kept:
             raise HuggingFaceError(
-                "backward() must repeat calls that were made within the block of eyeline.edit, with the masks they had, "
-                "got one that wasn't; run the model within the block, and run layers again rather than the model"
+                "backward() must repeat calls that were made within the block of eyeline.edit, with their masks, got "
+                "one that wasn't; run the model within the block, and run layers again rather than the model"
             )
         if len(kept) == 1:
             return kept[0][1]
