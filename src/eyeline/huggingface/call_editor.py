@@ -32,6 +32,7 @@ class CallEditor:
     """One block of `edit`: the model, and the edits.
 
     Attributes:
+        edits: the edits.
         parts: the model's modules, itself among them.
     """
 
@@ -39,7 +40,7 @@ class CallEditor:
         check_attachable(model)
         modules = attention_modules(getattr(model, "_orig_mod", model))
         check_edits(edits, modules)
-        self._edits, self._layers = edits, layers_by_kind(modules)
+        self.edits, self._layers = tuple(edits), layers_by_kind(modules)
         self._places = CallPlaces(model)
         self.parts = self._places.parts
         self._done: set[tuple[Edit, int]] = set()
@@ -74,7 +75,7 @@ class CallEditor:
         layers = self._layers.get(placed.kind)
         nowhere = np.zeros((1, 0), np.int64)
         place = CallPlace(H, G, nowhere, nowhere, placed.layer, placed.kind)
-        here = [edit for edit in self._edits if edit.concerns(place, layers)]
+        here = [edit for edit in self.edits if edit.concerns(place, layers)]
         if not here:
             return None
         with self._lock:
@@ -135,12 +136,12 @@ class CallEditor:
             UserWarning: if the model never ran, or some modules ran without calling Eyeline.
         """
         self._places.check_called("nothing was edited in it")
-        if not self._edits:
+        if not self.edits:
             return
         if not self._places.called:
             warnings.warn(f"{self._places.name} never ran within the block: no edit took effect", stacklevel=4)
             return
-        for edit in self._edits:
+        for edit in self.edits:
             done = sorted(layer for one, layer in self._done if one is edit)
             known = not (edit.layer is None or isinstance(edit.layer, slice))
             asked = indices("layer", edit.layer, 1 << 30) if known else ()

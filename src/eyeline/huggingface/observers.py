@@ -9,7 +9,7 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from eyeline.edits import CallEdits, joined
+from eyeline.edits import CallEdits, Edit, joined
 from eyeline.edits.call_edits import check_replaced_once
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
@@ -23,7 +23,13 @@ class Observer(Protocol):
 
 
 class Editor(Protocol):
-    """An object that edits the attention calls of a model."""
+    """An object that edits the attention calls of a model.
+
+    Attributes:
+        edits: its edits, of all calls.
+    """
+
+    edits: tuple[Edit, ...]
 
     def of_call(self, module: nn.Module, call: AttentionCall) -> CallEdits | None:
         """The edits of a call; None if it has none."""
@@ -59,6 +65,11 @@ _NOBODY = Followers()
 def followers_of(module: nn.Module) -> Followers | None:
     """Who follows a module's calls, if anybody does."""
     return _FOLLOWERS.get(id(module))
+
+
+def edits_around(model: nn.Module) -> tuple[Edit, ...]:
+    """The edits of the blocks in which a model is, the outermost block's first."""
+    return tuple(edit for editor in _FOLLOWERS.get(id(model), _NOBODY).editors for edit in editor.edits)
 
 
 def check_unobserved(modules: Iterable[int]) -> None:
