@@ -139,8 +139,8 @@ class TransformersModel:
             done += 1
 
         found = edits_found(edits, self.model, text.tokens)
-        inputs = as_tensors(self.model, text.inputs)
         try:
+            inputs = as_tensors(self.model, text.inputs)
             with edited(self.model, found) as changes:
                 calls = calls_of(self.model, inputs, keep, before_each(cancelled, next_layer))
         except HuggingFaceError as error:
