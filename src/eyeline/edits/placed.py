@@ -100,7 +100,7 @@ def placed(group: Sequence[FrozenWeights], shape: AttentionShape, heads: Sequenc
     bounds = np.full((*lead, N, most, 2), M)
     allowed = np.zeros((*lead, N, M), bool) if any(part.allowed is not None for part in parts) else None
     biases = [
-        np.zeros((*lead, *np.max([part.biases[at].shape for part in parts], axis=0)), np.float32)
+        np.zeros((*lead, *np.max([part.biases[at].shape for part in parts], axis=0)), parts[0].biases[at].dtype)
         for at in range(sum(isinstance(score, Bias) for score in first.scores))
     ]
     holes = any(part.has_holes for part in parts) and allowed is None
@@ -120,8 +120,11 @@ def placed(group: Sequence[FrozenWeights], shape: AttentionShape, heads: Sequenc
 
     left = iter(biases)
     scores = [biased(next(left)) if isinstance(score, Bias) else score for score in first.scores]
+    of_batch = [np.broadcast_to(x, (shape.batch, *x.shape[1:])) for x in (q, k, lse)]
     return PlacedWeights(
-        *(np.broadcast_to(x, (shape.batch, *x.shape[1:])) for x in (q, k, lse)),
+        of_batch[0],
+        of_batch[1],
+        of_batch[2],
         first.scale,
         Placed(ordered(bounds, M), allowed),
         (*scores, biased(columns)) if holes else tuple(scores),

@@ -200,7 +200,8 @@ def observe_counted(
     sinks = sinks_of(changes)
     if sinks is not None:
         logits = torch.as_tensor(sinks.logits, dtype=total.dtype, device=total.device)
-        sink = torch.exp(logits[..., None] - total)
+        # A row without a total has no sink either: a head's logit may be -inf.
+        sink = torch.exp(logits[..., None] - total.masked_fill(total == -torch.inf, 0.0))
     return output, Observation(output, total, sink, readouts, tuple(results))
 
 

@@ -57,7 +57,8 @@ def edited(
             own: Any = observe(q.detach(), k.detach(), v.detach()[..., :0], read=(), scores=kept, **structure).lse
             whole = torch.as_tensor(np.require(lse, requirements="W"), dtype=own.dtype, device=own.device)
             share = torch.where(own > -torch.inf, torch.exp(own - whole), 0.0)
-        everywhere = (torch.ones((1, 1, x.shape[-2]), dtype=torch.float32, device=x.device) for x in (q, k))
-        return observe(q, k, v, read=read, scores=(*stacked(scores), WeightFactor(share, *everywhere)), **structure)
+        rows, columns = (np.ones((1, 1, x.shape[-2]), np.float32) for x in (q, k))
+        factor = WeightFactor(share.reshape(-1, *share.shape[-2:]), rows, columns)
+        return observe(q, k, v, read=read, scores=(*stacked(scores), factor), **structure)
 
     return carried_out(q, k, v, edits, read, attention, mask=mask, scale=scale, scores=scores, drops=drops)
