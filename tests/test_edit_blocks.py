@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,9 +100,14 @@ def test_no_edits_change_no_bit():
     for make in (bert, llama):
         model, ids = el.attach(make()), text()
         plain = model(ids)[0]
-        for nothing in ([], [ed.Cut(layer=0, queries=[50], keys=[1]), ed.Gate(layer=1, by=1.0)]):
-            with el.edit(model, nothing):
-                assert torch.equal(model(ids)[0], plain)
+        with el.edit(model, []):
+            assert torch.equal(model(ids)[0], plain)
+        cut = ed.Cut(layer=0, queries=[50], keys=[1])
+        with (
+            pytest.warns(UserWarning, match=r"Cut\(.*\) changed nothing: no pass had all of its tokens"),
+            el.edit(model, [cut, ed.Gate(layer=1, by=1.0), ed.Reweight(layer=1, keys=2, by=1.0)]),
+        ):
+            assert torch.equal(model(ids)[0], plain)
 
 
 @torch.no_grad()
@@ -238,3 +246,46 @@ def test_a_compiled_model_is_edited():
     compiled(ids)
     with el.edit(compiled, GATES):
         assert torch.equal(compiled(ids).logits, want)
+
+
+MEMORY = """
+import resource
+import torch
+import eyeline as el
+from eyeline import edits as ed
+from hugging import llama, text
+
+torch.set_num_threads(1)
+model = llama(1)
+
+
+def run(n):
+    ids = text(n, 1)
+    (other,) = el.record({"input_ids": ids.flip(1).numpy()}, model=model)
+    edits = [
+        ed.Cut(layer=0, head=0, queries=slice(5, None, 2), keys=[0, 7, 100]),
+        ed.Uniform(layer=0, head=1),
+        ed.Reweight(layer=0, head=[0, 2], keys=[0, 1], by=0.5),
+        ed.Pattern(other, layer=0, head=3),
+        ed.Gate(layer=0, by=0.5),
+    ]
+    with el.edit(model, edits), torch.no_grad():
+        model.model(ids, use_cache=False)
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+run(200)
+before = peak()
+run(6000)
+print(peak() - before)
+"""
+
+
+def test_memory_grows_with_the_text_not_with_its_square():
+    """The weights of one head alone would take 137 MB."""
+    run = [sys.executable, "-c", MEMORY]
+    found = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parent, check=True)
+    assert int(found.stdout) < 80

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
-from eyeline.edits.selection import indices
+from eyeline.edits.selection import indices, selected
 from eyeline.huggingface.attaching import check_attachable
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.attention_modules import attention_modules, check_edits, layers_by_kind
@@ -43,8 +43,9 @@ class CallEditor:
         self.edits, self._layers = tuple(edits), layers_by_kind(modules)
         self._places = CallPlaces(model)
         self.parts = self._places.parts
-        self._done: set[tuple[Edit, int]] = set()
-        self._kind_of: dict[Edit, Kind] = {}
+        self._done: set[tuple[Edit, int | None]] = set()
+        self._reached: set[Edit] = set()
+        self._kind_of: dict[Edit, Kind | None] = {}
         # What a backward pass repeats: by the mask of its pass, or by shapes where positions don't depend on one.
         self._by_mask: weakref.WeakKeyDictionary[StructuredMask, _Remembered] = weakref.WeakKeyDictionary()
         self._by_shape: _Remembered = {}
@@ -78,25 +79,27 @@ class CallEditor:
         here = [edit for edit in self.edits if edit.concerns(place, layers)]
         if not here:
             return None
+        place = CallPlace(H, G, *placed.positions(call), placed.layer, placed.kind)
         with self._lock:
             for edit in here:
-                self._note(edit, placed)
-        queries, keys = placed.positions(call)
-        return lowered(here, CallPlace(H, G, queries, keys, placed.layer, placed.kind), layers) or None
+                self._note(edit, place)
+        return lowered(here, place, layers) or None
 
-    def _note(self, edit: Edit, placed: PlacedCall) -> None:
-        """Note that an edit took effect.
+    def _note(self, edit: Edit, place: CallPlace) -> None:
+        """Note that an edit was carried out, and whether its tokens were there.
 
         Raises:
             EditError: if it did so in another kind of attention, and doesn't say which.
         """
-        before = self._kind_of.setdefault(edit, placed.kind)
-        if edit.kind is None and before != placed.kind:
+        before = self._kind_of.setdefault(edit, place.kind)
+        if edit.kind is None and before != place.kind:
             raise EditError(
-                f"kind must be given, since this model has {before!r} and {placed.kind!r}, whose layers are counted "
+                f"kind must be given, since this model has {before!r} and {place.kind!r}, whose layers are counted "
                 f"apart, got {edit!r}; add kind={before!r}"
             )
-        self._done.add((edit, placed.layer))
+        self._done.add((edit, place.layer))
+        if all(selected(name, getattr(edit, name), getattr(place, side)).any() for name, side in edit.tokens.items()):
+            self._reached.add(edit)
 
     def _remembered(
         self, module: nn.Module, call: AttentionCall
@@ -133,7 +136,8 @@ class CallEditor:
             EditError: if an edit's layer was never called.
 
         Warns:
-            UserWarning: if the model never ran, or some modules ran without calling Eyeline.
+            UserWarning: if the model never ran, some modules ran without calling Eyeline, or an edit's tokens never
+                came.
         """
         self._places.check_called("nothing was edited in it")
         if not self.edits:
@@ -142,7 +146,7 @@ class CallEditor:
             warnings.warn(f"{self._places.name} never ran within the block: no edit took effect", stacklevel=4)
             return
         for edit in self.edits:
-            done = sorted(layer for one, layer in self._done if one is edit)
+            done = {layer for one, layer in self._done if one is edit}
             known = not (edit.layer is None or isinstance(edit.layer, slice))
             asked = indices("layer", edit.layer, 1 << 30) if known else ()
             missed = [layer for layer in asked if layer not in done]
@@ -151,6 +155,8 @@ class CallEditor:
                     f"layer must be one that the model ran within the block, got {missed[0] if missed else edit.layer} "
                     f"in {edit!r}, which was never called; called were {self._called()}"
                 )
+            if edit not in self._reached:
+                warnings.warn(f"{edit!r} changed nothing: no pass had all of its tokens", stacklevel=4)
 
     def _called(self) -> str:
         return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())

@@ -39,8 +39,8 @@ def edit(model: nn.Module, edits: Edit | Sequence[Edit]) -> Iterator[None]:
             without ever calling Eyeline.
 
     Warns:
-        UserWarning: at the end, if the model never ran, or if some of its attention modules ran without calling
-            Eyeline; it names them.
+        UserWarning: at the end, if the model never ran, if some of its attention modules ran without calling Eyeline
+            (it names them), or if the tokens of an edit never came.
 
     >>> import torch
     >>> from eyeline import edits as ed
