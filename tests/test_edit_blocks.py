@@ -19,6 +19,7 @@ from transformers import MPNetConfig, MPNetModel
 import eyeline as el
 from eyeline import edits as ed
 from eyeline.edits import EditError
+from eyeline.huggingface.editing import edit_each
 from eyeline.huggingface.errors import HuggingFaceError
 
 GATES = [ed.Gate(layer=0, head=0, by=0.5), ed.Cut(layer=1, head=[1, 2], keys=[0, 3])]
@@ -226,6 +227,33 @@ def test_each_text_of_a_batch_is_edited_at_its_own_positions():
         for b in range(3):
             alone = model(ids[b : b + 1, mask[b] == 1]).logits[0]
             torch.testing.assert_close(together[b, mask[b] == 1], alone, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("make", [bert, llama])
+def test_each_text_of_a_batch_may_have_edits_of_its_own(make):
+    model, ids = with_sharp_heads(make()), text(batch=4)
+    mask = padded(ids, 3, "left")
+    (other,) = el.record({"input_ids": ids[1:2].numpy()}, model=model)
+    edits = [
+        [ed.Cut(layer=0, head=1, queries=slice(-2, None), keys=[1]), ed.Gate(layer=1, head=0, by=0.5)],
+        [],
+        [ed.Uniform(layer=0, head=2), ed.Patch(other, "output", layer=1, head=1, positions=[2, 3])],
+        [
+            ed.Reweight(layer=1, head=3, keys=0, by=2.0),
+            ed.Pattern(other, layer=0, head=0),
+            ed.Patch(other, "k", layer=1),
+        ],
+    ]
+    with edit_each(model, edits):
+        got = model(ids, attention_mask=mask)[0]
+    for b, own in enumerate(edits):
+        with el.edit(model, own):
+            want = model(ids[b : b + 1], attention_mask=mask[b : b + 1])[0]
+        torch.testing.assert_close(got[b][mask[b] == 1], want[0][mask[b] == 1], atol=1e-5, rtol=1e-5)
+    with pytest.raises(EditError, match="edits must be a list for each of the 2 texts, got 4 lists"):  # noqa: SIM117
+        with edit_each(model, edits):
+            model(ids[:2])
 
 
 @torch.no_grad()

@@ -63,12 +63,15 @@ def factors(weightings: Sequence[Weighting], shape: AttentionShape, heads: Seque
 def _factor(one: Weighting, shape: AttentionShape, heads: Sequence[int]) -> WeightFactor:
     pairs = one.pairs
     which: Any = slice(None) if pairs.batch is None else pairs.batch
+    queries, keys = pairs.queries, pairs.keys
+    if pairs.batch is not None:
+        queries, keys = (flags[min(pairs.batch, len(flags) - 1)] for flags in (queries, keys))
     rows = np.zeros((len(pairs.queries) if pairs.batch is None else shape.batch, len(heads), shape.queries), np.float32)
     columns = np.zeros((len(pairs.keys) if pairs.batch is None else shape.batch, 1, shape.keys), np.float32)
     for place, head in enumerate(heads):
         if head in pairs.heads:
-            rows[which, place] = pairs.queries if pairs.batch is None else pairs.queries[0]
-    columns[which, 0] = pairs.keys if pairs.batch is None else pairs.keys[0]
+            rows[which, place] = queries
+    columns[which, 0] = keys
     by: Any = one.by
     if one.taken is not None:
         by = by[np.maximum(one.taken, 0)][:, None]

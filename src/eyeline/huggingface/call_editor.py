@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
+from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, as_batch, lowered
 from eyeline.edits.selection import indices, selected
 from eyeline.huggingface.attaching import check_attachable
 from eyeline.huggingface.attention_call import AttentionCall
@@ -31,16 +31,21 @@ _Remembered = dict[Any, dict[tuple[Kind, int], tuple[Tensor, CallEdits | None]]]
 class CallEditor:
     """One block of `edit`: the model, and the edits.
 
+    Args:
+        model: the model.
+        each: the edits of each text of a batch; one list of edits for all texts.
+
     Attributes:
-        edits: the edits.
+        edits: all edits.
         parts: the model's modules, itself among them.
     """
 
-    def __init__(self, model: nn.Module, edits: Sequence[Edit]) -> None:
+    def __init__(self, model: nn.Module, each: Sequence[Sequence[Edit]]) -> None:
         check_attachable(model)
         modules = attention_modules(getattr(model, "_orig_mod", model))
-        check_edits(edits, modules)
-        self.edits, self._layers = tuple(edits), layers_by_kind(modules)
+        self._each = [tuple(edits) for edits in each]
+        self.edits, self._layers = tuple(edit for edits in each for edit in edits), layers_by_kind(modules)
+        check_edits(self.edits, modules)
         self._places = CallPlaces(model)
         self.parts = self._places.parts
         self._done: set[tuple[Edit, int | None]] = set()
@@ -83,7 +88,11 @@ class CallEditor:
         with self._lock:
             for edit in here:
                 self._note(edit, place)
-        return lowered(here, place, layers) or None
+        if len(self._each) == 1:
+            return lowered(here, place, layers) or None
+        if len(self._each) != len(call.q):
+            raise EditError(f"edits must be a list for each of the {len(call.q)} texts, got {len(self._each)} lists")
+        return as_batch([lowered(edits, place, layers) for edits in self._each]) or None
 
     def _note(self, edit: Edit, place: CallPlace) -> None:
         """Note that an edit was carried out, and whether its tokens were there.

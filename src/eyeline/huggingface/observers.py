@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from torch import Tensor, nn
@@ -84,26 +84,28 @@ def check_unobserved(modules: Iterable[int]) -> None:
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
     """Show an observer the calls of these modules, by id, until `undo` is closed."""
     several = tuple(modules)
-    undo.callback(_replace_all, several, None)
-    _replace_all(several, observer)
+    undo.callback(_observe, several, None)
+    _observe(several, observer)
 
 
 def edit_modules(modules: Iterable[int], editor: Editor, undo: ExitStack) -> None:
     """Let an editor edit the calls of these modules, by id, until `undo` is closed; inner blocks come last."""
+    several = tuple(modules)
+    undo.callback(_forget, several, editor)
+    for module in several:
+        before = _FOLLOWERS.get(module, _NOBODY)
+        _put(module, Followers((*before.editors, editor), before.observer))
+
+
+def _observe(modules: Iterable[int], observer: Observer | None) -> None:
+    for module in modules:
+        _put(module, Followers(_FOLLOWERS.get(module, _NOBODY).editors, observer))
+
+
+def _forget(modules: Iterable[int], editor: Editor) -> None:
     for module in modules:
         before = _FOLLOWERS.get(module, _NOBODY)
-        _put(module, replace(before, editors=(*before.editors, editor)))
-        undo.callback(_forget, module, editor)
-
-
-def _replace_all(modules: Iterable[int], observer: Observer | None) -> None:
-    for module in modules:
-        _put(module, replace(_FOLLOWERS.get(module, _NOBODY), observer=observer))
-
-
-def _forget(module: int, editor: Editor) -> None:
-    before = _FOLLOWERS.get(module, _NOBODY)
-    _put(module, replace(before, editors=tuple(one for one in before.editors if one is not editor)))
+        _put(module, Followers(tuple(one for one in before.editors if one is not editor), before.observer))
 
 
 def _put(module: int, followers: Followers) -> None:
