@@ -114,16 +114,17 @@ class LayerTrace:
             self.allowed.of_heads(some).over_heads(),
         )
 
-    def output_of(self, heads: Sequence[int]) -> Array:
-        """The outputs of some query heads, before W_o: float32, (heads, N, E).
+    def output_of(self, heads: Sequence[int], queries: tuple[int, int] | None = None) -> Array:
+        """The outputs of some query heads, before W_o, for the queries [first, last) or all: float32, (heads, n, E).
 
         Raises:
             EditError: if values weren't kept.
         """
         if self.v is None:
             raise EditError(worded("other must have kept its values, got a run without; record it with values=True"))
-        lse = None if self.sinks is None else self.lse
-        seen = self._observed((), heads, 0, self.q.shape[1], lse, self.edits, values=True)
+        first, last = queries or (0, self.q.shape[1])
+        lse = None if self.sinks is None else self.lse[:, first:last]
+        seen = self._observed((), heads, first, last, lse, self.edits, values=True)
         return np.asarray(seen.output[:, 0])
 
     def _observed(
