@@ -216,6 +216,22 @@ def test_a_model_that_never_ran_is_told():
             pass
 
 
+class OwnAttention(torch.nn.Module):
+    def forward(self, hidden_states, *args, **kwargs):
+        return hidden_states, None
+
+
+def test_a_module_that_computes_attention_itself_is_named():
+    model = llama()
+    model.model.layers[1].self_attn = OwnAttention()
+    message = r"model\.layers\.1\.self_attn in LlamaForCausalLM ran without calling Eyeline: nothing was edited in it"
+    with pytest.warns(UserWarning, match=message), el.edit(model, ed.Gate(layer=0, head=0)):
+        model(text())
+    model.model.layers[0].self_attn = OwnAttention()
+    with pytest.raises(HuggingFaceError, match=r"ran \(1 × here\) and never did"), el.edit(model, ed.Gate(layer=0)):
+        model(text())
+
+
 def test_each_text_of_a_batch_is_edited_at_its_own_positions():
     model = with_sharp_heads(llama())
     ids = text(batch=3)
