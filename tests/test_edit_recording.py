@@ -14,6 +14,7 @@ import eyeline as el
 from eyeline import edits as ed
 from eyeline.edits import EditError
 from eyeline.models import load
+from eyeline.traces import text_model
 
 FLIES = "time flies like an arrow"
 
@@ -168,6 +169,18 @@ def test_a_recording_within_a_block_is_of_edited_weights(minilm, words):
     assert isinstance(trace.edits[1], ed.Uniform)
     assert (trace.layers[0].weights[1, :, 1] == 0).all()
     np.testing.assert_allclose(trace.layers[1].weights[0], 1 / len(trace.queries), atol=1e-6)
+
+
+def test_what_is_known_of_a_model_is_not_taken_for_the_edited_one(minilm, words):
+    """Answers that don't depend on a text are kept, by the state of their model."""
+    model = text_model(minilm, words)
+    before = model.state
+    with el.edit(minilm, ed.Uniform(layer=1)):
+        assert model.state != before
+        edited = el.heads(FLIES, model=minilm, tokenizer=words)
+    assert model.state == before
+    plain = el.heads(FLIES, model=minilm, tokenizer=words)
+    assert not np.array_equal(edited.frame()["induction"], plain.frame()["induction"])
 
 
 def test_a_picture_is_recorded_edited():

@@ -77,8 +77,11 @@ class TransformersModel:
 
     @property
     def state(self) -> int:
-        """A number that changes whenever the model's weights do."""
-        return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
+        """A number that changes whenever the model's weights do, or the edits of the blocks that it is in."""
+        from eyeline.huggingface.observers import edits_around
+
+        edits = [(id(edit), repr(edit)) for edit in edits_around(self.model)]
+        return hash((*((id(weights), weights._version) for weights in self.model.parameters()), *edits))
 
     def read(self, text: str) -> ReadText:
         """Tokenize a text for the model; with kind="decoder", the answer to it."""
