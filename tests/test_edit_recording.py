@@ -193,6 +193,26 @@ def inputs_one(model):
     return {"pixel_values": inputs_of(model, None)["pixel_values"][:1].numpy()}
 
 
+def test_an_explanation_stands_beside_the_edited_one(minilm, words):
+    asked = {"token": "flies", "layer": 0, "head": 3, "edits": ed.Cut(layer=0, keys=["time"])}
+    found = el.explain(FLIES, **asked, model=minilm, tokenizer=words)
+    own = el.explain(FLIES, **asked, model="minilm")
+    assert str(found).split("\n\n")[1:] == str(own).split("\n\n")[1:]
+    assert [trace.name for trace in found.traces] == ["as trained", "cut L0 >time"]
+    assert (found.traces[1].layers[0].weights[:, :, 1] == 0).all()
+
+
+def test_text_is_generated_edited(smollm2, pieces):
+    gate = ed.Gate(layer=range(8, 24), by=0.0)
+    asked = {"generate": 5, "model": smollm2, "tokenizer": pieces}
+    with el.edit(smollm2, gate):
+        given = pieces("The capital of France is", return_tensors="pt")
+        want = smollm2.generate(**given, max_new_tokens=5, do_sample=False)
+    edited = el.explain("The capital of France is", **asked, edits=gate)
+    assert edited.text == pieces.decode(want[0])
+    assert edited.text != el.explain("The capital of France is", **asked).text
+
+
 @pytest.mark.parametrize("side", ["q", "pattern"])
 def test_another_run_that_is_too_short_is_an_error_in_generation(side):
     model, ids = llama(), text(6, batch=1)
