@@ -102,6 +102,11 @@ class TransformersModel:
         """
         return read_any(text, self._tokenizer)[0]
 
+    def text_of(self, id: int) -> str:
+        """A token's text; its id where the tokenizer doesn't say."""
+        decode = getattr(self._tokenizer, "decode", None)
+        return str(id if decode is None else decode([id]))
+
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""
         ids = [int(id) for id in tokens.ids]
