@@ -10,7 +10,7 @@ import numpy as np
 
 from eyeline.answers.mattering.answer import By, NextChoice
 from eyeline.answers.mattering.changed_runs import ChangedRuns, Look
-from eyeline.answers.mattering.measure import Array, Measure, NextToken, VectorCosine
+from eyeline.answers.mattering.measure import Array, Measured, NextToken, VectorCosine
 from eyeline.answers.mattering.next_tokens import choice, likeliest, notes_on, token_after
 from eyeline.answers.mattering.own_run import OwnRun
 from eyeline.answers.mattering.subject import Subject, edits_found, subject
@@ -40,7 +40,7 @@ class Prepared:
     model: TextModel
     subject: Subject
     runs: ChangedRuns
-    measure: Measure
+    measure: Measured
     next: NextChoice | None
     rather: NextChoice | None
     edits: ModelEdits
@@ -107,7 +107,7 @@ def prepared(
     changes = edits_found(edits, model, asked)
     runs = _runs(model, asked, changes)
     if not asked.causal:
-        measure: Measure = VectorCosine("text cosine" if asked.found is None else "token cosine")
+        measure: Measured = VectorCosine("text cosine" if asked.found is None else "token cosine")
         return Prepared(model, asked, runs, measure, None, None, changes, by, means, ())
     logits = runs.found[0]
     wanted.setdefault("next", likeliest(model, logits))
