@@ -68,4 +68,5 @@ def loaded_decoder(folder: Path) -> Any:
     """A decoder of a folder, in float32, as transformers loads it."""
     from transformers import AutoModelForCausalLM
 
-    return AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32).eval()
+    model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32)
+    return model.eval()

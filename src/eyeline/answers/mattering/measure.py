@@ -16,7 +16,7 @@ EffectsOf = Callable[[NDArray[Any]], Array]
 MeasureName = Literal["log-probability", "difference", "token cosine", "text cosine"]
 
 
-class Measured(Protocol):
+class Quantity(Protocol):
     """A number of a run, and how far an edited run falls below it.
 
     What is found in a run is of a decoder the last token's logits, (B, vocabulary), of an encoder some tokens' vectors

@@ -39,9 +39,7 @@ class OwnRun:
         found: of a decoder the last token's logits, (1, vocabulary); of an encoder the rows' vectors, (1, rows, width).
     """
 
-    def __init__(
-        self, model: Model, ids: Sequence[int], rows: Sequence[int], edits: ModelEdits
-    ) -> None:
+    def __init__(self, model: Model, ids: Sequence[int], rows: Sequence[int], edits: ModelEdits) -> None:
         assert isinstance(model.network, Encoder | Decoder)
         self._network: Encoder | Decoder = model.network
         self._rows, self._base = list(rows), edits
@@ -94,7 +92,9 @@ class OwnRun:
 
     def _edited(self, own: Layer, layer: int, changed: Sequence[Edit]) -> NDArray[Any]:
         """The heads' outputs, (H, N, D), with the run's edits and these."""
-        edits = ModelEdits((*self._base.edits, *changed), self._base.sites).of_call(self._kind, layer, self._at, self._at)
+        edits = ModelEdits((*self._base.edits, *changed), self._base.sites).of_call(
+            self._kind, layer, self._at, self._at
+        )
         return np.asarray(observe(own.q, own.k, own.v, mask=own.mask, edits=edits or ()).output[0])
 
     def _effects(

@@ -10,7 +10,7 @@ import numpy as np
 
 from eyeline.answers.mattering.answer import By, NextChoice
 from eyeline.answers.mattering.changed_runs import ChangedRuns, Look
-from eyeline.answers.mattering.measure import Array, Measured, NextToken, VectorCosine
+from eyeline.answers.mattering.measure import Array, Quantity, NextToken, VectorCosine
 from eyeline.answers.mattering.next_tokens import choice, likeliest, notes_on, token_after
 from eyeline.answers.mattering.own_run import OwnRun
 from eyeline.answers.mattering.subject import Subject, edits_found, subject
@@ -40,7 +40,7 @@ class Prepared:
     model: TextModel
     subject: Subject
     runs: ChangedRuns
-    measure: Measured
+    measure: Quantity
     next: NextChoice | None
     rather: NextChoice | None
     edits: ModelEdits
@@ -107,7 +107,7 @@ def prepared(
     changes = edits_found(edits, model, asked)
     runs = _runs(model, asked, changes)
     if not asked.causal:
-        measure: Measured = VectorCosine("text cosine" if asked.found is None else "token cosine")
+        measure: Quantity = VectorCosine("text cosine" if asked.found is None else "token cosine")
         return Prepared(model, asked, runs, measure, None, None, changes, by, means, ())
     logits = runs.found[0]
     wanted.setdefault("next", likeliest(model, logits))
@@ -118,9 +118,7 @@ def prepared(
     return Prepared(model, asked, runs, measure, first, rival, changes, by, means, tuple(notes))
 
 
-def effects_by_layer(
-    model: TextModel, text: str | ReadText, **question: Any
-) -> Iterator[tuple[int, Array]]:
+def effects_by_layer(model: TextModel, text: str | ReadText, **question: Any) -> Iterator[tuple[int, Array]]:
     """The effects of cutting each head, layer by layer, from the last to the first: for who shows them as they come.
 
     Args:

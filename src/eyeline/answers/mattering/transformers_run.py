@@ -43,9 +43,7 @@ class TransformersRun:
 
     def of_heads(self, layer: int, changed: Edit, effects: EffectsOf) -> Array:
         """The effect of changing each head of a layer alone, (H,); see `ChangedRuns`."""
-        return np.array(
-            [float(effects(self._passed(replace(changed, head=head)))[0]) for head in range(self._heads)]
-        )
+        return np.array([float(effects(self._passed(replace(changed, head=head)))[0]) for head in range(self._heads)])
 
     def of_looks(self, layer: int, looks: Sequence[Look], effects: EffectsOf) -> Array:
         """The effect of cutting each look of a layer alone, (looks,)."""
