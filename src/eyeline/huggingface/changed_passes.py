@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,11 +61,3 @@ def gate_slopes(
         measure = logits[id] if rival is None else logits[id] - logits[rival]
         (slopes,) = torch.autograd.grad(measure, [gates])
     return np.asarray(slopes.double().cpu().numpy())
-
-
-def loaded_decoder(folder: Path) -> Any:
-    """A decoder of a folder, in float32, as transformers loads it."""
-    from transformers import AutoModelForCausalLM
-
-    model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32)
-    return model.eval()

@@ -11,6 +11,7 @@ from eyeline.answers.mattering.measure import Array
 from eyeline.answers.mattering.prepared import Prepared
 from eyeline.answers.mattering.transformers_run import TransformersRun
 from eyeline.answers.question import QuestionError
+from eyeline.traces.folders import decoder_of_transformers
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
@@ -37,9 +38,7 @@ def first_order_effects(ready: Prepared) -> Array:
     assert ready.next is not None
     runs = ready.runs
     if isinstance(ready.model, OwnModel):
-        from eyeline.huggingface.changed_passes import loaded_decoder
-
-        model = TransformersModel(loaded_decoder(ready.model.model.source), None)
+        model = TransformersModel(decoder_of_transformers(ready.model.model.source), None)
         read = model.with_tokens(ready.subject.read.tokens, ready.subject.read)
         runs = TransformersRun(model, read, None, ready.edits.edits)
     assert isinstance(runs, TransformersRun)

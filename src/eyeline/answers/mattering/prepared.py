@@ -10,7 +10,7 @@ import numpy as np
 
 from eyeline.answers.mattering.answer import By, NextChoice
 from eyeline.answers.mattering.changed_runs import ChangedRuns, Look
-from eyeline.answers.mattering.measure import Array, Quantity, NextToken, VectorCosine
+from eyeline.answers.mattering.measure import Array, NextToken, Quantity, VectorCosine
 from eyeline.answers.mattering.next_tokens import choice, likeliest, notes_on, token_after
 from eyeline.answers.mattering.own_run import OwnRun
 from eyeline.answers.mattering.subject import Subject, edits_found, subject
