@@ -84,7 +84,7 @@ def effects(
 
     >>> found = effects("time flies like an arrow", token="flies", edges=0)
     >>> found.heads.shape, float(found.heads.max().round(3)), found.ordered[0]
-    ((6, 12), 0.071, (5, 10))
+    ((6, 12), 0.045, (0, 4))
     """
     check_edges(edges)
     check_by(by, over, first_order)
