@@ -83,6 +83,21 @@ def test_every_head_of_a_decoder_is_a_whole_run_with_that_edit(tiny, by):
     assert np.ptp(found.heads) > 0.01
 
 
+def test_by_the_mean_of_other_texts(tiny, minilm):
+    over = ["fruit flies like a banana", "the old man the boat"]
+    means = el.mean_outputs(over, model=minilm)
+    found = el.effects(FLIES, token="flies", model=minilm, by="mean", over=over, edges=0)
+    assert np.array_equal(found.heads, el.effects(FLIES, token="flies", by="mean", over=means, edges=0).heads)
+    assert found.question.over_tokens == means.tokens == 14
+    base = vector(minilm, FLIES, [2])
+    for layer, head in ((0, 4), (3, 3), (5, 11)):
+        cut = vector(minilm, FLIES, [2], ed.MeanOutput(means, layer=layer, head=head))
+        assert found.heads[layer, head] == pytest.approx(fallen(base, cut), abs=1e-5)
+    assert f"its mean output over {means.tokens} tokens of other texts" in " ".join(str(found).split())
+    with pytest.raises(ValueError, match="means must be of this model"):
+        el.effects("the cat", model=tiny, by="mean", over=means)
+
+
 def test_some_heads_of_smollm2_are_whole_runs_with_that_edit(smollm2):
     found = el.effects(FRANCE, next=" Paris", model=smollm2, edges=8)
     paris = smollm2.tokens(" Paris").ids[0]

@@ -94,6 +94,17 @@ def test_an_edited_run_and_stdin(say, tiny, monkeypatch):
     assert "gate L0H1 0, cut L1H2" in out.replace("\n", " ")
 
 
+def test_the_mean_over_a_file(say, tiny, tmp_path):
+    over = tmp_path / "texts.txt"
+    over.write_text("the arrow\n\na cat\n")
+    code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over), "--edges", "0")
+    assert (code, err) == (0, "")
+    assert "cut by the mean" in out
+    over.write_text("\n")
+    code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
 def test_stopped_it_says_so_and_keeps_what_is_done(say, tiny, monkeypatch):
     from contextlib import contextmanager
 

@@ -16,7 +16,7 @@ from eyeline.answers.mattering.own_run import OwnRun
 from eyeline.answers.mattering.subject import Subject, edits_found, subject
 from eyeline.answers.question import QuestionError
 from eyeline.edits import Edit, Gate, MeanOutput, MeanOutputs, ModelEdits, Uniform
-from eyeline.traces import ReadText, TextModel
+from eyeline.traces import ReadText, TextModel, mean_outputs
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
@@ -198,6 +198,4 @@ def _means(model: TextModel, over: Any, progress: Callable[[str], None] | None) 
         raise QuestionError(
             worded("over must be a list of texts, or what eyeline.mean_outputs gives, got {over}", over=f"{over!r:.40}")
         )
-    from eyeline.traces.mean_outputs import mean_outputs
-
-    return mean_outputs(list(over), model=model)
+    return mean_outputs(over, model=model, progress=progress)
