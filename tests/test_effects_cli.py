@@ -12,6 +12,7 @@ from eyeline import words
 from eyeline.models import load
 from eyeline.views.effects_findings import nice_end
 from eyeline.views.effects_html import effects_page
+from tests.test_cli import DOCS
 from tests.test_views import HOSTILE, drawn, read
 
 FLIES = "time flies like an arrow"
@@ -160,6 +161,32 @@ def test_hostile_texts_are_safe(minilm):
     assert tags.attributes <= {"style", "class", "title"}
     assert read(effects_page(answer)).tags - tags.tags == {"html", "head", "meta", "title", "body"}
     assert repr(answer).startswith("<Effects over ")
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp437"])
+def test_lines_fit_any_terminal(minilm, tiny, width, encoding):
+    from rich.cells import cell_len
+
+    asked = {"model": tiny, "next": " f", "rather": " a", "edges": 20}
+    for found in (el.effects("the cat of the arrow", **asked), el.effects(HOSTILE, model=minilm, edges=20)):
+        lines = drawn(found, width, encoding).split("\n")
+        assert max(map(cell_len, lines)) <= width
+        assert all(line == line.rstrip() for line in lines)
+
+
+def test_docs_name_every_key(minilm):
+    docs = DOCS.read_text("utf-8")
+    section = docs.split("## `eyeline.effects/1`")[1].split("\n## `")[0]
+    found = el.effects(FLIES, token="flies", model=minilm)
+    document = found.document()
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(document)
+    for part, entry in (("The `question`", document["question"]), ("Each of the `edges`", document["edges"][0])):
+        told = section.split(f"{part}:")[1].split("\n\n")[0]
+        assert set(entry) <= set(re.findall(r"`(\w+)`", told))
+    told = section.split("Each of the `agreement`:")[1]
+    assert set(document["agreement"][0]) <= set(re.findall(r"`(\w+)`", told))
+    assert f"`{found.to_csv().splitlines()[0]}`" in docs
 
 
 def test_in_vietnamese(minilm):
