@@ -99,8 +99,8 @@ def stream_before(
     positions: NDArray[np.int64],
     elsewhere: NDArray[np.int64],
     outputs: Sequence[Array],
-) -> ResidualStream | None:
-    """The residual stream of some tokens before a layer; None for a network whose parts aren't known.
+) -> ResidualStream:
+    """The residual stream of some tokens before a layer.
 
     Its total is what a forward pass in float64 has there, given the outputs of the heads.
 
@@ -112,9 +112,6 @@ def stream_before(
     """
     if isinstance(network, Decoder):
         return _of_decoder(network, ids, outputs)
-    if isinstance(network, Encoder):
-        stream = _embedded(network, ids, positions, elsewhere)
-        return _through(stream, network.blocks, outputs)
     if isinstance(network, EncoderDecoder):
         width = network.positions.shape[1]
         stream = ResidualStream(len(ids), width)
@@ -122,7 +119,8 @@ def stream_before(
         stream.write(Source("position", "position"), network.positions[positions])
         stream.elsewhere = network.positions[elsewhere].astype(np.float64)
         return _through(stream, network.encoder, outputs)
-    return None
+    assert isinstance(network, Encoder)
+    return _through(_embedded(network, ids, positions, elsewhere), network.blocks, outputs)
 
 
 def _embedded(

@@ -72,6 +72,21 @@ class LayerTrace:
         """Compute readouts of all heads and queries before lse is known: the observation has it."""
         return self._observed(read, 0, self.q.shape[1], None)
 
+    def output_of(self, heads: Sequence[int], queries: tuple[int, int] | None = None) -> Array:
+        """The outputs of some query heads, before W_o, of all queries or of [first, last): float32, (heads, n, E)."""
+        assert self.v is not None
+        first, last = queries or (0, self.q.shape[1])
+        some = list(heads)
+        groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
+        seen = observe(
+            self.q[some][:, None, first:last],
+            self.k[groups][:, None],
+            self.v[groups][:, None],
+            mask=self.allowed.over_heads(first, None if (first, last) == (0, self.q.shape[1]) else last),
+            scale=self.scale,
+        )
+        return np.asarray(seen.output[:, 0])
+
     def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
         # Heads are batch elements, since intervals can differ by batch element but not by head.
         H, N, _ = self.q.shape

@@ -109,6 +109,7 @@ class OwnModel:
             None if inputs is None else inputs.kept(keep.heads),
             self._vocabulary if vectors else None,
             positions_of(model.network),
+            network=model.network,
         )
 
     def go_on(
@@ -174,6 +175,7 @@ class OwnModel:
             inputs=None if inputs is None else inputs.kept(keep.heads),
             vocabulary=None if vectors is None else self._vocabulary,
             placing=positions_of(self.model.network),
+            network=self.model.network,
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.masks import Mask
 from eyeline.models.model_positions import ModelPositions
+from eyeline.models.network import Network
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
@@ -56,6 +57,7 @@ class Trace:
         image: the picture whose patches are the tokens; None for a text.
         vocabulary: the model's words, which `vectors` can be compared with; None without these, or from a file.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
+        network: the model that ran, if it is one of Eyeline's; None if the trace comes from a file.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Trace:
     vocabulary: Vocabulary | None = None
     placing: ModelPositions | None = None
     image: Image | None = None
+    network: Network | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
