@@ -33,7 +33,7 @@ def why(
     key_nth: int | None = None,
     model: AnyModel | None = None,
 ) -> Why:
-    """Split the score of a query and a key by what was written into the residual stream before: why a head looked there.
+    """Split a score by what was written into the residual stream before: why a head looked there.
 
     A score is scale · q·k, and q and k are sums over what was written before at their tokens: the embedding, the
     position where it is added, each head's output, each MLP's, and biases. Norms count as linear, with the scale that
@@ -63,7 +63,7 @@ def why(
 
     >>> import eyeline as el
     >>> found = why(el.record("time flies like an arrow"), 5, 2, "flies", "time")
-    >>> found.table.shape, round(found.score, 3), round(found.table.sum(), 3)
+    >>> found.table.shape, round(found.score, 3), round(found.by_key_source.sum().item(), 3)
     ((89, 89), 4.363, 4.363)
     >>> [(term.query.name, term.key.name, round(term.value, 2)) for term in found.largest(2)]
     [('L4 MLP', 'L3 MLP', -0.24), ('L0 attention norm bias', 'L3 MLP', 0.16)]

@@ -8,9 +8,9 @@ import numpy as np
 
 from eyeline.answers.question import QuestionError
 from eyeline.answers.score_sources.answer import WhyToken
-from eyeline.answers.word_search import MissingWordError, find
 from eyeline.models.units import Unit
 from eyeline.traces.tokenized_text import TokenizedText
+from eyeline.traces.word_search import MissingWordError, find
 from eyeline.words import worded
 
 _POSITION = re.compile(r"#([0-9]{1,9})")
