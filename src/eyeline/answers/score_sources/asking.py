@@ -10,6 +10,7 @@ from eyeline.answers.entries import model_entry
 from eyeline.answers.question import QuestionError, asked_model, counted
 from eyeline.answers.score_sources.answer import Why, WhyToken
 from eyeline.answers.score_sources.token_search import find_token, token_at
+from eyeline.edits import Kind, ModelEdits, Sites
 from eyeline.models import Model
 from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.network import Network
@@ -79,6 +80,7 @@ def why(
     else:
         j = find_token(line, key, key_nth, worded("key"), "key_nth")
     _check_seen(trace, at, which, i, j)
+    _check_own(trace, number, which, i, j)
     network = _network(trace, model)
     if not trace.has_values:
         raise QuestionError(
@@ -153,6 +155,32 @@ def _check_seen(trace: Trace, at: LayerTrace, head: int, i: WhyToken, j: WhyToke
             **names,
         )
     )
+
+
+def _check_own(trace: Trace, layer: int, head: int, i: WhyToken, j: WhyToken) -> None:
+    """
+    Raises:
+        QuestionError: if the head's query or key was taken from another run, whose sources aren't in this one.
+    """
+    if not trace.edits:
+        return
+    kind: Kind = "decoder self" if trace.kind == "decoder" else "encoder self"
+    sizes, at = trace.model, np.arange(len(trace.queries))[None]
+    every = ModelEdits(trace.edits, Sites({kind: sizes.layers}, sizes.heads, sizes.key_heads))
+    for new in every.of_call(kind, layer, at, at).inputs:
+        place = {"q": i.index, "k": j.index}.get(new.name)
+        named = trace.key_head(head) if new.of_groups else head
+        if place is not None and named in new.heads and new.taken[0, place] >= 0:
+            raise QuestionError(
+                worded(
+                    "head must have a query and a key of its own run, got L{layer}H{head}, whose {name} an edit took "
+                    "from another",
+                    layer=layer,
+                    head=head,
+                    name=new.name,
+                ),
+                worded("ask for it in the other run, or in a run without that edit"),
+            )
 
 
 def _network(trace: Trace, model: Any) -> Network:
