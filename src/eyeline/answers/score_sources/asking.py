@@ -167,7 +167,8 @@ def _check_own(trace: Trace, layer: int, head: int, i: WhyToken, j: WhyToken) ->
     kind: Kind = "decoder self" if trace.kind == "decoder" else "encoder self"
     sizes, at = trace.model, np.arange(len(trace.queries))[None]
     every = ModelEdits(trace.edits, Sites({kind: sizes.layers}, sizes.heads, sizes.key_heads))
-    for new in every.of_call(kind, layer, at, at).inputs:
+    changed = every.of_call(kind, layer, at, at)
+    for new in () if changed is None else changed.inputs:
         place = {"q": i.index, "k": j.index}.get(new.name)
         named = trace.key_head(head) if new.of_groups else head
         if place is not None and named in new.heads and new.taken[0, place] >= 0:
