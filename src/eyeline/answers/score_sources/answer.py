@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -90,6 +91,18 @@ class Why(Answer):
         """What each source of the key adds, with all of the query: (T,)."""
         return np.asarray(self.table.sum(axis=0))
 
+    @property
+    def is_grouped(self) -> bool:
+        """Whether each layer's heads are one source, as `grouped` makes them."""
+        return any(source.kind == "head" and source.head is None for source in self.query_sources)
+
+    def grouped(self) -> Why:
+        """The same with the sources of each layer together: its heads, its MLP, its biases."""
+        (query_sources, rows), (key_sources, columns) = _groups(self.query_sources), _groups(self.key_sources)
+        table = np.zeros((len(query_sources), len(key_sources)))
+        np.add.at(table, (rows[:, None], columns), self.table)
+        return replace(self, query_sources=query_sources, key_sources=key_sources, table=table)
+
     def largest(self, n: int = 10) -> tuple[Term, ...]:
         """The n terms that are largest, up or down, largest first; all if there are fewer."""
         order = np.argsort(-np.abs(self.table), axis=None, kind="stable")[: max(n, 0)]
@@ -98,3 +111,16 @@ class Why(Answer):
             Term(self.query_sources[row], self.key_sources[column], float(self.table[row, column]))
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         )
+
+
+def _groups(sources: Sequence[Source]) -> tuple[tuple[Source, ...], NDArray[np.int64]]:
+    """The groups of sources, in order, and each source's."""
+    found: dict[Source, int] = {}
+    places = []
+    for source in sources:
+        group = source
+        if source.layer is not None and source.kind in ("head", "bias"):
+            many = "heads" if source.kind == "head" else "biases"
+            group = Source(f"L{source.layer} {many}", source.kind, source.layer)
+        places.append(found.setdefault(group, len(found)))
+    return tuple(found), np.array(places, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ _FAR = 0.1
 
 def why(
     trace: Trace,
-    layer: int,
-    head: int,
+    layer: int | None,
+    head: int | None,
     query: int | str,
     key: int | str | None = None,
     *,
@@ -45,9 +46,9 @@ def why(
     Args:
         trace: a run on record, with its values (as `record` keeps them): of one of Eyeline's models; or of any run of a
             checkpoint that Eyeline has a network for, with `model`.
-        layer, head: from 0.
+        layer, head: from 0; the last layer if None, and the head that looks hardest from the query at the key.
         query, key: a token: a word of the text, a piece of one, or a position, also as "#3". The key is the one that
-            gets most of the query's weight if not given.
+            gets most of the query's weight if not given, but for special tokens and a decoder's first.
         nth, key_nth: which occurrence of the query's and of the key's word, from 1.
         model: the model that ran, as a name, a folder or a loaded model: needed for a trace from a file, or of a
             transformers model.
@@ -71,14 +72,13 @@ def why(
     """
     trace = _checked(trace)
     sizes = trace.model
-    number = counted("layer", layer, sizes.layers, sizes.name)
-    which = counted("head", head, sizes.heads, sizes.name)
+    number = sizes.layers - 1 if layer is None else counted("layer", layer, sizes.layers, sizes.name)
+    heads = range(sizes.heads) if head is None else [counted("head", head, sizes.heads, sizes.name)]
     line, at = trace.queries, trace.layers[number]
     i = find_token(line, query, nth, worded("query"), "nth")
-    if key is None:
-        j = token_at(line, int(np.argmax(trace.weights(number, which, queries=i.index)[0])))
-    else:
-        j = find_token(line, key, key_nth, worded("key"), "key_nth")
+    j = None if key is None else find_token(line, key, key_nth, worded("key"), "key_nth")
+    which, place = _hardest(trace, number, heads, i.index, None if j is None else j.index)
+    j = token_at(line, place) if j is None else j
     _check_seen(trace, at, which, i, j)
     _check_own(trace, number, which, i, j)
     network = _network(trace, model)
@@ -129,6 +129,17 @@ def _checked(trace: object) -> Trace:
     kind = type(trace).__name__
     hint = worded("give one trace, such as the first of the list") if isinstance(trace, list) else ""
     raise QuestionError(worded("trace must be a run that eyeline.record made, got {kind}", kind=kind), hint)
+
+
+def _hardest(trace: Trace, layer: int, heads: Sequence[int], query: int, key: int | None) -> tuple[int, int]:
+    """The head, of some, and the key, if it isn't given, with the largest weight from the query."""
+    if key is not None and len(heads) == 1:
+        return heads[0], key
+    rows = np.stack([trace.weights(layer, head, queries=query)[0] for head in heads])
+    others = np.setdiff1d(np.arange(rows.shape[1]), trace.queries.tokens_aside)
+    keys = np.array([key]) if key is not None else others if rows[:, others].any() else np.arange(rows.shape[1])
+    best, place = np.unravel_index(np.argmax(rows[:, keys]), (len(heads), len(keys)))
+    return heads[int(best)], int(keys[place])
 
 
 def _check_seen(trace: Trace, at: LayerTrace, head: int, i: WhyToken, j: WhyToken) -> None:
