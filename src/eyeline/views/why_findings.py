@@ -42,16 +42,18 @@ def bars(answer: Why, most: int, words: Words = printable) -> list[Bars]:
     query, key = _tokens(answer, words)
     pairs = answer.largest(most)
     rest = answer.table.size - len(pairs)
+    at_query = worded("Written at {token}, with all of {other}", token=query, other=key)
+    at_key = worded("Written at {token}, with all of {other}", token=key, other=query)
     return [
-        _sums(worded("Written at {query}, with all of {key}", query=query, key=key), answer.query_sources, answer.by_query_source, most),
-        _sums(worded("Written at {key}, with all of {query}", query=query, key=key), answer.key_sources, answer.by_key_source, most),
+        _sums(at_query, answer.query_sources, answer.by_query_source, most),
+        _sums(at_key, answer.key_sources, answer.by_key_source, most),
         Bars(
             worded("Pairs: written at {query} × written at {key}", query=query, key=key),
             tuple(f"{source_name(term.query)} × {source_name(term.key)}" for term in pairs),
             tuple(term.value for term in pairs),
             (rest, float(answer.table.sum()) - sum(term.value for term in pairs)) if rest else None,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _tokens(answer: Why, words: Words) -> tuple[str, str]:

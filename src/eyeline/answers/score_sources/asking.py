@@ -162,7 +162,8 @@ def _check_seen(trace: Trace, at: LayerTrace, head: int, i: WhyToken, j: WhyToke
         )
     raise QuestionError(
         worded(
-            "key must be a token that {query} (#{i}) can look at, got {key} (#{j}), which the mask hides from it",
+            "key must be a token that {query} (#{i}) can look at, got {key} (#{j}), which the mask or an edit "
+            "hides from it",
             **names,
         )
     )
