@@ -58,7 +58,9 @@ def main(arguments: list[str]) -> None:
         for _ in range(PAIRS):
             i = int(rng.integers(len(ids)))
             j, head = int(rng.integers(i + 1)), int(rng.integers(model.config.heads))
-            seconds, found = _timed(lambda i=i, j=j, head=head: el.why(trace, model.config.layers - 1, head, i, j))
+            seconds, found = _timed(
+                lambda trace=trace, i=i, j=j, head=head: el.why(trace, model.config.layers - 1, head, i, j)
+            )
             splits.append(seconds)
             sums = abs(found.table.sum() - found.score) / np.abs(found.table).sum()
             run = abs(found.score - found.run_score) / (1 + abs(found.run_score))
