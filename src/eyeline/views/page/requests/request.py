@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace
+
+if TYPE_CHECKING:
+    from eyeline.views.page.runs import PageRuns
 
 Request = Mapping[str, Any]
 #: A reply, and its arrays in order; they are sent little-endian and in C order.
@@ -21,9 +24,17 @@ class AskedPage(Protocol):
 
     Attributes:
         traces: its traces.
+        runs: the models that it runs texts with again.
     """
 
     traces: list[Trace]
+    runs: PageRuns
+
+    def add(self, trace: Trace) -> int:
+        """Add a trace; returns its index."""
+
+    def entry(self, trace: Trace) -> dict[str, Any]:
+        """The header's entry for a trace."""
 
 
 Answering = Callable[[AskedPage, Request], Reply]
