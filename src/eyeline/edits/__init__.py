@@ -4,7 +4,7 @@
 
 Each edit is one file: its parts, its definition on the whole matrix (`define`, which the reference runs), and its
 lowering to a handful of primitives (`lowered`), which the calls carry out in memory that grows with n. This room may
-import masks and scores.
+import masks, scores and words.
 """
 
 from eyeline.edits.call_edits import CallEdits, as_batch, joined
@@ -21,6 +21,7 @@ from eyeline.edits.places import CallPlace, Kind, place_of
 from eyeline.edits.reweight import Reweight
 from eyeline.edits.runs import HeadsOfRun
 from eyeline.edits.uniform import Uniform
+from eyeline.edits.written import parse, words_of
 
 __all__ = [
     "CallEdits",
@@ -44,6 +45,8 @@ __all__ = [
     "in_order",
     "joined",
     "lowered",
+    "parse",
     "place_of",
     "several",
+    "words_of",
 ]

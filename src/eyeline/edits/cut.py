@@ -25,7 +25,7 @@ class Cut(Edit):
         queries, keys: the tokens, by position from 0, word, list or slice; all if not given.
 
     >>> Cut(layer=5, head=3, queries=["flies"], keys=["time"])
-    Cut(queries=('flies',), keys=('time',), layer=5, head=3)
+    Cut(layer=5, head=3, queries=('flies',), keys=('time',))
     """
 
     queries: Tokens = None

@@ -27,7 +27,7 @@ class Gate(Edit):
     Source: Michel et al., "Are Sixteen Heads Really Better than One?" (2019), section 2.2.
 
     >>> Gate(layer=5, head=3, by=0.0)
-    Gate(by=0.0, layer=5, head=3)
+    Gate(layer=5, head=3, by=0.0)
     """
 
     by: Any = 0.0

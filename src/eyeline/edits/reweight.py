@@ -28,7 +28,7 @@ class Reweight(Edit):
     5, knocks edges out before the softmax, as `Cut` does; this is the same after it.
 
     >>> Reweight(layer=5, head=3, queries=2, keys=[0], by=0.5)
-    Reweight(queries=2, keys=(0,), by=0.5, layer=5, head=3)
+    Reweight(layer=5, head=3, queries=2, keys=(0,), by=0.5)
     """
 
     queries: Tokens = None
