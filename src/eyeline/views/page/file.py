@@ -18,6 +18,7 @@ from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.contexts import stored_nearest, stored_products
+from eyeline.views.page.edited_layers import as_sent, factors
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
@@ -60,7 +61,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     elif values and not all(trace.has_values for trace in page.traces):
         raise TraceError("values must be False where none were kept, got True; record them with values=True")
     header = page.header()
-    header["can"]["picture"] = False
+    header["can"] |= {"picture": False, "edit": []}
     contents: dict[str, Any] = {"dtype": "float16" if half else "float32", "traces": []}
     data: dict[str, bytes] = {}
     projected = kept_projections(page, keep)
@@ -115,8 +116,12 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
     """Add the blocks of a trace; returns its entry in the contents."""
     masks: dict[int, int] = {}
     places: list[int | None] = []
-    for place, layer in enumerate(trace.layers):
+    for place, run in enumerate(trace.layers):
+        layer = as_sent(run)
         data[f"layer-{number}-{place}"] = _layer(layer, half, values)
+        for head in range(trace.model.heads):
+            if (factor := factors(run, head)) is not None:
+                data[f"factors-{number}-{place}-{head}"] = deflated(_little(factor).tobytes())
         array = layer.allowed.array
         if array is not None and id(array) not in masks:
             masks[id(array)] = len(masks)
@@ -125,7 +130,7 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
     measures = trace.measures
     if not _drawn_by_page(trace):
         data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
-    shapes = {masks[id(a)]: list(a.shape) for a in (layer.allowed.array for layer in trace.layers) if a is not None}
+    shapes = {masks[id(a)]: list(a.shape) for a in (as_sent(layer).allowed.array for layer in trace.layers) if a is not None}
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
 
 
