@@ -14,7 +14,7 @@ from transformers import CLIPConfig, CLIPModel, MPNetConfig, MPNetModel
 
 import eyeline as el
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.observers import _OBSERVERS
+from eyeline.huggingface.observers import _FOLLOWERS
 
 ALL = [
     el.TopK(2),
@@ -32,7 +32,7 @@ def traces(model: torch.nn.Module) -> list[object]:
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_forward_hooks_always_called")
     kept = [{name: len(getattr(part, name)) for name in hooks} for part in model.modules()]
     configs = [part.config._attn_implementation for part in model.modules() if hasattr(part, "config")]
-    return [kept, configs, [sorted(vars(part)) for part in model.modules()], dict(_OBSERVERS)]
+    return [kept, configs, [sorted(vars(part)) for part in model.modules()], dict(_FOLLOWERS)]
 
 
 def clip() -> CLIPModel:

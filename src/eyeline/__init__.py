@@ -20,8 +20,8 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, explain, heads, rollout, toy
-    from eyeline.huggingface import attach, watch
+    from eyeline.answers import compare, effects, explain, heads, rollout, toy
+    from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
     from eyeline.traces import Trace, load_trace, record
@@ -59,6 +59,8 @@ __all__ = [
     "attach",
     "attention",
     "compare",
+    "edit",
+    "effects",
     "embed",
     "explain",
     "get_threads",
@@ -85,6 +87,8 @@ _LATER = {
     "Trace": "traces",
     "attach": "huggingface",
     "compare": "answers",
+    "edit": "huggingface",
+    "effects": "answers",
     "embed": "models",
     "explain": "answers",
     "heads": "answers",

@@ -76,7 +76,10 @@ def attention(
         )
         return result  # type: ignore[no-any-return]
     if edits:
-        return observe(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, edits=edits).output
+        from eyeline.attention.edited import edited
+
+        options: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "dropout": dropout, "seed": seed}
+        return edited(q, k, v, edits, **options).output
     from eyeline.attention.call import attend
 
     return attend(q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed)

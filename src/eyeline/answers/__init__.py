@@ -18,12 +18,14 @@ from eyeline.answers.comparison import Comparison, compare
 from eyeline.answers.encoder_decoder import EncoderDecoderExplanation
 from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
+from eyeline.answers.mattering import Effects, effects
 from eyeline.answers.question import QuestionError
 from eyeline.answers.toy_attention import Toy, toy
 
 __all__ = [
     "Answer",
     "Comparison",
+    "Effects",
     "EncoderDecoderExplanation",
     "Explanation",
     "Heads",
@@ -32,6 +34,7 @@ __all__ = [
     "Rollout",
     "Toy",
     "compare",
+    "effects",
     "explain",
     "heads",
     "rollout",

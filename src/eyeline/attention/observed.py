@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
+from eyeline.attention.factors import largest_totals, rows_weighed
 from eyeline.kernels.forms import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import Pass, forward, weights
@@ -116,8 +117,10 @@ def _primitives(
         return None
     maxima, sums = totals or (None, None)
     stands, edges, first = wanted.row_distances, wanted.row_offsets, call.shard.first_query
+    total = row_total * largest_totals(call, summed=wanted.column_sums or wanted.grid_sums)
     return Primitives(
         row_log_weights=wanted.row_log_weights,
+        row_weights=wanted.row_log_weights and totals is None and call.spec.scores.weighs,
         row_distances=None if stands is None else stands + first,
         row_bins=wanted.row_bins,
         bins=wanted.bins,
@@ -132,7 +135,7 @@ def _primitives(
         sums=sums,
         queries=call.shape.queries,
         first_query=first,
-        row_total=row_total,
+        row_total=total,
         counted=counted,
     )
 
@@ -234,7 +237,8 @@ class _Weighed:
         return np.where(counted.reshape(len(counted), 1, counted.shape[1], *(1,) * (x.ndim - 3)), x, x.dtype.type(0))
 
     def _log_weights(self, read: PrimitiveResults) -> Array:
-        """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w)."""
+        """Σ w ln w = ln 2 · (Σ w · (score - maximum) - log2 (total / 2^maximum) · Σ w); where weights are multiplied,
+        the logarithms of their factors are in the first sum."""
         assert read.row_log_weights is not None
         if self.totals is not None:
             return np.asarray(read.row_log_weights * math.log(2))
@@ -245,6 +249,9 @@ class _Weighed:
             looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
             with np.errstate(invalid="ignore"):
                 rest = np.where(looked > 0, self._log_sums * looked, 0)
+        if read.row_weights is not None:
+            with np.errstate(invalid="ignore"):
+                rest = np.where(rows_weighed(self.call) & (sums > 0), self._log_sums * read.row_weights, rest)
         return np.asarray((read.row_log_weights - rest) * math.log(2))
 
     def _looking(self) -> Array:

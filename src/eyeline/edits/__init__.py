@@ -13,7 +13,7 @@ from eyeline.edits.edit import Edit, EditStage
 from eyeline.edits.errors import EditError
 from eyeline.edits.gate import Gate
 from eyeline.edits.mean_output import MeanOutput, MeanOutputs
-from eyeline.edits.model_edits import ModelEdits
+from eyeline.edits.model_edits import ModelEdits, Sites
 from eyeline.edits.order import Edits, in_order, lowered, several
 from eyeline.edits.patch import Patch
 from eyeline.edits.pattern import Pattern
@@ -40,6 +40,7 @@ __all__ = [
     "Patch",
     "Pattern",
     "Reweight",
+    "Sites",
     "Uniform",
     "as_batch",
     "in_order",

@@ -1,4 +1,4 @@
-"""Rows put into arrays, and outputs multiplied: for NumPy and torch alike."""
+"""Rows put into arrays, outputs multiplied, and what that takes: for NumPy and torch alike."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def changed_inputs(new: Sequence[NewRows], q: Any, k: Any, v: Any) -> tuple[Any,
 
 def with_rows(x: Any, new: NewRows) -> Any:
     """A copy of x, (B, H, N, width), with rows put into it."""
-    changed = _copy(x)
-    rows = _like(x, new.rows)
+    changed = copied(x)
+    rows = like(x, new.rows)
     for b in range(len(x)) if new.batch is None else (new.batch,):
         taken = new.taken[min(b, len(new.taken) - 1)]
         to = np.flatnonzero(taken >= 0)
@@ -44,24 +44,25 @@ def with_rows(x: Any, new: NewRows) -> Any:
 
 def gated(output: Any, gates: Sequence[OutputFactor]) -> Any:
     """A copy of the output, (B, H, N, E), multiplied; other heads keep their bits."""
-    changed = _copy(output) if gates else output
+    changed = copied(output) if gates else output
     for gate in gates:
-        by = _like(output, gate.by)
+        by = like(output, gate.by)
         for b in range(len(output)) if gate.batch is None else (gate.batch,):
             factor: Any = by
             if gate.taken is not None:
                 taken = gate.taken[min(b, len(gate.taken) - 1)]
-                factor = namespace(output).where(_like(output, taken >= 0), by[np.maximum(taken, 0)], 1.0)[:, None]
+                factor = namespace(output).where(like(output, taken >= 0), by[np.maximum(taken, 0)], 1.0)[:, None]
             heads = list(gate.heads)
             changed[b, heads] = changed[b, heads] * factor
     return changed
 
 
-def _copy(x: Any) -> Any:
+def copied(x: Any) -> Any:
+    """A copy; of a tensor, one that gradients go through."""
     return x.copy() if isinstance(x, np.ndarray) else x.clone()
 
 
-def _like(x: Any, given: Any) -> Any:
+def like(x: Any, given: Any) -> Any:
     """`given` as an array or tensor of x's type; booleans stay so."""
     if isinstance(x, np.ndarray):
         array: NDArray[Any] = np.asarray(given)
@@ -69,3 +70,20 @@ def _like(x: Any, given: Any) -> Any:
     torch = namespace(x)
     tensor = torch.as_tensor(given, device=x.device)
     return tensor if tensor.dtype == torch.bool else tensor.to(x.dtype)
+
+
+def cast(x: Any, to: Any) -> Any:
+    """x in the type of `to`."""
+    return x.astype(to.dtype, copy=False) if isinstance(x, np.ndarray) else x.to(to.dtype)
+
+
+def computed(x: Any) -> Any:
+    """x in the type in which attention is computed: 16-bit types become float32."""
+    if x.dtype.itemsize >= 4:
+        return x
+    return x.astype(np.float32) if isinstance(x, np.ndarray) else x.float()
+
+
+def chosen(flags: NDArray[np.bool_], x: Any, y: Any) -> Any:
+    """x where the flags are true, else y; x may be a number."""
+    return np.where(flags, x, y) if isinstance(y, np.ndarray) else namespace(y).where(like(y, flags), x, y)

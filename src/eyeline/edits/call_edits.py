@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from eyeline.edits.errors import EditError
 from eyeline.edits.lowered import FlatHeads, FrozenWeights, NewRows, OutputFactor, Pairs, Weighting
 
 
@@ -41,6 +42,25 @@ def joined(parts: Iterable[CallEdits]) -> CallEdits:
     return CallEdits(
         **{field.name: tuple(x for part in several for x in getattr(part, field.name)) for field in fields(CallEdits)}
     )
+
+
+def check_replaced_once(edits: CallEdits) -> None:
+    """
+    Raises:
+        EditError: if a head's weights, or its output at some position, are replaced twice.
+    """
+    heads = [head for flat in edits.flat for head in flat.heads]
+    heads += [head for frozen in edits.frozen for head in frozen.pairs.heads]
+    twice = {head for head in heads if heads.count(head) > 1}
+    for number, one in enumerate(edits.outputs):
+        for other in edits.outputs[:number]:
+            if ((one.taken >= 0) & (other.taken >= 0)).any():
+                twice |= set(one.heads) & set(other.heads)
+    if twice:
+        raise EditError(
+            f"edits must replace a head's weights or output once, got several for head {min(twice)}; leave one of them "
+            f"out"
+        )
 
 
 def as_batch(edits: Sequence[CallEdits]) -> CallEdits:

@@ -19,8 +19,10 @@ class Dense64:
 
     Attributes:
         q, k, v: (B, H, N, D), (B, H, M, D) and (B, H, M, E).
-        hidden: bool, (B, H, N, M): where a query may not look, by the mask or a score of -inf. Set after the scores.
+        hidden: bool, (B, H, N, M): where a query may not look, by the mask or a score of -inf, nor in another run whose
+            weights it takes. Set after the scores.
         w: the weights, (B, H, N, M). Set after the softmax.
+        lse: the log of each row's sum of exponentials, (B, H, N). Set after the softmax.
         sink: each row's share that goes to the sink, (B, H, N), or None.
         output: (B, H, N, E). Set last.
     """
@@ -30,5 +32,6 @@ class Dense64:
     v: Array
     hidden: NDArray[np.bool_] | None = None
     w: Any = None
+    lse: Array | None = None
     sink: Array | None = None
     output: Any = None

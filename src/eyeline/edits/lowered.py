@@ -64,7 +64,7 @@ class FrozenWeights:
         q, k: (len(heads), P, D) and (len(heads), S, D) of the other run.
         lse: (len(heads), P).
         scale: the other run's factor of q·k.
-        scores: its score modifiers, for arrays of shape (1, len(heads), P, S), without sinks.
+        scores: its score modifiers, for arrays of shape (len(heads), 1, P, S), without sinks.
         mask: its mask, for the same shape; everywhere if None.
         query_rows, key_rows: each query's row in q, and each key's in k; -1 outside `pairs`.
     """

@@ -22,7 +22,8 @@ class Pattern(Edit):
     """The head looks as in another run: that run's weights, on this run's values.
 
     The weights are exp(q·k · scale - lse) from the other run's q, k and lse, at the same positions, and aren't
-    renormalised: what the other run gave to tokens that this one hasn't is lost.
+    renormalised: what the other run gave to tokens that this one hasn't is lost. For readouts, a query may look where
+    it may in either run.
 
     Args:
         other: the trace of the other run; of an encoder-decoder, the list of its traces.
@@ -44,14 +45,16 @@ class Pattern(Edit):
 
     def define(self, now: Dense64, place: CallPlace) -> None:
         heads, (rows, columns) = self.heads_in(place), self._rows(place)
-        theirs = layer_of(self.other, place).of_heads(heads).weights()
-        check_reach("queries", theirs.shape[1], rows)
-        check_reach("keys", theirs.shape[2], columns)
+        theirs = layer_of(self.other, place).of_heads(heads)
+        check_reach("queries", theirs.q.shape[1], rows)
+        check_reach("keys", theirs.k.shape[1], columns)
         rows, columns = spread(rows, now), spread(columns, now)
+        assert now.hidden is not None
         for b in range(len(now.q)):
-            for head, w in zip(heads, theirs, strict=True):
+            for head, w, visible in zip(heads, theirs.weights(), theirs.visible(), strict=True):
                 taken = (rows[b] >= 0)[:, None] & (columns[b] >= 0)
                 now.w[b, head] = np.where(taken, w[rows[b]][:, columns[b]], now.w[b, head])
+                now.hidden[b, head] &= ~(taken & visible[rows[b]][:, columns[b]])
 
     def lower(self, place: CallPlace) -> CallEdits:
         heads, (rows, columns) = self.heads_in(place), self._rows(place)

@@ -40,14 +40,23 @@ class HeadsOfRun(NamedTuple):
 
     def weights(self) -> NDArray[np.float64]:
         """The definition of the weights, (heads, P, S): exp(s - lse) where the mask allows."""
+        s, visible = self._scores()
+        with np.errstate(invalid="ignore"):
+            w = np.exp(s - self.lse.astype(np.float64)[..., None])
+        return np.where(visible, w, 0.0)
+
+    def visible(self) -> NDArray[np.bool_]:
+        """Where its queries may look, (heads, P, S)."""
+        return self._scores()[1]
+
+    def _scores(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The changed scores, and where the mask and they allow to look."""
         shape = AttentionShape((len(self.q),), 1, self.q.shape[1], self.k.shape[1])
         s = np.einsum("hnd,hmd->hnm", *(x.astype(np.float64) for x in (self.q, self.k)))[:, None] * self.scale
         for score in self.scores:
             s = score.apply(s, shape)
-        allowed = True if self.mask is None else np.broadcast_to(self.mask.rule(shape), shape.shape)
-        with np.errstate(invalid="ignore"):
-            w = np.exp(s[:, 0] - self.lse.astype(np.float64)[..., None])
-        return np.where((s[:, 0] > -np.inf) & np.broadcast_to(allowed, shape.shape)[:, 0], w, 0.0)
+        allowed = np.broadcast_to(True if self.mask is None else self.mask.rule(shape), shape.shape)
+        return s[:, 0], allowed[:, 0] & (s[:, 0] > -np.inf)
 
 
 class LayerOfRun(Protocol):

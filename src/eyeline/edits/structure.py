@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits.arrays import chosen
 from eyeline.edits.call_edits import CallEdits
 from eyeline.edits.cut_pairs import CutPairs
-from eyeline.edits.lowered import Pairs, Weighting
-from eyeline.masks import AttentionShape, Mask, namespace
+from eyeline.edits.errors import EditError
+from eyeline.edits.lowered import FlatHeads, Weighting
+from eyeline.masks import AttentionShape, Mask
 from eyeline.scores import Flat, Scores, Sinks, WeightFactor, sinks_of, stacked
 
 
@@ -27,42 +30,46 @@ def changed_scores(scores: Scores, edits: CallEdits, shape: AttentionShape) -> S
         return scores
     found = list(stacked(scores))
     if edits.flat:
-        heads = np.zeros((shape.batch if any(one.batch is not None for one in edits.flat) else 1, shape.heads), bool)
-        for flat in edits.flat:
-            heads[slice(None) if flat.batch is None else flat.batch, list(flat.heads)] = True
+        heads = _flat_heads(edits.flat, shape)
         sinks = sinks_of(found)
         if sinks is not None:
             found[found.index(sinks)] = _without_sinks(sinks, heads)
         place = next((at for at, one in enumerate(found) if isinstance(one, (Sinks, WeightFactor))), len(found))
         found.insert(place, Flat(heads))
-    factors = [Weighting(one.pairs, 0.0) for one in edits.frozen]
-    return (*found, *(_factor(one, shape) for one in (*factors, *edits.weightings)))
+    gone = [Weighting(one.pairs, 0.0) for one in edits.frozen]
+    return (*found, *factors((*gone, *edits.weightings), shape, range(shape.heads)))
+
+
+def _flat_heads(flat: Sequence[FlatHeads], shape: AttentionShape) -> NDArray[np.bool_]:
+    """Which heads look everywhere alike, (B or 1, H)."""
+    heads = np.zeros((shape.batch if any(one.batch is not None for one in flat) else 1, shape.heads), bool)
+    for one in flat:
+        heads[slice(None) if one.batch is None else one.batch, list(one.heads)] = True
+    return heads
 
 
 def _without_sinks(sinks: Sinks, heads: NDArray[np.bool_]) -> Sinks:
-    xp = namespace(sinks.logits)
-    gone = heads.any(axis=0)
-    return Sinks(xp.where(gone if xp is np else xp.as_tensor(gone), -np.inf, sinks.logits))
+    gone: NDArray[np.bool_] = np.any(heads, axis=0)
+    if (heads != gone).any():
+        raise EditError("edits must make a head uniform in the whole batch where there are sinks, got some elements")
+    return Sinks(chosen(gone, -np.inf, sinks.logits))
 
 
-def _factor(one: Weighting, shape: AttentionShape) -> WeightFactor:
-    """A factor's rows and columns, with an axis for heads."""
+def factors(weightings: Sequence[Weighting], shape: AttentionShape, heads: Sequence[int]) -> list[WeightFactor]:
+    """The factors of some heads' weights, in arrays for these heads alone."""
+    return [_factor(one, shape, heads) for one in weightings if set(heads) & set(one.pairs.heads)]
+
+
+def _factor(one: Weighting, shape: AttentionShape, heads: Sequence[int]) -> WeightFactor:
     pairs = one.pairs
-
-    def spread(flags: NDArray[np.bool_], heads: bool) -> NDArray[np.float32]:
-        B = shape.batch if pairs.batch is not None else len(flags)
-        full = np.zeros((B, shape.heads if heads else 1, flags.shape[1]), np.float32)
-        which: Any = slice(None) if pairs.batch is None else pairs.batch
-        for head in pairs.heads if heads else (0,):
-            full[which, head] = flags if pairs.batch is None else flags[0]
-        return full
-
+    which: Any = slice(None) if pairs.batch is None else pairs.batch
+    rows = np.zeros((len(pairs.queries) if pairs.batch is None else shape.batch, len(heads), shape.queries), np.float32)
+    columns = np.zeros((len(pairs.keys) if pairs.batch is None else shape.batch, 1, shape.keys), np.float32)
+    for place, head in enumerate(heads):
+        if head in pairs.heads:
+            rows[which, place] = pairs.queries if pairs.batch is None else pairs.queries[0]
+    columns[which, 0] = pairs.keys if pairs.batch is None else pairs.keys[0]
     by: Any = one.by
     if one.taken is not None:
         by = by[np.maximum(one.taken, 0)][:, None]
-    return WeightFactor(by, spread(pairs.queries, True), spread(pairs.keys, False))
-
-
-def pairs_of_heads(pairs: Pairs, heads: tuple[int, ...]) -> tuple[int, ...]:
-    """The places in `heads` of the heads of these pairs."""
-    return tuple(place for place, head in enumerate(heads) if head in pairs.heads)
+    return WeightFactor(by, rows, columns)

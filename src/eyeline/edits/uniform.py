@@ -18,7 +18,7 @@ from eyeline.edits.places import CallPlace
 class Uniform(Edit):
     """The head looks everywhere alike, as the mask allows: each weight is 1 / (the number of keys that may be seen).
 
-    Hidden keys, padding among them, and sinks get nothing.
+    Hidden keys, padding among them, and sinks get nothing; lse is the log of that number.
 
     >>> Uniform(layer=5, head=3)
     Uniform(layer=5, head=3)
@@ -28,9 +28,12 @@ class Uniform(Edit):
 
     def define(self, now: Dense64, place: CallPlace) -> None:
         assert now.hidden is not None
+        assert now.lse is not None
         for head in self.heads_in(place):
             seen = ~now.hidden[:, head]
             now.w[:, head] = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
+            with np.errstate(divide="ignore"):
+                now.lse[:, head] = np.log(seen.sum(axis=-1))
             if now.sink is not None:
                 now.sink[:, head] = 0
 

@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eyeline.huggingface.attaching import attach
+    from eyeline.huggingface.editing import edit
     from eyeline.huggingface.watched_call import WatchedCall
     from eyeline.huggingface.watched_calls import Watched
     from eyeline.huggingface.watching import watch
 
-__all__ = ["Watched", "WatchedCall", "attach", "watch"]
-_HOMES = {"attach": "attaching", "watch": "watching", "WatchedCall": "watched_call", "Watched": "watched_calls"}
+__all__ = ["Watched", "WatchedCall", "attach", "edit", "watch"]
+_HOMES = {
+    "attach": "attaching",
+    "edit": "editing",
+    "watch": "watching",
+    "WatchedCall": "watched_call",
+    "Watched": "watched_calls",
+}
 
 
 def __getattr__(name: str) -> Any:

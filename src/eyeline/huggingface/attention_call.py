@@ -8,11 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from eyeline.edits import CallEdits
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Bias, Score, Sinks, Softcap
+from eyeline.scores import Bias, Score, Scores, Sinks, Softcap
 from eyeline.torch.attending import attention, observe_counted
 
 
@@ -29,6 +30,7 @@ class AttentionCall(NamedTuple):
         biases: added to the capped scores, each (1 or B, 1 or H, N, M).
         sinks: the logits of attention sinks, (H,).
         dropout, seed: the dropout probability and its seed.
+        edits: what is changed in it; None if nothing is.
     """
 
     q: Tensor
@@ -43,6 +45,7 @@ class AttentionCall(NamedTuple):
     sinks: Tensor | None
     dropout: float
     seed: Tensor | None
+    edits: CallEdits | None = None
 
     def scores(self) -> tuple[Score, ...]:
         """The modifications of the scores between q·k and the softmax."""
@@ -55,6 +58,8 @@ class AttentionCall(NamedTuple):
 
     def output(self) -> Tensor:
         """Compute the output, (B, H, N, E)."""
+        if self.edits:
+            return self.observe(())[0]
         return attention(
             self.q,
             self.k,
@@ -70,19 +75,34 @@ class AttentionCall(NamedTuple):
     def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> tuple[Tensor, Observation]:
         """Compute the output, and an observation in tensors or arrays; its readouts take queries where `counted`, (B,
         N), is False as if they might look at no key."""
-        return observe_counted(
-            self.q,
-            self.k,
-            self.v,
-            mask=self.computed,
+        q, k, v, mask = self.q, self.k, self.v, self.computed
+        scores: Scores = self.scores()
+        if self.edits:  # STUB until eyeline.torch takes edits
+            from eyeline.edits.arrays import changed_inputs, gated, with_rows
+            from eyeline.edits.structure import changed_mask, changed_scores
+            from eyeline.masks import AttentionShape
+
+            q, k, v = changed_inputs(self.edits.inputs, q, k, v)
+            mask = changed_mask(mask, self.edits)
+            scores = changed_scores(scores, self.edits, AttentionShape((len(q),), q.shape[1], q.shape[2], k.shape[2]))
+        output, seen = observe_counted(
+            q,
+            k,
+            v,
+            mask=mask,
             scale=self.scale,
-            scores=self.scores(),
+            scores=scores,
             dropout=self.dropout,
             seed=self.seed,
             read=read,
             counted=counted,
             tokens_first=True,
         )
+        if self.edits:
+            for new in self.edits.outputs:
+                output = with_rows(output, new)
+            output = gated(output, self.edits.gates)
+        return output, seen
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:
         """The call restricted to these heads, without dropout."""

@@ -11,7 +11,7 @@ from torch.compiler import is_compiling
 
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.observers import observer_of
+from eyeline.huggingface.observers import followers_of
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
@@ -79,7 +79,7 @@ def attend(
         and query.is_cpu
         and not torch.is_autocast_enabled("cpu")
         and not _collecting_weights()
-        and (is_compiling() or observer_of(module) is None)
+        and (is_compiling() or followers_of(module) is None)
     ):
         output = attention(query, key, value, mask=attention_mask.computed, scale=scaling, tokens_first=True)
         return output.transpose(1, 2).contiguous(), None
@@ -107,9 +107,11 @@ def attend(
         float(dropout),
         drawn_seed() if dropout else None,
     )
+    followers = None if is_compiling() else followers_of(module)
+    if followers is not None:
+        call = followers.edited(module, call)
     weights = _weights(call) if output_attentions or _collecting_weights() else None
-    observer = None if is_compiling() else observer_of(module)
-    output = call.output() if observer is None else observer.observe(module, call)
+    output = call.output() if followers is None else followers.output(module, call)
     return output.transpose(1, 2).contiguous(), weights
 
 
@@ -128,6 +130,7 @@ def _mask_and_bias(
         N, M = query.shape[2], key.shape[2]
         return (Causal(None if N == M else "end") if is_causal and N > 1 else None), None
     if isinstance(given, StructuredMask):
+        given.check_current()
         if given.shape[3] != key.shape[2]:
             raise HuggingFaceError(
                 f"attention must be to the {given.shape[3]} keys that its mask is of, got {key.shape[2]}; this model "

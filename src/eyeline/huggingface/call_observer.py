@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from eyeline.huggingface.attaching import few
 from eyeline.huggingface.attention_call import AttentionCall
+from eyeline.huggingface.call_places import CallPlaces
 from eyeline.huggingface.errors import HuggingFaceError
-from eyeline.huggingface.forward_passes import ForwardPass, ForwardPasses, in_backward
-from eyeline.huggingface.mask_structure import looks_back
+from eyeline.huggingface.forward_passes import in_backward
 from eyeline.huggingface.observers import check_unobserved, observe_modules
 from eyeline.huggingface.watched_call import Kind, WatchedCall
 from eyeline.huggingface.watched_calls import Watched
@@ -39,32 +37,25 @@ class CallObserver:
     def __init__(
         self,
         model: nn.Module,
-        name: str,
         read: tuple[Readout, ...],
         layers: tuple[int | str, ...] | None,
         heads: tuple[int, ...] | None,
     ) -> None:
         self.watched = Watched()
-        self._model, self._name, self._read, self._layers, self._heads = model, name, read, layers, heads
-        # torch.compile wraps a model in a module of its own.
-        model = getattr(model, "_orig_mod", model)
-        named = dict(model.named_modules())
-        self.parts = tuple(named.values())
-        self._paths = {id(part): path for path, part in named.items()}
-        check_unobserved(self._paths)
+        self._model, self._layers, self._heads = model, layers, heads
+        self._places = CallPlaces(model)
+        self.parts = self._places.parts
+        check_unobserved(self._places.paths)
         # Read from the module itself: torch looks for a missing attribute for a microsecond.
         self._checkpointed = any(vars(part).get("gradient_checkpointing") for part in self.parts)
-        self._passes = ForwardPasses()
-        self._cross_by_name: dict[str, bool] = {}
         self._asked = with_options(read)
-        self._called: dict[str, int] = {}
         self._matched: set[int | str] = set()
         self._lock = threading.Lock()
 
     def install(self, undo: ExitStack) -> None:
         """Observe the model's calls from now on, until `undo` is closed."""
-        observe_modules(self._paths, self, undo)
-        self._passes.follow(self.parts, undo)
+        observe_modules(self._places.paths, self, undo)
+        self._places.follow(undo)
 
     def finish(self) -> None:
         """Report, at the end, a model that never called Eyeline, modules that were missed, and layers that don't exist.
@@ -75,21 +66,11 @@ class CallObserver:
         Warns:
             UserWarning: if some modules ran without calling Eyeline.
         """
-        if self._passes.count and not self._called:
-            raise HuggingFaceError(
-                f"model must call transformers' attention interface, got {self._name}, which ran "
-                f"({self._passes.count} × here) and never did; it computes attention by itself or has none, and "
-                f"Eyeline can't reach it"
-            )
-        missed = [self._paths[id(part)] for part in self._passes.silent]
-        self.watched.missed = tuple(missed)
-        if missed:
-            warnings.warn(
-                f"{few(missed)} in {self._name} ran without calling Eyeline: nothing was read of it", stacklevel=4
-            )
+        self.watched.missed = self._places.check_called("nothing was read of it")
         absent = [layer for layer in self._layers or () if layer not in self._matched]
-        if self._called and absent:
-            path, layer = max(self._called.items(), key=lambda called: called[1])
+        called = self._places.called
+        if called and absent:
+            path, layer = max(called.items(), key=lambda one: one[1])
             raise HuggingFaceError(
                 f"layers must be of this model, got {absent[0]!r}, which was never called; called were numbers up to "
                 f"{layer} and modules such as {path!r}"
@@ -99,29 +80,20 @@ class CallObserver:
         """Compute the output of a call, and keep its readouts."""
         if in_backward():
             return call.output()
-        current = self._passes.attention_called(module, call.structured)
-        path = self._paths[id(module)]
-        kind = self._kind(module, path, call)
-        layer = current.layers[kind]
-        current.layers[kind] += 1
-        positions = None if call.structured is None else call.structured.positions
-        if positions is not None and kind != "cross":
-            current.first_query = positions.first_query
-        with self._lock:
-            self._called[path] = layer
-        if not self._wanted(layer, path):
+        place = self._places.place(module, call)
+        if not self._wanted(place.layer, place.module):
             return call.output()
-        real = _real_queries(kind, call, current)
-        heads = self._heads_of(path, call)
-        output, seen = self._observed(call, self._readouts_of(kind, call), heads, real)
+        real = place.real_queries(call)
+        heads = self._heads_of(place.module, call)
+        output, seen = self._observed(call, self._readouts_of(place.kind, call), heads, real)
         kept = WatchedCall(
-            module=path,
-            kind=kind,
-            layer=layer,
-            forward=current.number,
+            module=place.module,
+            kind=place.kind,
+            layer=place.layer,
+            forward=place.forward,
             heads=heads,
-            first_query=current.first_query,
-            first_key=0 if positions is None else positions.first_key,
+            first_query=place.first_query,
+            first_key=place.first_key,
             mask=call.mask,
             keys=call.k.shape[2],
             real=None if real is None else _array(real),
@@ -148,21 +120,11 @@ class CallObserver:
             output, seen = call.observe(read, real)
             return output, _without_padding(_as_arrays(seen), call.sinks, real)
         with torch.no_grad():
-            part = call if self._heads is None else call.of_heads(heads)
+            part = call if self._heads is None or call.edits else call.of_heads(heads)
             seen = _without_padding(_as_arrays(part.observe(read, real)[1]), part.sinks, real)
+            if self._heads is not None and call.edits:
+                seen = _of_heads(seen, heads)
         return call.output(), seen
-
-    def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:
-        running = self._passes.current.running
-        cross = self._cross_by_name.get(path)
-        if cross is None:
-            named = f"{type(module).__name__}.{path.rpartition('.')[2]}".lower()
-            cross = any(part in named for part in ("cross", "encdec", "encoder_attn"))
-            cross = self._cross_by_name[path] = cross or bool(getattr(module, "is_cross_attention", False))
-        if cross or (running and running[-1].cross):
-            return "cross"
-        decodes = looks_back(call.mask) or bool(getattr(module, "is_causal", False))
-        return "decoder self" if decodes else "encoder self"
 
     def _wanted(self, layer: int, path: str) -> bool:
         if self._layers is None:
@@ -198,19 +160,6 @@ def with_options(read: Sequence[Readout]) -> list[tuple[Readout, dict[str, Any] 
     return [(one, one.parts() if one.parts().get("align", ...) is None else None) for one in read]
 
 
-def _real_queries(kind: Kind, call: AttentionCall, current: ForwardPass) -> Tensor | None:
-    """Which queries aren't padding, (B, N); None if none is padding."""
-    B, _, N, _ = call.q.shape
-    if kind != "cross":
-        real = None if call.structured is None else call.structured.real_queries()
-    else:
-        first = current.first_query
-        real = None if current.tokens is None else current.tokens[:, first : first + N]
-    if real is None or real.shape != (B, N) or bool(real.all()):
-        return None
-    return real.to(call.q.device)
-
-
 def _as_arrays(seen: Any) -> Observation:
     """The observation as NumPy arrays, without the output."""
     arrays = seen if isinstance(seen.lse, np.ndarray) else seen.map(_array)
@@ -218,6 +167,13 @@ def _as_arrays(seen: Any) -> Observation:
     # Not a slice, which would keep the output's memory.
     bare: Observation = replace(arrays, output=np.empty((B, H, 0, E), arrays.lse.dtype))
     return bare
+
+
+def _of_heads(seen: Observation, heads: tuple[int, ...]) -> Observation:
+    """The observation of some heads."""
+    chosen = seen.map(lambda x: x[:, list(heads)])
+    results = [replace(found, shape=replace(found.shape, heads=len(heads))) for found in chosen.results]
+    return replace(chosen, results=tuple(results))
 
 
 def _without_padding(seen: Observation, sinks: Tensor | None, real: Tensor | None) -> Observation:

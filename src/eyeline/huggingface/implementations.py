@@ -63,7 +63,7 @@ def out_of_reach(root: PreTrainedModel) -> list[str]:
     These have "attention" in the name of their class, and neither their code nor that of a module within them names the
     interface.
     """
-    calls = {kind: _calls_interface(kind) for kind in {type(module) for module in root.modules()}}
+    calls = {kind: calls_interface(kind) for kind in {type(module) for module in root.modules()}}
     return [
         path
         for path, module in root.named_modules()
@@ -73,7 +73,8 @@ def out_of_reach(root: PreTrainedModel) -> list[str]:
     ]
 
 
-def _calls_interface(kind: type[nn.Module]) -> bool:
+def calls_interface(kind: type[nn.Module]) -> bool:
+    """Whether the code of a class of modules calls transformers' attention interface."""
     methods = (inspect.unwrap(method) for one in kind.__mro__ for method in vars(one).values() if callable(method))
     return any(_INTERFACE in method.__code__.co_names for method in methods if hasattr(method, "__code__"))
 

@@ -1,13 +1,16 @@
-"""The observers of attention calls, by module."""
+"""Who follows the attention calls of a module: editors, which change a call, and an observer, which computes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from torch import Tensor, nn
 
+from eyeline.edits import CallEdits, joined
+from eyeline.edits.call_edits import check_replaced_once
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
 
@@ -19,13 +22,43 @@ class Observer(Protocol):
         """Compute the output of a call."""
 
 
-#: By the module's id, which stays valid because an observer holds its model.
-_OBSERVERS: dict[int, Observer] = {}
+class Editor(Protocol):
+    """An object that edits the attention calls of a model."""
+
+    def of_call(self, module: nn.Module, call: AttentionCall) -> CallEdits | None:
+        """The edits of a call; None if it has none."""
 
 
-def observer_of(module: nn.Module) -> Observer | None:
-    """The observer of a module's calls, if it is watched."""
-    return _OBSERVERS.get(id(module))
+@dataclass(frozen=True)
+class Followers:
+    """Those who follow one module: editors, the outermost block's first, and an observer."""
+
+    editors: tuple[Editor, ...] = ()
+    observer: Observer | None = None
+
+    def edited(self, module: nn.Module, call: AttentionCall) -> AttentionCall:
+        """The call with the edits of all editors, as if they stood in one list."""
+        found = [edits for editor in self.editors if (edits := editor.of_call(module, call)) is not None]
+        if not found:
+            return call
+        edits = found[0] if len(found) == 1 else joined(found)
+        if len(found) > 1:
+            check_replaced_once(edits)
+        return call._replace(edits=edits)
+
+    def output(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """Compute the output of a call."""
+        return call.output() if self.observer is None else self.observer.observe(module, call)
+
+
+#: By the module's id, which stays valid because each follower holds its model.
+_FOLLOWERS: dict[int, Followers] = {}
+_NOBODY = Followers()
+
+
+def followers_of(module: nn.Module) -> Followers | None:
+    """Who follows a module's calls, if anybody does."""
+    return _FOLLOWERS.get(id(module))
 
 
 def check_unobserved(modules: Iterable[int]) -> None:
@@ -33,17 +66,37 @@ def check_unobserved(modules: Iterable[int]) -> None:
     Raises:
         HuggingFaceError: if one of these modules, by id, is observed already.
     """
-    if any(module in _OBSERVERS for module in modules):
+    if any(_FOLLOWERS.get(module, _NOBODY).observer is not None for module in modules):
         raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
 
 
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
     """Show an observer the calls of these modules, by id, until `undo` is closed."""
-    observed = dict.fromkeys(modules, observer)
-    undo.callback(_forget, observed)
-    _OBSERVERS.update(observed)
+    several = tuple(modules)
+    undo.callback(_replace_all, several, None)
+    _replace_all(several, observer)
 
 
-def _forget(observed: Iterable[int]) -> None:
-    for module in observed:
-        _OBSERVERS.pop(module, None)
+def edit_modules(modules: Iterable[int], editor: Editor, undo: ExitStack) -> None:
+    """Let an editor edit the calls of these modules, by id, until `undo` is closed; inner blocks come last."""
+    for module in modules:
+        before = _FOLLOWERS.get(module, _NOBODY)
+        _put(module, replace(before, editors=(*before.editors, editor)))
+        undo.callback(_forget, module, editor)
+
+
+def _replace_all(modules: Iterable[int], observer: Observer | None) -> None:
+    for module in modules:
+        _put(module, replace(_FOLLOWERS.get(module, _NOBODY), observer=observer))
+
+
+def _forget(module: int, editor: Editor) -> None:
+    before = _FOLLOWERS.get(module, _NOBODY)
+    _put(module, replace(before, editors=tuple(one for one in before.editors if one is not editor)))
+
+
+def _put(module: int, followers: Followers) -> None:
+    if followers.editors or followers.observer is not None:
+        _FOLLOWERS[module] = followers
+    else:
+        _FOLLOWERS.pop(module, None)

@@ -15,12 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from eyeline.huggingface.attaching import models_in
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.call_observer import CallObserver, with_options
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.watched_call import WatchedCall
-from eyeline.huggingface.watching import observed
+from eyeline.huggingface.watching import followed
 from eyeline.readouts import Readout
 
 Take = Callable[[WatchedCall], None]
@@ -41,7 +40,7 @@ class _PassingObserver(CallObserver):
     """An observer that hands on each call's readouts, and keeps none."""
 
     def __init__(self, model: nn.Module) -> None:
-        super().__init__(model, type(models_in(model)[0]).__name__, (), None, None)
+        super().__init__(model, (), None, None)
         self.batch = _Batch()
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
@@ -121,7 +120,7 @@ def layers_of(
         HuggingFaceError: if the model can't be watched (see `attach`), or the batches have different numbers of calls.
     """
     observer = _PassingObserver(model)
-    with for_measuring(model), observed(model, observer), ExitStack() as undo:
+    with for_measuring(model), followed(model, observer), ExitStack() as undo:
         passes = [PausedPass(_running(model, observer, inputs, read)) for inputs, read in batches]
         for one in passes:
             undo.callback(one.abandon)

@@ -14,14 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from eyeline.huggingface.attaching import models_in
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import looks_like_attention
 from eyeline.huggingface.projections import Projected, ProjectionHooks
 from eyeline.huggingface.watched_call import Kind
-from eyeline.huggingface.watching import observed
+from eyeline.huggingface.watching import followed
 from eyeline.masks import Mask
 
 Array = NDArray[np.float32]
@@ -100,7 +99,7 @@ class CallRecorder(CallObserver):
     """An observer that keeps the inputs of every attention call."""
 
     def __init__(self, model: nn.Module, before: Callable[[str], None], changed_scores: bool) -> None:
-        super().__init__(model, type(models_in(model)[0]).__name__, (), None, None)
+        super().__init__(model, (), None, None)
         self.calls: list[RecordedCall] = []
         self._before, self._changed_scores = before, changed_scores
         self._biases: dict[tuple[int, ...], tuple[Sequence[Tensor], Array | None]] = {}
@@ -108,7 +107,7 @@ class CallRecorder(CallObserver):
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
         """Compute the output of a call, and keep its inputs."""
-        self._before(self._paths[id(module)])
+        self._before(self._places.paths[id(module)])
         output = super().observe(module, call)
         kept = self.watched.calls[-1]
         if not self._changed_scores:
@@ -180,7 +179,7 @@ def record_pass(
     if any(weights.is_meta for weights in model.parameters()):
         raise HuggingFaceError("model must hold its weights, got one on the meta device; load it with from_pretrained")
     recorder = CallRecorder(model, before, changed_scores)
-    with observed(model, recorder), torch.no_grad(), ExitStack() as undo:
+    with followed(model, recorder), torch.no_grad(), ExitStack() as undo:
         if hidden_states:
             recorder.keep_states(undo)
         hooks = ProjectionHooks(model, undo) if projections else None

@@ -47,9 +47,23 @@ class StructuredMask:
             self.computed = _computed(mask, positions, shape[0], tokens is not None)
         self._real: tuple[Tensor | None] | None = None
         self._real_keys: NDArray[np.bool_] | None = None
+        self._expired: str | None = None
+
+    def expire(self, reason: str) -> None:
+        """From now on, whoever uses the mask gets an error with this reason."""
+        self._expired, self.shape = reason, (*self.shape[:2], 0, 0)
+
+    def check_current(self) -> None:
+        """
+        Raises:
+            HuggingFaceError: if it has expired.
+        """
+        if self._expired is not None:
+            raise HuggingFaceError(self._expired)
 
     def dense(self) -> Tensor:
         """The dense tensor, (B, 1, N, M)."""
+        self.check_current()
         if self._dense is None:
             raise HuggingFaceError(
                 "attention masks must be passed on as they are under torch.compile, got a model that looks into its "

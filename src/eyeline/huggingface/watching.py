@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import nn
 
-from eyeline.huggingface.attaching import check_attachable, models_in, set_on_eyeline
+from eyeline.huggingface.attaching import check_attachable, set_on_eyeline
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import implementations, restore
@@ -67,26 +68,38 @@ def watch(
     >>> seen[1].module, seen[1].seen.top_k.keys.shape
     ('encoder.layer.1.attention.self', (1, 2, 10, 3))
     """
-    name = type(models_in(model)[0]).__name__
-    observer = CallObserver(model, name, several(read), _checked_layers(layers), _checked_heads(heads))
-    with observed(model, observer):
+    observer = CallObserver(model, several(read), _checked_layers(layers), _checked_heads(heads))
+    with followed(model, observer):
         yield observer.watched
     observer.finish()
 
 
+class Follower(Protocol):
+    """One who follows a model's calls: an observer or an editor.
+
+    Attributes:
+        parts: the model's modules, itself among them.
+    """
+
+    parts: tuple[nn.Module, ...]
+
+    def install(self, undo: ExitStack) -> None:
+        """Follow the model's calls from now on, until `undo` is closed."""
+
+
 @contextmanager
-def observed(model: nn.Module, observer: CallObserver) -> Iterator[None]:
-    """Show an observer every attention call of a model within the block; afterwards restore the model."""
+def followed(model: nn.Module, follower: Follower) -> Iterator[None]:
+    """Show a follower every attention call of a model within the block; afterwards restore the model."""
     with ExitStack() as undo:
-        # A compiled model runs uncompiled, so that the observer sees every call.
+        # A compiled model runs uncompiled, so that the follower sees every call.
         undo.enter_context(torch.compiler.set_stance("force_eager"))
-        before = implementations(observer.parts)
+        before = implementations(follower.parts)
         undo.callback(restore, before)
         if any(implementation != NAME for _, implementation in before):
             set_on_eyeline(model)
         else:
             check_attachable(model)
-        observer.install(undo)
+        follower.install(undo)
         yield
 
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import MASK, PARAMS, STEP, Half, StepKind
+from eyeline.kernels.compiled.params import FACTOR, MASK, PARAMS, STEP, Half, StepKind
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.forms import ArrayForm, Memory, address_of, name_of, strided
 from eyeline.kernels.layouts import Layout, offset
 from eyeline.kernels.machine import DType
 from eyeline.kernels.user_functions import rule_loop, score_loop
 from eyeline.masks import LoweredMask
-from eyeline.scores import Added, Capped, Flattened, Relative, Step
+from eyeline.scores import Added, Capped, Flattened, Relative, Step, Weighted
 
 Array = NDArray[Any]
 #: The number of multiply-adds for which waking a thread pays.
@@ -74,7 +74,8 @@ class Params:
         record["first_query"] = spec.first_query
         if spec.mask is not None:
             self._tell_mask(spec.mask)
-        if spec.scores.steps or spec.scores.sinks is not None:
+        scores = spec.scores
+        if scores.steps or scores.factors or scores.sinks is not None:
             self._tell_scores(spec)
         if spec.dropout:
             seed = int(np.uint64(spec.seed).astype(np.int64))
@@ -152,6 +153,12 @@ class Params:
             sinks = np.ascontiguousarray(spec.scores.sinks * math.log2(math.e), inside)
             self.record["sinks"] = sinks.ctypes.data
             self.held.append(sinks)
+        if spec.scores.factors:
+            factors = np.zeros(len(spec.scores.factors), FACTOR)
+            for record, factor in zip(factors, spec.scores.factors, strict=True):
+                self.held.append(_tell_factor(record, factor, self.shape, spec, inside))
+            self.record["factors"], self.record["factor_count"] = factors.ctypes.data, len(factors)
+            self.held.append(factors)
 
     def lay_out(self, layout: Layout) -> None:
         """Set the offsets of a workspace's parts."""
@@ -227,10 +234,33 @@ def _tell_step(record: Any, step: Step, shape: tuple[int, int, int, int], spec: 
         record["kind"], record["cap"], record["inverse_cap"] = StepKind.CAPPED, cap, 1 / cap
         return step
     if isinstance(step, Flattened):
-        raise NotImplementedError
+        heads = np.broadcast_to(step.heads, shape[:2])
+        record["kind"], record["array"] = StepKind.FLATTENED, strided(heads)
+        return heads
     loop = score_loop(step.function, dtype)
     record["kind"], record["array"]["address"] = StepKind.CALLED, loop.address
     return loop
+
+
+def _tell_factor(
+    record: Any, factor: Weighted, shape: tuple[int, int, int, int], spec: AttentionSpec, inside: np.dtype[Any]
+) -> object:
+    """Fill one factor's record; returns the objects to keep alive."""
+    by = factor.by[..., spec.first_query : spec.first_query + shape[2]]
+    with np.errstate(divide="ignore"):
+        table = np.stack([by.clip(*_finite(inside)), np.log2(np.abs(by))], dtype=inside, casting="same_kind")
+    table = np.broadcast_to(table, (2, *shape[:3]))
+    columns, heads = np.broadcast_to(factor.columns, (*shape[:2], shape[3])), np.broadcast_to(factor.heads, shape[:2])
+    record["logs"], record["by"] = table.strides[0], strided(table[0])
+    batch, head, key = columns.strides
+    record["columns"], record["heads"] = (address_of(columns), batch, head, 0, key), strided(heads)
+    return table, columns, heads
+
+
+def _finite(inside: np.dtype[Any]) -> tuple[float, float]:
+    """The least and the largest number of a type."""
+    limits = np.finfo(inside)
+    return float(limits.min), float(limits.max)
 
 
 #: The offset of the bounds in a `MASK`, whose first field is the number of intervals.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ class Primitives(NamedTuple):
 
     Attributes:
         row_log_weights: whether to compute Σ_j w_ij · (score_ij - maximum_i).
+        row_weights: whether to compute Σ_j w_ij of the rows that have factors.
         row_distances: the key position of the pass's first query, to compute Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, to compute the weight on each of `bins` bins.
         row_offsets: ascending edges, to compute the weight on each range [edge, next edge) of j - i.
@@ -32,12 +32,13 @@ class Primitives(NamedTuple):
         grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
         maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
         queries, first_query: the number of queries in the whole, and the position of this pass's first, for the grid.
-        row_total: an upper bound on the sum of a row's weights, from 1 to 2^40.
+        row_total: an upper bound on the sum of a row's weights' sizes, from 1 to 2^40: one number, or (B, H).
         counted: bool, (B, N), contiguous: False for queries that are read as if they might look at no key; all count if
             None.
     """
 
     row_log_weights: bool = False
+    row_weights: bool = False
     row_distances: int | None = None
     row_bins: Array | None = None
     bins: int = 0
@@ -52,7 +53,7 @@ class Primitives(NamedTuple):
     sums: Array | None = None
     queries: int | None = None
     first_query: int = 0
-    row_total: float = 1.0
+    row_total: float | Array = 1.0
     counted: NDArray[np.bool_] | None = None
 
 
@@ -60,7 +61,7 @@ class PrimitiveResults:
     """The primitives that a pass computed: an array for each requested one, else None.
 
     Attributes:
-        row_log_weights, row_distances: (B, H, N).
+        row_log_weights, row_weights, row_distances: (B, H, N); `row_weights` of rows without factors mean nothing.
         row_bins: (B, H, N, bins).
         row_offsets: (B, H, N, ranges).
         selected_keys, selected_weights: (B, H, N, select), in descending order of weight; key -1 where there are fewer.
@@ -74,7 +75,8 @@ class PrimitiveResults:
         cells = (B, H, *(asked.grid or (0, 0)))
         queries = N if asked.queries is None else asked.queries
         # Fixed point: 1 is this many units, so that no sum over all queries overflows.
-        self._units = 2.0 ** (61 - queries.bit_length() - math.ceil(math.log2(asked.row_total)))
+        total = np.broadcast_to(np.ceil(np.log2(asked.row_total)), (B, H)).astype(np.int64)
+        self._units = np.ascontiguousarray(np.int64(1) << (61 - queries.bit_length() - total))
 
         def written(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
             return np.empty(shape, kind) if wanted else None
@@ -83,6 +85,7 @@ class PrimitiveResults:
             return np.zeros(shape, kind) if wanted else None
 
         self.row_log_weights = written(asked.row_log_weights, (B, H, N))
+        self.row_weights = written(asked.row_weights, (B, H, N))
         self.row_distances = written(asked.row_distances is not None, (B, H, N))
         self.selected_keys = written(asked.select, (B, H, N, asked.select), np.int64)
         self.selected_weights = written(asked.select, (B, H, N, asked.select))
@@ -104,7 +107,7 @@ class PrimitiveResults:
     def _floating(self, sums: Array | None, spoiled: Array | None) -> Array | None:
         if sums is None or spoiled is None:
             return None
-        result = (sums / self._units).astype(self._dtype)
+        result = (sums / self._units.reshape(*self._units.shape, *(1,) * (sums.ndim - 2))).astype(self._dtype)
         result[spoiled] = np.nan
         return result
 
@@ -129,7 +132,7 @@ class PrimitiveResults:
         asked = self._asked
         record = params.record["primitives"]
         record["asked"], record["select"], record["bins"] = 1, asked.select, asked.bins
-        record["distance_offset"], record["units"] = asked.row_distances or 0, int(self._units)
+        record["distance_offset"] = asked.row_distances or 0
         if asked.grid:
             record["grid_rows"], record["grid_columns"] = asked.grid
         if self._binned_keys is not None:
@@ -141,7 +144,9 @@ class PrimitiveResults:
             record["counted"] = asked.counted.ctypes.data
         for name, array in (
             ("row_log_weights", self.row_log_weights),
+            ("row_weights", self.row_weights),
             ("row_distances", self.row_distances),
+            ("units", self._units),
             ("selected_weights", self.selected_weights),
             ("selected_keys", self.selected_keys),
             ("binned_keys", self._binned_keys),
@@ -209,6 +214,7 @@ class PrimitiveRoom(NamedTuple):
             "best": best * line,
             "best_keys": best * line // size * 4,
             "row_log_weights": line,
+            "row_weights": line,
             "row_distances": line,
             "row_bins": self.bins * line,
             "row_offsets": self.ranges * line,

@@ -153,7 +153,8 @@ class SweepPlan:
         tasks = record["tasks"] = B * H * blocks
         record["blocks"], record["panels"] = blocks, panels
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, bool(stepped), room, reach))
+        changes = bool(stepped), int(record["factor_count"])
+        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, *changes, room, reach))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
 
@@ -244,10 +245,12 @@ def _layout(
     half: bool,
     intervals: int,
     stepped: bool,
+    factors: int,
     room: PrimitiveRoom | None,
     reach: int,
 ) -> Layout:
-    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, and tiles of so many `rows`."""
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many factors, and tiles of so many
+    `rows`."""
     line = panel * size
     parts = {
         "q": D * line,
@@ -256,6 +259,8 @@ def _layout(
         "l": line,
         "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
+        "factor_numbers": factors * 8,
+        "factors": (1 + 2 * factors) * line,
     }
     shared = {
         "P": (KEY_BLOCK + rows) * line,

@@ -54,6 +54,7 @@ def eligible(forms: tuple[ArrayForm, ...], spec: AttentionSpec) -> bool:
         and k.strides[3] == v.strides[3] == q.dtype.itemsize
         and (mask is None or (mask.allowed is None and not mask.functions))
         and not scores.steps
+        and not scores.weighs
         and not spec.dropout
         and spec.first_key == 0
         and spec.keys in (None, M)

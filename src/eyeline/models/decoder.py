@@ -71,14 +71,18 @@ class DecoderLayer:
         read: Sequence[Readout],
         cache: KeyValueCache | None,
         edits: CallEdits | None = None,
+        rows: Sequence[int] | None = None,
     ) -> Layer:
-        """Run the layer on tokens x, (B, N, width), at the positions of `turn`, after the tokens in the cache."""
+        """Run the layer on tokens x, (B, N, width), at the positions of `turn`, after the tokens in the cache; with
+        `rows`, which must be the last ones, only these tokens' vectors are computed."""
         q, k, v = split_three(self.query_key_value(self.attention_norm(x)), self.heads, self.key_heads)
         if self.query_norm is not None and self.key_norm is not None:
             q, k = self.query_norm.of_heads(q), self.key_norm.of_heads(k)
         q, k = rotate(q, *turn, out=q), rotate(k, *turn, out=k)
         if cache is not None:
             k, v = cache.append(k, v)
+        if rows is not None:
+            q, x = q[:, :, rows], x[:, rows]
         back = self.looks_back(mask)
         seen = observe(q, k, v, mask=back, scale=scale, read=read, edits=edits or ())
         return Layer(q, k, v, seen, self.after(seen.output, x), back)
@@ -125,19 +129,23 @@ class Decoder:
         *,
         edits: ModelEdits | None = None,
         first: int = 0,
+        rows: Sequence[int] | None = None,
     ) -> Iterator[Layer]:
         """Run the layers from `first` on, on tokens x, (B, N, width), embedded or as the layer before left them, after
         the tokens in the caches; yields each layer.
 
-        Their positions, (N,), are those after the caches' tokens if not given.
+        Their positions, (N,), are those after the caches' tokens if not given. With `rows`, the last layer is of
+        these tokens alone, which must be the last ones, and `mask` must be None.
         """
         before = caches[0].length if caches else 0
         at = np.arange(before, before + x.shape[1])[None] if positions is None else positions[None]
         keys = np.arange(before + x.shape[1])[None] if positions is None else at
         turn = self.rotary.turn(before, x.shape[1]) if positions is None else self.rotary.turn_at(positions)
         for number, block in enumerate(self.blocks[first:], first):
-            own = edits.of_call("decoder self", number, at, keys) if edits else None
-            layer = block(x, turn, mask, scale, read, caches[number] if caches else None, own)
+            only = rows if number == len(self.blocks) - 1 else None
+            queries = at if only is None else at[:, only]
+            own = edits.of_call("decoder self", number, queries, keys) if edits else None
+            layer = block(x, turn, mask, scale, read, caches[number] if caches else None, own, only)
             x = layer.state
             yield layer
 

@@ -67,9 +67,18 @@ class EncoderLayer:
     output_norm: LayerNorm
 
     def __call__(
-        self, x: Array, mask: Mask | None, scale: float | None, read: Sequence[Readout], edits: CallEdits | None = None
+        self,
+        x: Array,
+        mask: Mask | None,
+        scale: float | None,
+        read: Sequence[Readout],
+        edits: CallEdits | None = None,
+        rows: Sequence[int] | None = None,
     ) -> Layer:
+        """Run the layer on tokens x, (B, N, width); with `rows`, only these tokens' vectors are computed."""
         q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
+        if rows is not None:
+            q, x = q[:, :, rows], x[:, rows]
         seen = observe(q, k, v, mask=mask, scale=scale, read=read, edits=edits or ())
         return Layer(q, k, v, seen, self.after(seen.output, x), mask)
 
@@ -119,12 +128,16 @@ class Encoder:
         *,
         edits: ModelEdits | None = None,
         first: int = 0,
+        rows: Sequence[int] | None = None,
     ) -> Iterator[Layer]:
         """Run the layers from `first` on, on tokens x, (B, N, width), embedded or as the layer before left them; yields
-        each layer."""
+        each layer. With `rows`, the last layer is of these tokens alone, and `mask` must be None."""
         at = np.arange(x.shape[1])[None]
         for number, block in enumerate(self.blocks[first:], first):
-            layer = block(x, mask, scale, read, edits.of_call("encoder self", number, at, at) if edits else None)
+            only = rows if number == len(self.blocks) - 1 else None
+            queries = at if only is None else at[:, only]
+            own = edits.of_call("encoder self", number, queries, at) if edits else None
+            layer = block(x, mask, scale, read, own, only)
             x = layer.state
             yield layer
 

@@ -91,6 +91,8 @@ class TopK(Readout[TopKeys]):
         keys = np.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
         weights = [x if shares is None else share[..., None] * x for x, share in _each(a, b, shares)]
         both = np.concatenate(weights, axis=-1)
+        if shares is None:
+            keys, both = _once(keys, both)
         # By weight, then by key; key -1 last.
         order = np.lexsort((keys, -both, keys < 0), axis=-1)[..., : self.k]
         most = cast(np.take_along_axis(both, order, axis=-1), a.arrays[1])
@@ -119,3 +121,11 @@ def _each(a: PartialResult, b: PartialResult, shares: KeyShares | None) -> list[
     """Each part's keys, and its weights times its share of the row's total."""
     one = np.ones(())
     return [(a.arrays[1], one if shares is None else shares.a), (b.arrays[1], one if shares is None else shares.b)]
+
+
+def _once(keys: Array, weights: Array) -> tuple[Array, Array]:
+    """Each key once, others -1: a pair that has another run's weight has the weight 0 in its own call's list."""
+    order = np.lexsort((-np.abs(weights), keys), axis=-1)
+    keys, weights = (np.take_along_axis(x, order, axis=-1) for x in (keys, weights))
+    again = np.diff(keys, axis=-1, prepend=-1) == 0
+    return np.where(again, -1, keys), np.where(again, 0, weights)

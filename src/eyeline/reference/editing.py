@@ -60,15 +60,24 @@ class Editing:
         self._do(EditStage.HIDING)
         return np.where(now.hidden.reshape(s.shape), -np.inf, s)
 
-    def weights(self, w: Array, sink: Array | None) -> tuple[Array, Array | None]:
-        """The weights, (..., N, M), and the sink's shares, (..., N), if there are any."""
+    def weights(self, w: Array, lse: Array, sink: Array | None) -> tuple[Array, Array, Array | None]:
+        """The weights, (..., N, M), lse, (..., N), and the sink's shares, (..., N), if there are any."""
         if not self._edits:
-            return w, sink
+            return w, lse, sink
         now = self._now
         now.w = w.reshape(*now.q.shape[:3], w.shape[-1]).copy()
+        now.lse = lse.reshape(now.q.shape[:3]).copy()
         now.sink = None if sink is None else sink.reshape(now.q.shape[:3]).copy()
         self._do(EditStage.WEIGHTS, EditStage.WEIGHING)
-        return now.w.reshape(w.shape), None if now.sink is None else now.sink.reshape(self._shape)
+        shares = None if now.sink is None else now.sink.reshape(self._shape)
+        return now.w.reshape(w.shape), now.lse.reshape(self._shape), shares
+
+    def visible(self, visible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where queries may look, (..., N, M), in the end."""
+        if not self._edits:
+            return visible
+        assert self._now.hidden is not None
+        return ~self._now.hidden.reshape(visible.shape)
 
     def output(self, y: Array) -> Array:
         """The output, (..., N, E)."""

@@ -109,7 +109,8 @@ class Steps:
 
     `changed` are the scores after the score modifiers, `sink` is the sink's share of each row, (..., H, N), and
     `dropped` are the weights after dropout. Without modifiers or dropout, they equal the step before; without sinks,
-    `sink` is None.
+    `sink` is None. `visible` is whether a query may look at a key, (..., H, N, M): hidden neither by a mask nor by a
+    score of -inf.
     """
 
     q: Array
@@ -125,12 +126,7 @@ class Steps:
     dropped: Array
     output: Array
     scale: float
-
-    @property
-    def visible(self) -> NDArray[np.bool_]:
-        """Whether a query may look at a key: hidden neither by a mask nor by a score of -inf. (..., H, N, M)"""
-        result: NDArray[np.bool_] = self.masked != -np.inf
-        return result
+    visible: NDArray[np.bool_]
 
 
 def steps(
@@ -208,7 +204,8 @@ def steps(
     for modifier in modifiers:
         if isinstance(modifier, WeightFactor):
             weights = weights * np.broadcast_to(modifier.factors(whole), whole.shape)[here].reshape(shape)
-    weights, given_away = editing.weights(weights, None if sink is None else np.exp(sink - total))
+    weights, total, given_away = editing.weights(weights, total, None if sink is None else np.exp(sink - total))
+    seen = editing.visible(visible != -np.inf)
     after = dropped(weights, kept(number, share, whole_shape)[here].reshape(shape), share) if share else weights
     return Steps(
         q64,
@@ -222,8 +219,9 @@ def steps(
         lse=total,
         sink=given_away,
         dropped=after,
-        output=editing.output(weighted_sum(after, v64, (visible != -np.inf) | (weights != 0))),
+        output=editing.output(weighted_sum(after, v64, seen)),
         scale=by,
+        visible=seen,
     )
 
 

@@ -29,7 +29,7 @@ class Flat(Score):
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         here = beside(s, self.heads.astype(np.int64))[..., None, None] != 0
-        return s.where(~here | (s == -np.inf), 0.0) if hasattr(s, "where") else np.where(here & (s > -np.inf), 0.0, s)
+        return s.where(~here | (s == -np.inf), 0.0) if hasattr(s, "where") else np.where(here & (s != -np.inf), 0.0, s)
 
     def check(self, shape: AttentionShape) -> None:
         B, H = self.heads.shape

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -51,11 +52,16 @@ Step = Relative | Added | Capped | Called | Flattened
 
 @dataclass(frozen=True)
 class Weighted:
-    """Weights are multiplied by 1 + row · column after the softmax: `rows` is (B or 1, H or 1, N), `columns` (B or 1, H
-    or 1, M), of any strides."""
+    """After the softmax, weights on the columns that aren't 0, int8 (B or 1, H or 1, M), are multiplied by their row's
+    number in `by`, (B or 1, H or 1, N), finite; both of any strides."""
 
-    rows: NDArray[Any]
-    columns: NDArray[Any]
+    by: NDArray[Any]
+    columns: NDArray[np.int8]
+
+    @property
+    def heads(self) -> NDArray[np.bool_]:
+        """Where it changes any weight, (B or 1, H or 1)."""
+        return np.asarray((self.by != 1).any(axis=2) & self.columns.any(axis=2))
 
 
 @dataclass(frozen=True)
@@ -66,3 +72,8 @@ class LoweredScores:
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None
     factors: tuple[Weighted, ...] = ()
+
+    @property
+    def weighs(self) -> bool:
+        """Whether any weight is multiplied."""
+        return any(bool(factor.heads.any()) for factor in self.factors)

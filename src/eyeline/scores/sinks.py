@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
-from eyeline.scores.arrays import Parameter, check_heads, finite, held
+from eyeline.scores.arrays import Parameter, array_of, check_heads, finite, held
 from eyeline.scores.score import ALL, Score
 
 Array = NDArray[np.float64]
@@ -23,10 +23,10 @@ class Sinks(Score):
     modifiers, and no mask hides them: a query that may look at nothing gives all its weight to the sink.
 
     Args:
-        logits: (H,), in natural units, like the scaled scores.
+        logits: (H,), in natural units, like the scaled scores; -inf for a head without a sink.
 
     Raises:
-        ValueError: if they aren't (H,) or not finite.
+        ValueError: if they aren't (H,), or are inf or NaN.
 
     Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks" (2024); OpenAI, gpt-oss (2025).
 
@@ -45,7 +45,9 @@ class Sinks(Score):
     def of(self, shape: AttentionShape) -> Array:
         """The logits as an array, (H,), checked."""
         check_heads("logits", len(self.logits), shape)
-        return finite("logits", self.logits)
+        logits = array_of(self.logits).astype(np.float64)
+        finite("logits", logits[logits != -np.inf])
+        return logits
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """The scores unchanged: a sink changes the softmax alone."""

@@ -66,5 +66,5 @@ class WeightFactor(Score):
 
     def lower(self, shape: AttentionShape) -> Weighted:
         self.check(shape)
-        by = array_of(self.by).astype(np.float64)
-        return Weighted((by - 1) * self.rows, np.asarray(self.columns))
+        by = np.where(self.rows != 0, array_of(self.by).astype(np.float64), 1.0)
+        return Weighted(by, (self.columns != 0).view(np.int8))

@@ -55,7 +55,8 @@ def column_primitives(dtype, lanes, most_vectors):
 
     @compiled
     def add_sums(p, work, panel, a, e):
-        P, sums, vectors, units = work.P, work.column_sums, panel.vectors, p.primitives.units
+        P, sums, vectors = work.P, work.column_sums, panel.vectors
+        units = word(p.primitives.units, panel.batch * p.H + panel.head)
         whole = 0
         while whole + lanes <= e - a:
             at, to = P + whole * line, sums + (a + whole) * 8
@@ -107,14 +108,14 @@ def column_primitives(dtype, lanes, most_vectors):
                 raise_to(p.primitives.column_maxima + (first + j) * size, x)
 
     @compiled
-    def write_cell(p, work, cell, column, i, end):
+    def write_cell(p, work, cell, units, column, i, end):
         """Add the weights of the panel's queries [i, end), all in one row of the grid, to the cell in a column."""
         if p.primitives.grid_sums != 0:
             x = zero
             for lane in range(i, end):
                 x += load_scalar(work.grid_sums + column * line + lane * size)
             if x == x:
-                add_to(p.primitives.grid_sums + cell * 8, in_units(x, p.primitives.units))
+                add_to(p.primitives.grid_sums + cell * 8, in_units(x, units))
             else:
                 store_i8(p.primitives.grid_spoiled + cell, 1)
         if p.primitives.grid_maxima != 0:
@@ -128,7 +129,8 @@ def column_primitives(dtype, lanes, most_vectors):
     def write_grid(p, work, panel):
         """Add the panel to the grid, row by row of the grid."""
         rows, columns, count = p.primitives.grid_rows, p.primitives.grid_columns, panel.count
-        first_row = (panel.batch * p.H + panel.head) * rows
+        group = panel.batch * p.H + panel.head
+        first_row, units = group * rows, word(p.primitives.units, group)
         places = p.primitives.grid_row_places + panel.first_query * 4
         i = 0
         while i < count:
@@ -137,7 +139,7 @@ def column_primitives(dtype, lanes, most_vectors):
             while end < count and load_i32(places + end * 4) == row:
                 end += 1
             for column in range(columns):
-                write_cell(p, work, (first_row + row) * columns + column, column, i, end)
+                write_cell(p, work, (first_row + row) * columns + column, units, column, i, end)
             i = end
 
     return ColumnPrimitives(begin_columns, add_columns, end_columns, write_grid)

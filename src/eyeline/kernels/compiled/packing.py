@@ -16,6 +16,7 @@ from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, ope
 from eyeline.kernels.compiled.rows import rows_of_numbers
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select
 from eyeline.kernels.compiled.transpose import transpose_tile
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 NOT = int(Half.NOT)
 #: How values are summed: by tiles; leaving out hidden keys one by one; or that with weights scaled down, so that no sum
@@ -45,6 +46,7 @@ def packing(dtype, lanes, most_vectors):
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
+    take_factors = weight_factors(dtype, lanes, most_vectors).take_factors
     draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
     widen, narrow, _ = half_precision(dtype, lanes)
     turn = rows_of_numbers(dtype, lanes, most_vectors).turn
@@ -100,6 +102,9 @@ def packing(dtype, lanes, most_vectors):
             panel.first_key, panel.end_key, panel.full_first, panel.full_end = 0, p.M, 0, p.M
         if p.dropout.threshold != 0:
             draw_lots(p, panel)
+        panel.factor_count = 0
+        if p.factor_count != 0:
+            take_factors(p, panel)
         return panel
 
     @compiled

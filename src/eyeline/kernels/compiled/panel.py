@@ -18,6 +18,7 @@ from eyeline.kernels.compiled.simd import equal, fma, select
 from eyeline.kernels.compiled.softmax import softmax
 from eyeline.kernels.compiled.tiles import rescaled_tile
 from eyeline.kernels.compiled.transpose import transpose_tile
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 #: The numbers of value columns in the tiles of the weighted sum. Each tile passes over all of a block's values, whose
 #: rows, in a model, lie so that few of them fit in the cache at once: wide tiles pass over them less often.
@@ -39,13 +40,14 @@ def panel_pass(dtype, lanes, most_vectors, rows):
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
-    hidden, one, scale_down = dtype(-1), dtype(1), dtype(1 / SCALE_UP)
+    hidden, one, scale_down = dtype(-np.inf), dtype(1), dtype(1 / SCALE_UP)
     score, weigh = softmax(dtype, lanes, most_vectors, rows)
     columns_at_once, values_tile = ladder(
         lambda vectors, count: rescaled_tile(dtype, lanes, most_vectors, vectors, count), VALUE_COLUMNS, most_vectors
     )
     transpose = transpose_tile(dtype, lanes)
     drop = dropout(dtype, lanes, most_vectors).drop
+    multiply = weight_factors(dtype, lanes, most_vectors).multiply
     take_totals = row_totals(dtype, lanes, most_vectors)
 
     @compiled
@@ -85,6 +87,8 @@ def panel_pass(dtype, lanes, most_vectors, rows):
         weigh(work, panel, S, keys, care != FAST)
         if p.dropout.threshold != 0:
             drop(p, panel, work.P, keys.a, keys.e)
+        if panel.factor_count != 0:
+            multiply(p, panel, work.P, keys.a, keys.e)
         n = keys.e - keys.a
         if care == FAST:
             add_values(work, panel, V, p.E, n)
@@ -133,6 +137,8 @@ def panel_pass(dtype, lanes, most_vectors, rows):
                 weight = exp2(value - shift) * inverse
                 # Hidden is 0 even in a row that is NaN.
                 store(at, select(equal(value, splat(-infinity)), splat(zero), weight))
+        if panel.factor_count != 0:
+            multiply(p, panel, P, keys.a, keys.e)
         write_rows(p, work, panel, keys)
 
     return PanelPass(take_block, write_weights)

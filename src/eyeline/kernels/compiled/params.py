@@ -26,6 +26,7 @@ class StepKind(IntEnum):
     ADDED = 1
     CAPPED = 2
     CALLED = 3
+    FLATTENED = 4
 
 
 class Half(IntEnum):
@@ -60,8 +61,13 @@ MASK = record(
     bounds=STRIDED,  # int32: the intervals, or 0 if no key is hidden
     allowed=STRIDED,  # booleans, or 0
 )
-#: A score step: its array; or the address of a user's function, compiled; or a cap, in base 2.
+#: A score step: its array (of `FLATTENED`, int8 per head); or the address of a user's function, compiled; or a cap, in
+#: base 2.
 STEP = record("kind", array=STRIDED, cap=FLOAT, inverse_cap=FLOAT)
+#: A factor of weights, after the softmax: each query's number, of the kernel's element type, and as far behind it as
+#: `logs` says, the binary logarithm of its size; int8 for each key, 0 where weights aren't multiplied; and int8 for each
+#: head, 0 where none is.
+FACTOR = record("logs", by=STRIDED, columns=STRIDED, heads=STRIDED)
 #: Dropout: a weight is dropped if its lot is below `threshold`, else multiplied by `keep_factor`.
 DROPOUT = record("threshold", "seed", keep_factor=FLOAT)
 #: A rectangle of the weights, (B, H, rows, columns), contiguous; the places are each query's row and each key's column
@@ -74,6 +80,7 @@ PRIMITIVES = record(
     "m",  # (B, H, N): m and l that normalise the weights, if not this pass's own
     "l",
     "row_log_weights",  # (B, H, N): Σ P · (score - m), in base 2
+    "row_weights",  # (B, H, N): Σ P, where a row has factors
     "row_distances",  # (B, H, N)
     "distance_offset",  # the key position of the first query
     "select",  # k, the number of largest weights; the weights and their keys are (B, H, N, select)
@@ -86,7 +93,7 @@ PRIMITIVES = record(
     "offset_edges",  # int64 (offset_ranges + 1,): range r holds the offsets j - i in [edge r, edge r + 1)
     "offset_ranges",
     "row_offsets",  # (B, H, offset_ranges, N)
-    "units",  # the number of fixed-point units that make 1
+    "units",  # int64 (B, H): the number of fixed-point units that make 1
     "column_sums",  # int64 (B, H, M), fixed point
     "column_spoiled",  # bytes (B, H, M): 1 where a sum is NaN
     "column_maxima",  # (B, H, M)
@@ -127,6 +134,8 @@ PANEL_PARTS = (
     "l",  # backward: 1 / l
     "bounds",  # the queries' intervals: firsts, then lengths, int32
     "lots",  # the halves of the queries' 64-bit hashes for dropout, two int32 per query
+    "factor_numbers",  # the numbers of those factors that some of its rows have, int64 each
+    "factors",  # a line that is 1 for rows that have any factor; then two for each of these: numbers, and logarithms
     "scores",  # all its scores, [M][panel], if primitives are requested
     "visits",  # the ranges of keys that it has processed: `VISIT`
     "peaks",  # each visited block's largest scores
@@ -145,6 +154,7 @@ PANEL = record(
     "full_first",  # all queries may look at the keys [full_first, full_end)
     "full_end",
     "visit_count",
+    "factor_count",  # the number of factors that some of its rows have
     "block_first",  # backward: the keys [block_first, block_end) of the block that it has processed
     "block_end",
     *PANEL_PARTS,
@@ -175,6 +185,7 @@ WORKSPACE: dict[Program, np.dtype[Any]] = {
         "best",  # a panel's k best scores so far, in descending order
         "best_keys",
         "row_log_weights",
+        "row_weights",
         "row_distances",
         "row_bins",
         "row_offsets",
@@ -236,6 +247,8 @@ _COMMON = record(
     "sinks",  # (H,) logits in base 2, or 0
     "steps",  # the score steps: `STEP`
     "step_count",
+    "factors",  # the factors of weights: `FACTOR`
+    "factor_count",
     q_factor=FLOAT,  # the factor of queries: scale · log2 e
     q=STRIDED,
     k=STRIDED,

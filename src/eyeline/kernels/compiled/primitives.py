@@ -16,6 +16,7 @@ from eyeline.kernels.compiled.records import compiled, scores_at, visit_at
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
 from eyeline.kernels.compiled.topk import topk
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 VISIT_BYTES = VISIT.itemsize
 
@@ -39,6 +40,7 @@ def primitives(dtype, lanes, most_vectors):
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
     begin_topk, take_best, write_topk = topk(dtype, lanes, most_vectors)
+    multiply, add_weighed, rank = weight_factors(dtype, lanes, most_vectors)[1:]
     add_offsets = offset_ranges(dtype, lanes, most_vectors).add_sums
     begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
 
@@ -57,6 +59,7 @@ def primitives(dtype, lanes, most_vectors):
         else:
             take_totals(panel.m, panel.l, panel.count, work.shift, work.inverse_l)
         blank(work.row_log_weights, 1)
+        blank(work.row_weights, 1)
         blank(work.row_distances, 1)
         if asked.row_bins != 0:
             blank(work.row_bins, asked.bins)
@@ -91,7 +94,8 @@ def primitives(dtype, lanes, most_vectors):
 
     @compiled
     def weigh_again(p, work, panel, S, a, e):
-        """Recompute the weights on the keys [a, e), and add them to the rows' log-weights and distances."""
+        """Recompute the weights on the keys [a, e), and add them to the rows' log-weights and distances; if the panel
+        has factors, `add_weighed` does that once they are multiplied."""
         P = work.P
         offset = panel.first_query + p.primitives.distance_offset - a
         for w in range(panel.vectors):
@@ -111,10 +115,15 @@ def primitives(dtype, lanes, most_vectors):
                 log_weights = fma(weight, maximum(splat(least), below), log_weights)
                 distances = fma(weight, magnitude(ahead), distances)
                 ahead = ahead - splat(one)
+            if panel.factor_count != 0:
+                continue
             at = work.row_log_weights + w * vector
             store(at, load(at) + log_weights)
             at = work.row_distances + w * vector
             store(at, load(at) + distances)
+        if panel.factor_count != 0:
+            multiply(p, panel, P, a, e)
+            add_weighed(p, work, panel, S, a, e)
 
     @compiled
     def add_to_places(P, sums, places, vectors, a, e):
@@ -177,6 +186,8 @@ def primitives(dtype, lanes, most_vectors):
         asked = p.primitives
         if asked.row_log_weights != 0:
             write_lines(p, panel, work.row_log_weights, 1, asked.row_log_weights)
+        if asked.row_weights != 0:
+            write_lines(p, panel, work.row_weights, 1, asked.row_weights)
         if asked.row_distances != 0:
             write_lines(p, panel, work.row_distances, 1, asked.row_distances)
         if asked.row_bins != 0:
@@ -197,7 +208,7 @@ def primitives(dtype, lanes, most_vectors):
             a, e = visit.a, visit.e
             S = scores_at(panel, a, line)
             weigh_again(p, work, panel, S, a, e)
-            if asked.select != 0:
+            if asked.select != 0 and panel.factor_count == 0:
                 take_best(p, work, panel, S, a, e)
             add_columns(p, work, panel, a, e)
             if asked.row_bins != 0:
@@ -210,6 +221,9 @@ def primitives(dtype, lanes, most_vectors):
                 add_to_places(P, work.grid_sums, asked.grid_column_places, vectors, a, e)
             if asked.grid_maxima != 0:
                 raise_places(P, work.grid_maxima, asked.grid_column_places, vectors, a, e)
+            if asked.select != 0 and panel.factor_count != 0:
+                rank(work, panel, S, e - a)
+                take_best(p, work, panel, P, a, e)
         write_rows(p, work, panel)
         if asked.select != 0:
             write_topk(p, work, panel)

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from eyeline.kernels.compiled.memory import store_word, word
 from eyeline.kernels.compiled.numba_target import compiled
-from eyeline.kernels.compiled.params import PANEL, STEP, STRIDED, VISIT, WORKSPACE
+from eyeline.kernels.compiled.params import FACTOR, PANEL, STEP, STRIDED, VISIT, WORKSPACE
 from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.compiled.simd import I64, pointer
 
@@ -29,7 +29,7 @@ def record_at(dtype):
     return at
 
 
-panel_at, visit_at, step_at, strided_at = (record_at(kind) for kind in (PANEL, VISIT, STEP, STRIDED))
+panel_at, visit_at, step_at, strided_at, factor_at = (record_at(kind) for kind in (PANEL, VISIT, STEP, STRIDED, FACTOR))
 
 
 @intrinsic(prefer_literal=True)

@@ -9,19 +9,20 @@ import math
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.elementary import tanh
-from eyeline.kernels.compiled.memory import call, width
+from eyeline.kernels.compiled.memory import call, load_i8, width
 from eyeline.kernels.compiled.params import STEP, StepKind
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled, head_of, step_at
+from eyeline.kernels.compiled.simd import equal, select
 from eyeline.kernels.compiled.transpose import transpose_tile
 
-RELATIVE, ADDED, CAPPED, CALLED = (int(kind) for kind in StepKind)
+RELATIVE, ADDED, CAPPED, CALLED, FLATTENED = (int(kind) for kind in StepKind)
 STEP_BYTES = STEP.itemsize
 
 
 class ScoreSteps(NamedTuple):
-    """`apply_step(p, work, panel, k, S, a, e)`: applies step k to the scores on the keys [a, e), which lie at S; and
-    `apply_steps`: applies all steps."""
+    """`apply_step(p, work, panel, k, S, a, e)`: applies step k to the scores on the keys [a, e), which lie at S, and
+    returns whether it may have changed any; and `apply_steps`: the same for all steps."""
 
     apply_step: object
     apply_steps: object
@@ -34,6 +35,7 @@ def score_steps(dtype, lanes, most_vectors):
     size, vector, _, line = sizes(dtype, lanes, most_vectors)
     transpose = transpose_tile(dtype, lanes)
     log2_e = dtype(math.log2(math.e))
+    zero, infinity = dtype(0), dtype(math.inf)
 
     @compiled
     def add_biases(work, panel, array, S, a, e):
@@ -80,10 +82,21 @@ def score_steps(dtype, lanes, most_vectors):
         elif own.kind == CALLED:
             number = p.first_query + panel.first_query
             call(own.array.address, S, line // size, panel.batch, panel.head, number, panel.count, a, e)
+        elif own.kind == FLATTENED:
+            if load_i8(own.array.address + panel.batch * own.array.batch + panel.head * own.array.head) == 0:
+                return False
+            for j in range(e - a):
+                for w in range(vectors):
+                    at = S + j * line + w * vector
+                    hidden = equal(load(at), splat(-infinity))
+                    store(at, select(hidden, splat(-infinity), splat(zero)))
+        return True
 
     @compiled
     def apply_steps(p, work, panel, S, a, e):
+        changed = False
         for k in range(p.step_count):
-            apply_step(p, work, panel, k, S, a, e)
+            changed = apply_step(p, work, panel, k, S, a, e) or changed
+        return changed
 
     return ScoreSteps(apply_step, apply_steps)

@@ -32,7 +32,6 @@ def softmax(dtype, lanes, most_vectors, rows):
     load, store, splat = W.load, W.store, W.splat
     _, vector, _, line = sizes(dtype, lanes, most_vectors)
     zero, infinity = dtype(0), dtype(np.inf)
-    hidden = dtype(-1)
     hide = masking(dtype, lanes, most_vectors).hide
     apply_steps = score_steps(dtype, lanes, most_vectors).apply_steps
     scores = scores_tile(dtype, lanes, most_vectors, most_vectors, rows)
@@ -60,9 +59,7 @@ def softmax(dtype, lanes, most_vectors, rows):
                 scores_thin(at, K.token, K.column, n - 1 - j, q, D, to, block_m)
             else:
                 scores(at, K.token, K.column, n - 1 - j, q, D, to, block_m)
-        changed = p.step_count != 0
-        if changed:
-            apply_steps(p, work, panel, S, keys.a, keys.e)
+        changed = p.step_count != 0 and apply_steps(p, work, panel, S, keys.a, keys.e)
         if hide(p, work, panel, S, keys) or changed:
             find_block_m(block_m, S, vectors, n)
 
@@ -78,7 +75,7 @@ def softmax(dtype, lanes, most_vectors, rows):
                     score = load(S + j * line + w * vector)
                     weight = exp2(score - shift)
                     part = part + weight
-                    store(P + j * line + w * vector, select(equal(score, splat(-infinity)), splat(hidden), weight))
+                    store(P + j * line + w * vector, select(equal(score, splat(-infinity)), splat(-infinity), weight))
                 total = total + part
                 begin = end
             store(work.block_l + w * vector, total)

@@ -1,4 +1,5 @@
-"""The keys of each row's k largest weights, kept in order; found from the scores alone."""
+"""The keys of each row's k largest weights, kept in order; found from the scores alone, or where a row has factors,
+from its weights."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.programs import FEW_BEST, sizes
 from eyeline.kernels.compiled.records import compiled
-from eyeline.kernels.compiled.simd import above, bits_above, maximum, select
+from eyeline.kernels.compiled.simd import above, bits_above, equal, maximum, select
 from eyeline.kernels.compiled.topk_tile import topk_tile
 
 
 class TopKFunctions(NamedTuple):
     """`begin_topk(p, work, panel)`: clears the lists; `take_best(p, work, panel, S, a, e)`: inserts the best of the
-    keys [a, e), whose scores lie at S; `write_topk(p, work, panel)`: writes the weights and keys."""
+    keys [a, e), whose scores, or weights (`rank`), lie at S; `write_topk(p, work, panel)`: writes the weights and keys."""
 
     begin_topk: object
     take_best: object
@@ -29,7 +30,7 @@ def topk(dtype, lanes, most_vectors):
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     load_ints, store_ints, splat_int = W.load_ints, W.store_ints, W.splat_int
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
-    zero, infinity = dtype(0), dtype(np.inf)
+    zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     take_one, take_few = (topk_tile(dtype, lanes, line, length * 4, most) for most in (1, FEW_BEST))
 
     @compiled
@@ -59,7 +60,7 @@ def topk(dtype, lanes, most_vectors):
     @compiled
     def begin_topk(p, work, panel):
         """Clear the lists, and find a lower bound on the k-th best score: with k blocks or more, the k-th largest of
-        their peaks. It saves most insertions."""
+        their peaks. It saves most insertions. Rows that have factors have no such bound."""
         k, best, threshold, visits = p.primitives.select, work.best, work.threshold, panel.visit_count
         forget(best, max(k, FEW_BEST))
         for w in range(panel.vectors):
@@ -74,7 +75,10 @@ def topk(dtype, lanes, most_vectors):
                     other = load(at)
                     store(at, maximum(peak, other))
                     peak = select(above(peak, other), other, peak)
-            store(threshold + w * vector, load(best + (k - 1) * line + w * vector))
+            bound = load(best + (k - 1) * line + w * vector)
+            if panel.factor_count != 0:
+                bound = select(equal(load(panel.factors + w * vector), splat(one)), splat(-infinity), bound)
+            store(threshold + w * vector, bound)
         forget(best, k)
 
     @compiled
@@ -110,7 +114,10 @@ def topk(dtype, lanes, most_vectors):
         for r in range(k):
             for w in range(panel.vectors):
                 score, shift = load(best + r * line + w * vector), load(work.shift + w * vector)
-                store(P + w * vector, exp2(score - shift) * load(work.inverse_l + w * vector))
+                weight = exp2(score - shift) * load(work.inverse_l + w * vector)
+                if panel.factor_count != 0:
+                    weight = select(equal(load(panel.factors + w * vector), splat(one)), score, weight)
+                store(P + w * vector, weight)
             for i in range(panel.count):
                 to = (row + i) * k + r
                 found = load_scalar(best + r * line + i * size) != -infinity

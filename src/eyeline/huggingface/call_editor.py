@@ -1,0 +1,158 @@
+"""Finding the edits of every attention call of an edited model."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
+from eyeline.edits.selection import indices
+from eyeline.huggingface.attention_call import AttentionCall
+from eyeline.huggingface.attention_modules import attention_modules, check_edits, layers_by_kind
+from eyeline.huggingface.call_places import CallPlaces, PlacedCall
+from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.huggingface.forward_passes import in_backward
+from eyeline.huggingface.observers import edit_modules
+from eyeline.huggingface.structured_mask import StructuredMask
+
+#: By module and shapes, the edits of its calls: by layer, with some numbers of the queries.
+_Remembered = dict[Any, dict[tuple[Kind, int], tuple[Tensor, CallEdits | None]]]
+
+
+class CallEditor:
+    """One block of `edit`: the model, and the edits.
+
+    Attributes:
+        parts: the model's modules, itself among them.
+    """
+
+    def __init__(self, model: nn.Module, edits: Sequence[Edit]) -> None:
+        modules = attention_modules(getattr(model, "_orig_mod", model))
+        check_edits(edits, modules)
+        self._edits, self._layers = edits, layers_by_kind(modules)
+        self._places = CallPlaces(model)
+        self.parts = self._places.parts
+        self._done: set[tuple[Edit, int]] = set()
+        self._kind_of: dict[Edit, Kind] = {}
+        # What a backward pass repeats: by the mask of its pass, or by shapes where positions don't depend on one.
+        self._by_mask: weakref.WeakKeyDictionary[StructuredMask, _Remembered] = weakref.WeakKeyDictionary()
+        self._by_shape: _Remembered = {}
+        self._lock = threading.Lock()
+
+    def install(self, undo: ExitStack) -> None:
+        """Edit the model's calls from now on, until `undo` is closed."""
+        undo.callback(self._expire)
+        edit_modules(self._places.paths, self, undo)
+        self._places.follow(undo)
+
+    def of_call(self, module: nn.Module, call: AttentionCall) -> CallEdits | None:
+        """The edits of a call; None if it has none.
+
+        Raises:
+            EditError: if they don't fit it.
+        """
+        if in_backward():
+            return self._again(module, call)
+        placed = self._places.place(module, call)
+        edits = self._found(placed, call)
+        if torch.is_grad_enabled() or module.training:
+            self._remembered(module, call)[placed.kind, placed.layer] = _telling(call), edits
+        return edits
+
+    def _found(self, placed: PlacedCall, call: AttentionCall) -> CallEdits | None:
+        H, G = call.q.shape[1], call.k.shape[1]
+        layers = self._layers.get(placed.kind)
+        nowhere = np.zeros((1, 0), np.int64)
+        place = CallPlace(H, G, nowhere, nowhere, placed.layer, placed.kind)
+        here = [edit for edit in self._edits if edit.concerns(place, layers)]
+        if not here:
+            return None
+        with self._lock:
+            for edit in here:
+                self._note(edit, placed)
+        queries, keys = placed.positions(call)
+        return lowered(here, CallPlace(H, G, queries, keys, placed.layer, placed.kind), layers) or None
+
+    def _note(self, edit: Edit, placed: PlacedCall) -> None:
+        """Note that an edit took effect.
+
+        Raises:
+            EditError: if it did so in another kind of attention, and doesn't say which.
+        """
+        before = self._kind_of.setdefault(edit, placed.kind)
+        if edit.kind is None and before != placed.kind:
+            raise EditError(
+                f"kind must be given, since this model has {before!r} and {placed.kind!r}, whose layers are counted "
+                f"apart, got {edit!r}; add kind={before!r}"
+            )
+        self._done.add((edit, placed.layer))
+
+    def _remembered(
+        self, module: nn.Module, call: AttentionCall
+    ) -> dict[tuple[Kind, int], tuple[Tensor, CallEdits | None]]:
+        by = self._by_shape if call.structured is None else self._by_mask.setdefault(call.structured, {})
+        return by.setdefault((id(module), call.q.shape, call.k.shape), {})
+
+    def _again(self, module: nn.Module, call: AttentionCall) -> CallEdits | None:
+        """The edits of a call that a backward pass repeats; of several of one module (ALBERT), those of the call whose
+        queries were the same."""
+        kept = list(self._remembered(module, call).values())
+        if not kept:
+            raise HuggingFaceError(
+                "backward() must repeat calls that were made within the block of eyeline.edit, got one that wasn't; "
+                "run the model within the block, too"
+            )
+        if len(kept) == 1:
+            return kept[0][1]
+        here = _telling(call)
+        return min(kept, key=lambda one: float((one[0] - here).abs().sum()))[1]
+
+    def _expire(self) -> None:
+        """Calls that are repeated after the block would be unedited: they are refused."""
+        for mask in list(self._by_mask):
+            mask.expire("backward() must run within the block of eyeline.edit where layers are run again for it")
+        self._by_mask.clear()
+        self._by_shape.clear()
+
+    def finish(self) -> None:
+        """Report, at the end, a model that never called Eyeline, and edits of layers that were never called.
+
+        Raises:
+            HuggingFaceError: if the model ran without calling Eyeline.
+            EditError: if an edit's layer was never called.
+
+        Warns:
+            UserWarning: if the model never ran, or some modules ran without calling Eyeline.
+        """
+        self._places.check_called("nothing was edited in it")
+        if not self._edits:
+            return
+        if not self._places.called:
+            warnings.warn(f"{self._places.name} never ran within the block: no edit took effect", stacklevel=4)
+            return
+        for edit in self._edits:
+            done = sorted(layer for one, layer in self._done if one is edit)
+            known = not (edit.layer is None or isinstance(edit.layer, slice))
+            asked = indices("layer", edit.layer, 1 << 30) if known else ()
+            missed = [layer for layer in asked if layer not in done]
+            if missed or not done:
+                raise EditError(
+                    f"layer must be one that the model ran within the block, got {missed[0] if missed else edit.layer} "
+                    f"in {edit!r}, which was never called; called were {self._called()}"
+                )
+
+    def _called(self) -> str:
+        return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())
+
+
+def _telling(call: AttentionCall) -> Tensor:
+    """Some numbers of a call's queries, which tell it from others of its module."""
+    return call.q.detach()[:1, :, -1:, :2].reshape(-1).clone()
