@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import eyeline as el
 from eyeline.answers import QuestionError
-from eyeline.answers.word_search import find
 from eyeline.models import load
 from eyeline.models.units import units_of
+from eyeline.traces.word_search import find
 
 FLIES = "time flies like an arrow"
 TYPED = [

@@ -60,7 +60,7 @@ def put(about, place, value):
 
 
 WRONG = [
-    (["schema"], "eyeline.trace/2", "schema must be 'eyeline.trace/1', which this version of Eyeline reads"),
+    (["schema"], "eyeline.trace/3", "schema must be 'eyeline.trace/1' or 'eyeline.trace/2', which this version"),
     (["name"], 3, "name must be a string"),
     (["kind"], "recurrent", "kind must be one of encoder, decoder, cross, got 'recurrent'"),
     (["kind"], ["encoder"], "kind must be one of"),

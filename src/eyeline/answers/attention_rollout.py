@@ -33,11 +33,11 @@ from eyeline.answers.entries import (
 )
 from eyeline.answers.question import QuestionError, asked_model, check_special, positive, read_text, where
 from eyeline.answers.unit_weights import Array, by_unit
-from eyeline.answers.word_search import find
 from eyeline.models.units import units_of
 from eyeline.readouts import Received
 from eyeline.traces import Keep, LayerTrace, TextModel, Trace, record_text
 from eyeline.traces.text_model import AnyModel
+from eyeline.traces.word_search import find
 
 #: The largest number of tokens for the rollout of all tokens: it takes n × n numbers, and as many per head.
 MOST = 2048
@@ -241,9 +241,7 @@ def gathered(row: Array, layer: LayerTrace) -> Array:
     if not some.size:
         return np.zeros(len(row))
     first, last = int(some[0]), int(some[-1]) + 1
-    with np.errstate(divide="ignore"):
-        lse = layer.lse[:, first:last] - np.log(row[first:last])
-    seen = layer.observe(Received(), queries=(first, last), lse=lse)
+    seen = layer.observe(Received(), queries=(first, last), factor=row[first:last])
     return np.asarray(seen.received.mean(axis=(0, 1), dtype=np.float64))
 
 

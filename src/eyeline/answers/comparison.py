@@ -28,13 +28,13 @@ from eyeline.answers.entries import (
 from eyeline.answers.question import QuestionError, Selection, asked_model, check_special, positive, read_text, where
 from eyeline.answers.unit_weights import Array, cosine, from_tokens
 from eyeline.answers.vectors import hidden_units, mean_vectors
-from eyeline.answers.word_search import FoundWord, find
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.readouts import Weights
 from eyeline.traces import Keep, TextModel, Trace, TraceError, record_text
 from eyeline.traces.keep import short
 from eyeline.traces.text_model import AnyModel
+from eyeline.traces.word_search import FoundWord, find
 from eyeline.words import worded
 
 

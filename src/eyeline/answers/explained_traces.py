@@ -24,10 +24,10 @@ from eyeline.answers.head_steps import head_steps
 from eyeline.answers.question import Selection, where
 from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
 from eyeline.answers.vectors import hidden_units, mean_vectors
-from eyeline.answers.word_search import FoundWord
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of
 from eyeline.traces import Trace
+from eyeline.traces.word_search import FoundWord
 
 
 @dataclass(frozen=True)

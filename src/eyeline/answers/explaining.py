@@ -14,13 +14,13 @@ from eyeline.answers.explaining_parts import explain_parts, recorded_parts
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.generation import asked, check_room, generated
 from eyeline.answers.question import QuestionError, asked_model, check_special, named_mask, positive, read_text, where
-from eyeline.answers.word_search import find
 from eyeline.masks import Mask
 from eyeline.models.units import units_of
 from eyeline.traces import Keep, TextModel, record_text
 from eyeline.traces.keep import SHORT, check_list, keep_of, short
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.text_model import AnyModel
+from eyeline.traces.word_search import find
 from eyeline.words import worded
 
 

@@ -11,10 +11,10 @@ from eyeline.answers.explained_traces import Asked, explained
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError, check_words, where
 from eyeline.answers.unit_weights import by_unit, from_tokens, hardest_heads
-from eyeline.answers.word_search import FoundWord, MissingWordError, find
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel
 from eyeline.traces.parts import Parts, records_parts
+from eyeline.traces.word_search import FoundWord, MissingWordError, find
 from eyeline.words import worded
 
 

@@ -11,28 +11,9 @@ import numpy as np
 from eyeline.masks import Causal, Mask
 from eyeline.models import Tokens
 from eyeline.traces import ReadText, TextModel, text_model
+from eyeline.traces.errors import QuestionError as QuestionError
 from eyeline.traces.text_model import AnyModel
 from eyeline.words import worded
-
-
-class QuestionError(ValueError):
-    """Raised for a question that can't be answered: one line with the mistake, the valid values and the way out.
-
-    Args:
-        message: the mistake.
-        advice: the way out, in Python.
-        command: the way out on the command line, if it is written differently.
-    """
-
-    def __init__(self, message: str, advice: str = "", command: str = "") -> None:
-        super().__init__("; ".join(filter(None, (message, advice))))
-        self.command_line = "; ".join(filter(None, (message, command or advice)))
-
-    def about(self, subject: str) -> QuestionError:
-        """The same error, with its subject at the beginning."""
-        error = QuestionError(f"{subject}: {self}")
-        error.command_line = f"{subject}: {self.command_line}"
-        return error
 
 
 @dataclass(frozen=True)

@@ -198,8 +198,8 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
 
 def _place(trace: Trace, token: str, nth: int | None) -> int:
     """The position of a word's first token."""
-    from eyeline.answers.word_search import find
     from eyeline.models.units import Unit
+    from eyeline.traces.word_search import find
 
     line = trace.queries
     units = []

@@ -21,7 +21,7 @@ from eyeline.edits.places import CallPlace, Kind, place_of
 from eyeline.edits.reweight import Reweight
 from eyeline.edits.runs import HeadsOfRun
 from eyeline.edits.uniform import Uniform
-from eyeline.edits.written import parse, words_of
+from eyeline.edits.written import named, parse, words_of
 
 __all__ = [
     "CallEdits",
@@ -46,6 +46,7 @@ __all__ = [
     "in_order",
     "joined",
     "lowered",
+    "named",
     "parse",
     "place_of",
     "several",

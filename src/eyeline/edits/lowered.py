@@ -57,14 +57,14 @@ class FlatHeads:
 
 @dataclass(frozen=True, eq=False)
 class FrozenWeights:
-    """Weights of another run, on some pairs, in place of a call's own.
+    """Weights of another run, on some pairs of one head, in place of a call's own.
 
     Attributes:
-        pairs: where they replace the call's own.
-        q, k: (len(heads), P, D) and (len(heads), S, D) of the other run.
-        lse: (len(heads), P).
+        pairs: where they replace the call's own, of one head.
+        q, k: (1, P, D) and (1, S, D) of the other run.
+        lse: (1, P).
         scale: the other run's factor of q·k.
-        scores: its score modifiers, for arrays of shape (len(heads), 1, P, S), without sinks.
+        scores: its score modifiers, for arrays of shape (1, 1, P, S), without sinks.
         mask: its mask, for the same shape; everywhere if None.
         query_rows, key_rows: each query's row in q, and each key's in k; -1 outside `pairs`.
     """

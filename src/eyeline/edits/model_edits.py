@@ -31,14 +31,15 @@ class ModelEdits:
     Args:
         edits: the edits.
         sites: what the model has.
+        lengths: the real number of tokens of each text of a batch, (B,), if it is padded at the end.
 
     Raises:
         EditError: if a layer or a head isn't there, or a layer's number may mean several.
     """
 
-    def __init__(self, edits: object, sites: Sites) -> None:
+    def __init__(self, edits: object, sites: Sites, lengths: NDArray[np.int64] | None = None) -> None:
         self.edits: tuple[Edit, ...] = several(edits)
-        self.sites = sites
+        self.sites, self._lengths = sites, lengths
         for one in self.edits:
             self._check(one)
 
@@ -67,7 +68,11 @@ class ModelEdits:
 
     def with_words_found(self, find: FindWord) -> ModelEdits:
         """A copy with positions in place of words."""
-        return ModelEdits([one.with_words_found(find) for one in self.edits], self.sites)
+        return ModelEdits([one.with_words_found(find) for one in self.edits], self.sites, self._lengths)
+
+    def padded(self, lengths: NDArray[np.int64]) -> ModelEdits:
+        """A copy for a batch of texts of these lengths, (B,)."""
+        return ModelEdits(self.edits, self.sites, lengths)
 
     def first_layer(self, kind: Kind) -> int | None:
         """The first layer that is edited; None if none is."""
@@ -86,5 +91,7 @@ class ModelEdits:
             kind, layer: its layer.
             queries, keys: the positions of its queries and keys, (B or 1, N) and (B or 1, M), -1 for padding.
         """
+        if self._lengths is not None:
+            queries, keys = (np.where(at < self._lengths[:, None], at, -1) for at in (queries, keys))
         place = CallPlace(self.sites.heads, self.sites.key_heads, queries, keys, layer, kind)
         return lowered(self.edits, place, self.sites.layers[kind]) or None

@@ -58,18 +58,12 @@ class Pattern(Edit):
 
     def lower(self, place: CallPlace) -> CallEdits:
         heads, (rows, columns) = self.heads_in(place), self._rows(place)
-        theirs = layer_of(self.other, place).of_heads(heads)
-        check_reach("queries", theirs.q.shape[1], rows)
-        check_reach("keys", theirs.k.shape[1], columns)
-        frozen = FrozenWeights(
-            Pairs(heads, rows >= 0, columns >= 0),
-            theirs.q,
-            theirs.k,
-            theirs.lse,
-            theirs.scale,
-            theirs.scores,
-            theirs.mask,
-            rows,
-            columns,
-        )
-        return CallEdits(frozen=(frozen,))
+        other, frozen = layer_of(self.other, place), []
+        for head in heads:
+            theirs = other.of_heads([head])
+            check_reach("queries", theirs.q.shape[1], rows)
+            check_reach("keys", theirs.k.shape[1], columns)
+            pairs = Pairs((head,), rows >= 0, columns >= 0)
+            parts = (theirs.q, theirs.k, theirs.lse, theirs.scale, theirs.scores, theirs.mask)
+            frozen.append(FrozenWeights(pairs, *parts, rows, columns))
+        return CallEdits(frozen=tuple(frozen))

@@ -15,7 +15,7 @@ from eyeline.scores import Score
 
 Array = NDArray[Any]
 #: The kinds of attention by the kinds of traces.
-_KINDS: dict[str, Kind] = {"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}
+KINDS: dict[str, Kind] = {"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}
 
 
 class HeadsOfRun(NamedTuple):
@@ -91,7 +91,7 @@ def layer_of(other: Any, place: CallPlace) -> LayerOfRun:
     runs = list(other) if isinstance(other, (list, tuple)) else [other]
     if not runs or not all(hasattr(run, "layer") and hasattr(run, "kind") for run in runs):
         raise EditError(f"other must be a trace of another run, as eyeline.record makes it, got {type(other).__name__}")
-    named = [run for run in runs if place.kind is None or _KINDS.get(run.kind) == place.kind]
+    named = [run for run in runs if place.kind is None or KINDS.get(run.kind) == place.kind]
     if not named:
         raise EditError(f"other must have recorded {place.named}, got a trace of the {runs[0].kind}")
     try:

@@ -104,6 +104,24 @@ def words_of(edit: Edit) -> str:
     return " ".join(said)
 
 
+def named(edit: Edit) -> str:
+    """The words of an edit, for people: what words can't say is described.
+
+    >>> named(Gate(layer=5, head=3))
+    'gate L5H3 0'
+    """
+    try:
+        return words_of(edit)
+    except EditError:
+        pass
+    try:
+        where = sites_words(edit.layer, edit.head, edit)
+    except EditError:
+        where = f"layer {edit.layer}, head {edit.head}"
+    kind = next((word for word, kind in _KINDS.items() if kind == edit.kind), None)
+    return " ".join(filter(None, (type(edit).__name__.lower(), getattr(edit, "name", None), kind, where)))
+
+
 def _made(name: str, kind: Kind | None, fields: list[str], means: MeanOutputs | None) -> Edit:
     layer, head = sites_of(fields[0])
     at: dict[str, Any] = {"layer": layer, "head": head, "kind": kind}

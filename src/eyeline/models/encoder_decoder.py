@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
-from eyeline.edits import ModelEdits
+from eyeline.edits import CallEdits, ModelEdits
 from eyeline.masks import Causal, Mask
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.checkpoints import Array, StoredMatrix, StoredTensors
@@ -42,21 +42,26 @@ class CrossDecoderLayer:
     output: Linear
     output_norm: LayerNorm
 
-    def __call__(self, x: Array, context: Array) -> tuple[Layer, Layer]:
+    def __call__(
+        self, x: Array, context: Array, own: CallEdits | None = None, across: CallEdits | None = None
+    ) -> tuple[Layer, Layer]:
         """Run the layer on tokens x, (B, N, width), that look at the encoder's, (B, M, width).
+
+        Args:
+            own, across: what is changed in its self-attention and in its cross-attention.
 
         Returns:
             Its self-attention and its cross-attention; the state of both is each token's vector after the layer.
         """
         mask = Causal()
         q, k, v = split_three(self.query_key_value(x), self.heads, self.heads)
-        attended = observe(q, k, v, mask=mask)
+        attended = observe(q, k, v, mask=mask, edits=own or ())
         x = self.attended_norm(self.attended.of_heads(attended.output, residual=x))
 
         cross_q = split(self.cross_query(x), self.heads)
         both = split(self.cross_key_value(context), 2 * self.heads)
         cross_k, cross_v = both[:, : self.heads], both[:, self.heads :]
-        crossed = observe(cross_q, cross_k, cross_v)
+        crossed = observe(cross_q, cross_k, cross_v, edits=across or ())
         x = self.crossed_norm(self.crossed.of_heads(crossed.output, residual=x))
 
         x = self.output_norm(self.output(self.inner(x), residual=x))
@@ -96,18 +101,23 @@ class EncoderDecoder:
             x = layer.state
             yield layer
 
-    def context(self, ids: NDArray[np.int64]) -> Array:
+    def context(self, ids: NDArray[np.int64], edits: ModelEdits | None = None) -> Array:
         """The encoder's vectors of the tokens that are read, (B, M, width)."""
         x = self.embed(ids)
-        for layer in self.layers(x, None, None):
+        for layer in self.layers(x, None, None, edits=edits):
             x = layer.state
         return x
 
-    def decoder_layers(self, x: Array, context: Array) -> Iterator[tuple[Layer, Layer]]:
+    def decoder_layers(
+        self, x: Array, context: Array, edits: ModelEdits | None = None
+    ) -> Iterator[tuple[Layer, Layer]]:
         """Run the decoder's layers on embedded tokens x, (B, N, width), that look at the encoder's vectors, (B, M,
         width); yields each layer's self-attention and cross-attention."""
-        for block in self.decoder:
-            attended, crossed = block(x, context)
+        at, read = (np.arange(vectors.shape[1])[None] for vectors in (x, context))
+        for number, block in enumerate(self.decoder):
+            own = edits.of_call("decoder self", number, at, at) if edits else None
+            across = edits.of_call("cross", number, at, read) if edits else None
+            attended, crossed = block(x, context, own, across)
             x = crossed.state
             yield attended, crossed
 
@@ -116,7 +126,7 @@ class EncoderDecoder:
         last layer, (..., width)."""
         return self.unembedding(state)
 
-    def write(self, context: Array, start: int, end: int, most: int) -> list[int]:
+    def write(self, context: Array, start: int, end: int, most: int, edits: ModelEdits | None = None) -> list[int]:
         """Write tokens, the likeliest each time, to `end`.
 
         Args:
@@ -124,11 +134,12 @@ class EncoderDecoder:
             start: the token before the first.
             end: the token after the last, which is written too.
             most: the most tokens to write.
+            edits: what is changed in the decoder.
         """
         ids = [start]
         while len(ids) <= most and ids[-1] != end:
             x = self.embed(np.array([ids]))
-            for _, crossed in self.decoder_layers(x, context):
+            for _, crossed in self.decoder_layers(x, context, edits):
                 x = crossed.state
             ids.append(int(self.logits(x[0, -1]).argmax()))
         return ids[1:]

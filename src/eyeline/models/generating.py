@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import ModelEdits
 from eyeline.models.checkpoints import Array
 from eyeline.models.decoder import Decoder
 from eyeline.models.run import Layer
@@ -136,6 +137,7 @@ def passes(
     ends: frozenset[int],
     read: Sequence[Readout] = (),
     whole: bool = False,
+    edits: ModelEdits | None = None,
 ) -> Iterator[GenerationPass]:
     """Generation, pass by pass: the prompt without its last token, then one token at a time.
 
@@ -147,14 +149,19 @@ def passes(
         ends: the tokens that end a text.
         read: the readouts for passes of one token.
         whole: whether to run the last new token too, so that every token goes through the decoder once.
+        edits: what is changed in every pass.
     """
+
+    def run(ids: NDArray[np.int64], read: Sequence[Readout]) -> tuple[Layer, ...]:
+        return tuple(decoder.layers(decoder.embed(ids), None, None, read, caches, edits=edits))
+
     caches, drawer = decoder.caches(), choice.drawer()
     if ids.shape[1] > 1:
         first = ids[:, :-1]
-        yield GenerationPass(first, tuple(decoder.layers(decoder.embed(first), None, None, (), caches)))
+        yield GenerationPass(first, run(first, ()))
     last = ids[:, -1:]
     for _ in range(count):
-        layers = tuple(decoder.layers(decoder.embed(last), None, None, read, caches))
+        layers = run(last, read)
         logits = decoder.logits(layers[-1].state[0, 0])
         chosen = choice.of(logits, drawer)
         yield GenerationPass(last, layers, chosen, float(softmax(logits)[chosen]))
@@ -162,4 +169,4 @@ def passes(
         if chosen in ends:
             break
     if whole:
-        yield GenerationPass(last, tuple(decoder.layers(decoder.embed(last), None, None, read, caches)))
+        yield GenerationPass(last, run(last, read))

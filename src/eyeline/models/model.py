@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eyeline.edits import Edit, ModelEdits
 from eyeline.masks import Mask, Padding
 from eyeline.models.config import Config
 from eyeline.models.continuing import Continuation
@@ -18,6 +19,7 @@ from eyeline.models.errors import ModelError
 from eyeline.models.generating import Choice, GenerationPass, Step, check_count, passes
 from eyeline.models.network import Network
 from eyeline.models.run import Layer, Run
+from eyeline.models.sites import model_edits
 from eyeline.models.tokenizing import tokenize
 from eyeline.models.tokens import Tokens
 from eyeline.readouts import Readout, Weights
@@ -28,8 +30,7 @@ class Model:
 
     Attributes:
         name: the name or folder that the user gave.
-        config: its configuration.
-        source: the folder of its files.
+        config, source: its configuration, and the folder of its files.
         network: its layers, an `Encoder` or a `Decoder`.
         tokenizer: of the tokenizers library.
     """
@@ -94,6 +95,7 @@ class Model:
         mask: Mask | None = None,
         scale: float | None = None,
         weights: bool = False,
+        edits: ModelEdits | Sequence[Edit] | Edit = (),
     ) -> Run:
         """Run the model on a batch of token ids.
 
@@ -104,21 +106,19 @@ class Model:
                 is causal in any case.
             scale: the factor of the scores; 1/√(head width), as the model was trained, if not given.
             weights: whether to keep every layer's attention weights, (B, H, N, N) each.
+            edits: what is changed in some heads (`eyeline.edits`); positions count each text's tokens from 0.
 
         Returns:
             `Run`: the hidden states and each layer's attention. Rows of padded tokens are meaningless.
 
         Raises:
             ModelError: if there are more tokens than the model has positions.
-            ValueError: if ids aren't whole numbers within the vocabulary, or lengths don't fit them.
+            ValueError: if ids aren't whole numbers within the vocabulary, lengths don't fit them, or the model hasn't
+                an edit's layer or head.
         """
-        array, mask = self._checked(ids), self._seen(ids, lengths, mask)
-        states = [self.network.embed(array)]
-        layers = []
-        for layer in self.network.layers(states[0], mask, scale, [Weights()] if weights else []):
-            states.append(layer.state)
-            layers.append(layer)
-        return Run(tuple(states), tuple(layers))
+        read = [Weights()] if weights else []
+        layers = tuple(self.layers(ids, lengths=lengths, mask=mask, scale=scale, read=read, edits=edits))
+        return Run((self.embed(ids), *(layer.state for layer in layers)), layers)
 
     def layers(
         self,
@@ -128,11 +128,12 @@ class Model:
         mask: Mask | None = None,
         scale: float | None = None,
         read: Readout | Sequence[Readout] = (),
+        edits: ModelEdits | Sequence[Edit] | Edit = (),
     ) -> Iterator[Layer]:
         """Run the model layer by layer, without keeping earlier layers: for long texts.
 
         Args:
-            ids, lengths, mask, scale: as for `run`.
+            ids, lengths, mask, scale, edits: as for `run`.
             read: the readouts of every layer's weights; see `eyeline.observe`.
 
         Yields:
@@ -148,9 +149,12 @@ class Model:
         >>> [round(layer.seen.entropy.mean().item(), 1) for layer in seen]
         [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
         """
-        array, mask = self._checked(ids), self._seen(ids, lengths, mask)
+        array, real = self._checked(ids), self._lengths(ids, lengths)
+        if real is not None:
+            mask = Padding(real) if mask is None else mask & Padding(real)
         readouts: Any = read if isinstance(read, Sequence) else [read]
-        return self.network.layers(self.network.embed(array), mask, scale, readouts)
+        changes = model_edits(edits, self.config, real)
+        return self.network.layers(self.network.embed(array), mask, scale, readouts, edits=changes)
 
     def logits(self, state: ArrayLike) -> NDArray[np.float32]:
         """A decoder's logits of the next token, from the tokens' vectors after the last layer.
@@ -182,6 +186,7 @@ class Model:
         top_p: float | None = None,
         seed: int | None = None,
         read: Readout | Sequence[Readout] = (),
+        edits: ModelEdits | Sequence[Edit] | Edit = (),
     ) -> Iterator[Step]:
         """Generate tokens after a text: the likeliest each time, or drawn at random.
 
@@ -193,6 +198,7 @@ class Model:
             top_p: draw only from the likeliest tokens that together have this probability.
             seed: of the draw: the same seed draws the same tokens.
             read: the readouts of each step's weights; see `eyeline.observe`.
+            edits: as for `run`, of every pass; positions count from the text's first token.
 
         Yields:
             A `Step` for each token as it is chosen. Keys and values are cached, so each step costs one token's work.
@@ -208,16 +214,24 @@ class Model:
         (' Paris.', 0.77)
         """
         readouts: Any = read if isinstance(read, Sequence) else [read]
-        running = self.generation_passes(ids, count, Choice(temperature, top_k, top_p, seed), read=readouts)
+        choice = Choice(temperature, top_k, top_p, seed)
+        running = self.generation_passes(ids, count, choice, read=readouts, edits=edits)
         return (Step(one.chosen, one.probability, one.layers) for one in running if one.chosen is not None)
 
     def generation_passes(
-        self, ids: ArrayLike, count: int, choice: Choice, *, read: Sequence[Readout] = (), whole: bool = False
+        self,
+        ids: ArrayLike,
+        count: int,
+        choice: Choice,
+        *,
+        read: Sequence[Readout] = (),
+        whole: bool = False,
+        edits: ModelEdits | Sequence[Edit] | Edit = (),
     ) -> Iterator[GenerationPass]:
         """Generation, pass by pass: for a record of all that ran.
 
         Args:
-            ids, count: as for `generate`.
+            ids, count, edits: as for `generate`.
             choice: how tokens are chosen.
             read: the readouts for passes of one token.
             whole: whether to run the last new token too, so that every token goes through the model once.
@@ -233,7 +247,8 @@ class Model:
         if len(array) != 1:
             raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
         count = check_count(count, array.shape[1] + whole, config.positions, self.name)
-        return passes(decoder, array, count, choice, config.ends, read, whole)
+        changes = model_edits(edits, config)
+        return passes(decoder, array, count, choice, config.ends, read, whole, changes)
 
     def decoder(self) -> tuple[Decoder, DecoderConfig]:
         """The network and its configuration, if it is a decoder with an output matrix."""
@@ -249,15 +264,14 @@ class Model:
             )
         return self.network, self.config
 
-    def _seen(self, ids: ArrayLike, lengths: ArrayLike | None, mask: Mask | None) -> Mask | None:
-        """The user's mask, joined with the padding."""
+    def _lengths(self, ids: ArrayLike, lengths: ArrayLike | None) -> NDArray[np.int64] | None:
+        """The real number of tokens of each text, checked; None if none are padded."""
         if lengths is None:
-            return mask
+            return None
         real, B = np.asarray(lengths), len(np.asarray(ids))
         if real.shape != (B,):
             raise ValueError(f"lengths must be {B} whole numbers, one per row of ids, got shape {real.shape}")
-        padding = Padding(real)
-        return padding if mask is None else mask & padding
+        return real
 
     def _checked(self, ids: ArrayLike) -> NDArray[np.int64]:
         try:
@@ -278,8 +292,7 @@ class Model:
     def _in_vocabulary(self, array: NDArray[Any]) -> NDArray[np.int64]:
         if not np.issubdtype(array.dtype, np.integer):
             raise ValueError(f"ids must be whole numbers, got {array.dtype}")
-        size = self.config.vocabulary_size
-        low, high = int(array.min()), int(array.max())
+        size, low, high = self.config.vocabulary_size, int(array.min()), int(array.max())
         if low < 0 or high >= size:
             raise ValueError(
                 f"ids must be from 0 to {size - 1}, got {low if low < 0 else high}; use this model's own tokens()"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +47,11 @@ class Allowed:
             assert array is not None
             bounds = array if len(array) == 1 else array[queries]
         return Intervals(np.clip(bounds, first, last) - first)
+
+    def of_heads(self, heads: Sequence[int]) -> Allowed:
+        """The mask of some heads."""
+        shared = self.array is None or len(self.array) == 1
+        return self if shared or self.array is None else Allowed(self.kind, self.array[list(heads)])
 
     def over_heads(self, first: int = 0, last: int | None = None) -> Mask | None:
         """The mask of all heads, each as a batch element, for the queries [first, last)."""

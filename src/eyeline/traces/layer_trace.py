@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
 from eyeline.calls import observe
-from eyeline.masks import Mask
+from eyeline.edits import CallEdits, EditError, HeadsOfRun
+from eyeline.edits.call_parts import heads_as_batch, of_rows, with_row_factor
+from eyeline.edits.structure import changed_scores
+from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias, Score, Softcap
@@ -34,6 +37,8 @@ class LayerTrace:
         softcap: the cap on the scaled scores, if the model has one (Gemma 2).
         bias: added to the capped scores, (H or 1, N or 1, M), if the model has one (T5).
         sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse includes them.
+        edits: what was changed in its heads after the softmax, if anything: q, k and v are as patched, `allowed` is
+            without the pairs that were cut, and lse is the rows' own. Readouts are of the edited weights.
     """
 
     q: Array
@@ -45,50 +50,116 @@ class LayerTrace:
     softcap: float | None = None
     bias: Array | None = None
     sinks: Array | None = None
+    edits: CallEdits | None = None
 
     def observe(
         self,
         read: Readout | Sequence[Readout],
         *,
         queries: tuple[int, int] | None = None,
-        lse: Array | None = None,
+        factor: Array | None = None,
     ) -> Observation:
         """Compute readouts of all heads.
 
         Args:
             read: the readouts.
             queries: [first, last) of the queries; all N if not given.
-            lse: the log of the denominator of each row's weights, (H, n); the layer's own if not given.
+            factor: what each row's weights are multiplied by, (n,), 0 or more; 1 if not given.
 
         Returns:
             The readouts, with axes (H, 1, n, ...); the output has width 0.
         """
         first, last = queries or (0, self.q.shape[1])
-        if lse is None and self.sinks is not None:  # otherwise the sum over the keys is the layer's denominator
+        lse, edits = None, self.edits
+        if self.sinks is not None or factor is not None:  # otherwise the sum over the keys is the layer's denominator
             lse = self.lse[:, first:last]
-        return self._observed(read, first, last, lse)
+        if factor is not None:
+            with np.errstate(divide="ignore"):
+                less = np.log(factor)
+            lse = lse - less
+            edits = None if edits is None else with_row_factor(edits, first, less)
+        return self._observed(read, range(len(self.q)), first, last, lse, edits)
 
     def first_observed(self, read: Readout | Sequence[Readout]) -> Observation:
         """Compute readouts of all heads and queries before lse is known: the observation has it."""
-        return self._observed(read, 0, self.q.shape[1], None)
+        return self._observed(read, range(len(self.q)), 0, self.q.shape[1], None, self.edits)
 
-    def _observed(self, read: Readout | Sequence[Readout], first: int, last: int, lse: Array | None) -> Observation:
-        # Heads are batch elements, since intervals can differ by batch element but not by head.
-        H, N, _ = self.q.shape
-        groups = np.arange(H) // (H // len(self.k))
-        scores: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
-        if self.bias is not None:
-            scores.append(Bias(self.bias[:, None] if self.bias.shape[1] == 1 else self.bias[:, None, first:last]))
-        return observe(
-            self.q[:, None, first:last],
-            self.k[groups][:, None],
-            np.zeros((H, 1, self.k.shape[1], 0), np.float32),
-            mask=self.allowed.over_heads(first, None if (first, last) == (0, N) else last),
-            scale=self.scale,
-            scores=scores,
-            read=read,
-            lse=None if lse is None else lse[:, None],
+    def of_heads(self, heads: Sequence[int]) -> HeadsOfRun:
+        """Some query heads, for edits of other runs.
+
+        Raises:
+            EditError: if a head's weights were themselves edited so that q, k and lse don't give them.
+        """
+        some = list(heads)
+        own = None if self.edits is None else heads_as_batch(self.edits, some)
+        if own is not None and (own.frozen or own.weightings):
+            raise EditError(
+                worded(
+                    "other must be a run whose heads {heads} have weights of their own, got one in which some were "
+                    "taken from another run or multiplied; record it without these edits",
+                    heads=", ".join(map(str, some)),
+                )
+            )
+        groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
+        scores: Any = self._scores(some, slice(None))
+        if own is not None:
+            scores = changed_scores(scores, own, AttentionShape((len(some),), 1, self.q.shape[1], self.k.shape[1]))
+        return HeadsOfRun(
+            self.q[some],
+            self.k[groups],
+            None if self.v is None else self.v[groups],
+            self.lse[some],
+            self.scale,
+            tuple(scores),
+            self.allowed.of_heads(some).over_heads(),
         )
+
+    def output_of(self, heads: Sequence[int]) -> Array:
+        """The outputs of some query heads, before W_o: float32, (heads, N, E).
+
+        Raises:
+            EditError: if values weren't kept.
+        """
+        if self.v is None:
+            raise EditError(worded("other must have kept its values, got a run without; record it with values=True"))
+        lse = None if self.sinks is None else self.lse
+        seen = self._observed((), heads, 0, self.q.shape[1], lse, self.edits, values=True)
+        return np.asarray(seen.output[:, 0])
+
+    def _observed(
+        self,
+        read: Readout | Sequence[Readout],
+        heads: Sequence[int],
+        first: int,
+        last: int,
+        lse: Array | None,
+        edits: CallEdits | None,
+        values: bool = False,
+    ) -> Observation:
+        # Heads are batch elements, since intervals can differ by batch element but not by head.
+        some, N = list(heads), self.q.shape[1]
+        groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
+        v = self.v[groups][:, None] if values and self.v is not None else None
+        own = None if edits is None else of_rows(heads_as_batch(edits, some), slice(first, last), slice(None))
+        return observe(
+            self.q[some][:, None, first:last],
+            self.k[groups][:, None],
+            np.zeros((len(some), 1, self.k.shape[1], 0), np.float32) if v is None else v,
+            mask=self.allowed.of_heads(some).over_heads(first, None if (first, last) == (0, N) else last),
+            scale=self.scale,
+            scores=self._scores(some, slice(first, last)),
+            read=read,
+            lse=None if lse is None else lse[some][:, None],
+            edits=own or (),
+        )
+
+    def _scores(self, heads: list[int], queries: slice) -> list[Score]:
+        """The modifications of some heads' scaled scores, each head an element of the batch, for some queries."""
+        found: list[Score] = [] if self.softcap is None else [Softcap(self.softcap)]
+        if self.bias is not None:
+            bias = (self.bias if len(self.bias) == 1 else self.bias[heads])[:, None]
+            found.append(Bias(bias if bias.shape[2] == 1 else bias[:, :, queries]))
+        return found
 
     def scores(self, head: int, queries: NDArray[np.int64], keys: tuple[int, int]) -> list[Score]:
         """The modifications of one head's scaled scores, for some queries and the keys [first, last)."""
@@ -113,7 +184,7 @@ class LayerArrays:
         q, k, v: float32, (H, N, D), (G, M, D) and (G, M, E); v is None if values aren't kept.
         allowed: where queries may look.
         scale: the factor of q·k.
-        softcap, bias: as in `LayerTrace`.
+        softcap, bias, edits: as in `LayerTrace`.
         sinks: the logits of attention sinks, (H,), if the model has any.
         lse: (H, N), including sinks, if known.
     """
@@ -127,11 +198,13 @@ class LayerArrays:
     bias: Array | None = None
     sinks: Array | None = None
     lse: Array | None = None
+    edits: CallEdits | None = None
 
     def observed(self, read: Sequence[Readout]) -> tuple[LayerTrace, Observation | None]:
         """The trace's layer, and its readouts with axes (H, 1, N, ...); None if none were requested."""
         lse = np.zeros(self.q.shape[:2], np.float32) if self.lse is None else self.lse
-        layer = LayerTrace(self.q, self.k, self.v, lse, self.scale, self.allowed, self.softcap, self.bias, self.sinks)
+        changes = (self.softcap, self.bias, self.sinks, self.edits)
+        layer = LayerTrace(self.q, self.k, self.v, lse, self.scale, self.allowed, *changes)
         if self.lse is not None:
             return layer, layer.observe(read) if read else None
         seen = layer.first_observed(read)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit, ModelEdits, named
 from eyeline.masks import Mask
 from eyeline.models import Layer, Model, ModelError, Tokens
 from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.encoder_decoder_config import EncoderDecoderConfig
 from eyeline.models.generating import Choice
-from eyeline.traces.allowed import allowed
+from eyeline.models.sites import model_edits
+from eyeline.traces.edited_layers import LayersOfText
 from eyeline.traces.errors import Cancelled, TraceError
+from eyeline.traces.finding_words import word_positions
 from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
-from eyeline.traces.layer_trace import LayerArrays
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace
+from eyeline.traces.letters import check_letters
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
@@ -72,7 +77,13 @@ class OwnEncoderDecoder:
         return False
 
     def go_on(
-        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+        self,
+        text: ReadText,
+        count: int,
+        choice: Choice,
+        keep: Keep,
+        said: Callable[[str], None] | None,
+        edits: Sequence[Edit] = (),
     ) -> Continued:
         """Generate text: refused."""
         raise ModelError(
@@ -86,21 +97,33 @@ class OwnEncoderDecoder:
         *,
         mask: Mask | None = None,
         scale: float | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
         if self.kind == "encoder":
-            trace = self._encoder.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)
+            changes = self._found(edits, text.tokens, lambda: self._written(text.tokens, self._target))
+            trace = self._encoder.record(
+                text,
+                keep,
+                mask=mask,
+                scale=scale,
+                edits=changes.edits if changes else (),
+                cancelled=cancelled,
+                layer_done=layer_done,
+            )
             # Whoever asks for one part alone reads which it is.
             trace = replace(trace, model=replace(trace.model, name=f"{self.name}, encoder"))
-            return replace(trace, name="encoder") if mask is None and scale is None else trace
+            return replace(trace, name=_name("encoder", edits)) if mask is None and scale is None else trace
         if mask is not None or scale is not None:
             raise TraceError('mask and scale must be left out with kind="decoder", got one of them')
         if cancelled is not None and cancelled():
             raise Cancelled
-        tokens, context = text.tokens, self._network.context(np.array([text.inputs["ids"]]))
-        trace = self._decoded(tokens, tokens, context, keep, None)[0]
+        tokens, ids = text.tokens, text.inputs["ids"]
+        changes = self._found(edits, self._line(ids), lambda: [*tokens.ids[1:], self._config.end])
+        context = self._network.context(np.array([ids]), changes)
+        trace = self._decoded(tokens, tokens, context, keep, None, changes, edits)[0]
         trace = replace(trace, model=replace(trace.model, name=f"{self.name}, decoder"))
         if layer_done is not None:
             layer_done(self.layers, self.layers)
@@ -112,64 +135,61 @@ class OwnEncoderDecoder:
         keep: Keep,
         *,
         target: str | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Parts:
         """Record the encoder, the decoder, and the decoder's look at the encoder's text; see `RecordsParts`.
 
-        The decoder's tokens are those that it takes: the start, then what it has written. A row of the cross-attention
+        Words of edits on the decoder's side are found in the target, or in what the model writes without edits. The
+        decoder's tokens are those that it takes: the start, then what it has written. A row of the cross-attention
         is one step, and its token is the one that the step writes.
         """
         tokens = self._known(self.model.tokens(text), "text")
         if not tokens.has_words:
             raise TraceError(f"text must have at least one word, got {text[:20]!r}")
         read = OwnEncoderDecoder(self.model)
-        encoder = read.record(ReadText(tokens), keep, cancelled=cancelled, layer_done=layer_done)
-        encoder = replace(encoder, model=replace(encoder.model, name=self.name))
-        written = self._written(tokens, self._target if target is None else target)
-        context = self._network.context(np.array([tokens.ids]))
+        target = self._target if target is None else target
+        changes = self._found(edits, tokens, lambda: self._written(tokens, target))
+        found = changes.edits if changes else ()
+        encoder = read.record(ReadText(tokens), keep, edits=found, cancelled=cancelled, layer_done=layer_done)
+        encoder = replace(encoder, name=_name("encoder", edits), model=replace(encoder.model, name=self.name))
+        written = self._written(tokens, target, changes)
+        context = self._network.context(np.array([tokens.ids]), changes)
         inputs, rows = self._decoder_tokens(written), self._line(written)
-        decoder, cross = self._decoded(inputs, rows, context, keep, of_tokens(tokens, causal=False))
+        decoder, cross = self._decoded(inputs, rows, context, keep, of_tokens(tokens, causal=False), changes, edits)
         return Parts(encoder, decoder, cross, tokens, inputs, rows)
 
     def _known(self, tokens: Tokens, name: str) -> Tokens:
         """The tokens, checked: every letter is one that the model knows, and there aren't too many."""
-        if tokens.unknown:
-            first, last = tokens.offsets[tokens.unknown[0]]
-            raise ModelError(
-                worded(
-                    "{name} must have letters that {model} knows ({letters}), got {letter!r} at {place}; write it "
-                    "in these",
-                    name=name,
-                    model=self.name,
-                    letters=_ranges(self._letters()),
-                    letter=tokens.text[first:last],
-                    place=first,
-                )
-            )
         room = self._config.positions if name == "text" else self._config.most_written - 1
-        if len(tokens) > room:
-            raise ModelError(
-                worded(
-                    "{name} must have at most {room} letters for {model}, got {count}; make it shorter",
-                    name=name,
-                    room=room,
-                    model=self.name,
-                    count=len(tokens),
-                )
-            )
-        return tokens
+        return check_letters(tokens, self.model, room, name)
 
-    def _letters(self) -> list[str]:
-        return sorted(letter for letter in self.model.tokenizer.get_vocab() if len(letter) == 1)
+    def _found(self, edits: Sequence[Edit], tokens: Tokens, written: Callable[[], list[int]]) -> ModelEdits | None:
+        """The edits with positions in place of words: of the text's tokens, or of what is written."""
+        changes = model_edits(edits, self._config)
+        if changes is None:
+            return None
 
-    def _written(self, tokens: Tokens, target: str | None) -> list[int]:
+        def found(one: Edit) -> Edit:
+            def place(word: str, side: Literal["queries", "keys"]) -> list[int]:
+                if one.kind == "encoder self" or (one.kind == "cross" and side == "keys"):
+                    return word_positions(word, tokens, side)
+                ids = written()
+                line = self._line(ids) if one.kind == "cross" else self._decoder_tokens(ids)
+                return word_positions(word, line, side)
+
+            return one.with_words_found(place)
+
+        return ModelEdits([found(one) for one in changes.edits], changes.sites)
+
+    def _written(self, tokens: Tokens, target: str | None, edits: ModelEdits | None = None) -> list[int]:
         """What the decoder writes, to the end: the target, or its own."""
         config = self._config
         if target is not None:
             return [*self._known(self.model.tokens(target), "target").ids, config.end]
-        context = self._network.context(np.array([tokens.ids]))
-        return self._network.write(context, config.start, config.end, config.most_written)
+        context = self._network.context(np.array([tokens.ids]), edits)
+        return self._network.write(context, config.start, config.end, config.most_written, edits)
 
     def _decoder_tokens(self, written: Sequence[int]) -> Tokens:
         """The decoder's tokens: the start, and what it has written before the last step."""
@@ -184,25 +204,35 @@ class OwnEncoderDecoder:
         return Tokens("".join(texts), list(ids), pieces, offsets, special)
 
     def _decoded(
-        self, inputs: Tokens, rows: Tokens, context: NDArray[np.float32], keep: Keep, keys: TokenizedText | None
+        self,
+        inputs: Tokens,
+        rows: Tokens,
+        context: NDArray[np.float32],
+        keep: Keep,
+        keys: TokenizedText | None,
+        changes: ModelEdits | None,
+        edits: Sequence[Edit],
     ) -> list[Trace]:
         """Run the decoder, and make the trace of its self-attention and, if its keys' text is given, of its
         cross-attention."""
         x = self._network.embed(np.array([inputs.ids]))
         places = keep.positions(len(inputs))
-        both = list(self._network.decoder_layers(x, context))
+        both = list(self._network.decoder_layers(x, context, changes))
         states = [x, *(own.state for own, _ in both)]
         vectors = None if places is None else np.stack([state[0, places] for state in states])
         queries = of_tokens(inputs, causal=True)
         recorders = self._recorders(inputs.ids, states, both, context) if keep.input else {}
-        traces = [
-            self._trace("decoder", [own for own, _ in both], queries, None, keep, vectors, recorders.get("decoder"))
-        ]
+        kept = LayersOfText(keep, both[0][0].q.shape[3] ** -0.5, changes, "decoder self")
+        own = [kept.kept(number, layer) for number, (layer, _) in enumerate(both)]
+        traces = [self._trace("decoder", own, queries, None, keep, vectors, recorders.get("decoder"))]
         if keys is not None:
-            crossed = [crossed for _, crossed in both]
+            kept = LayersOfText(keep, both[0][1].q.shape[3] ** -0.5, changes, "cross")
+            crossed = [kept.kept(number, layer) for number, (_, layer) in enumerate(both)]
             line = of_tokens(rows, causal=False)
             traces.append(self._trace("cross", crossed, line, keys, keep, vectors, recorders.get("cross")))
-        return traces
+        return [
+            replace(trace, name=_name(trace.name, edits), edits=changes.edits if changes else ()) for trace in traces
+        ]
 
     def _recorders(
         self,
@@ -222,21 +252,18 @@ class OwnEncoderDecoder:
     def _trace(
         self,
         kind: Kind,
-        layers: Sequence[Layer],
+        layers: Sequence[LayerTrace],
         queries: TokenizedText,
         keys: TokenizedText | None,
         keep: Keep,
         vectors: NDArray[np.float32] | None,
         inputs: InputRecorder | None,
     ) -> Trace:
-        def arrays(layer: Layer) -> LayerArrays:
-            q, k, v = (np.ascontiguousarray(x[0]) for x in (layer.q, layer.k, layer.v))
-            seen_by = allowed(layer.mask, len(q), q.shape[1], k.shape[1])
-            scale = q.shape[2] ** -0.5
-            return LayerArrays(q, k, v if keep.values else None, seen_by, scale, lse=layer.lse[0])
-
         trace = Trace.of_layers(
-            [arrays(layer) for layer in layers],
+            [
+                LayerArrays(layer.q, layer.k, layer.v, layer.allowed, layer.scale, lse=layer.lse, edits=layer.edits)
+                for layer in layers
+            ],
             queries,
             keys,
             name=kind,
@@ -249,25 +276,13 @@ class OwnEncoderDecoder:
         return trace if inputs is None else replace(trace, inputs=inputs.kept(keep.heads))
 
 
+def _name(part: str, edits: Sequence[Edit]) -> str:
+    return ", ".join([part, *map(named, edits)])
+
+
 def only_decoder_is_causal(value: object) -> str:
     """The error of a mask or a scale that is given to all parts at once."""
     return worded(
         "mask and scale must be left out with an encoder-decoder, got {value}; its decoder never looks ahead anyway",
         value=value,
     )
-
-
-def _ranges(letters: Sequence[str]) -> str:
-    """Letters in order, with those in a row as a range.
-
-    >>> _ranges([" ", ",", "A", "B", "C", "z"])
-    'space , A-C z'
-    """
-    runs: list[list[str]] = []
-    for letter in letters:
-        if runs and ord(letter) == ord(runs[-1][-1]) + 1 and (runs[-1][-1] + letter).isalnum():
-            runs[-1].append(letter)
-        else:
-            runs.append([letter])
-    named = [f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(run) for run in runs]
-    return " ".join("space" if name == " " else name for name in named)

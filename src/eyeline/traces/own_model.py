@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit, Kind, ModelEdits, named
 from eyeline.masks import Causal, Mask
 from eyeline.models import Layer, Model, Tokens
 from eyeline.models.decoder_config import DecoderConfig
@@ -17,11 +18,10 @@ from eyeline.models.generating import Choice, GenerationPass
 from eyeline.models.model_positions import positions_of
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
-from eyeline.traces.allowed import Allowed, allowed
+from eyeline.traces.edited_layers import LayersOfText, found_edits
 from eyeline.traces.errors import Cancelled
 from eyeline.traces.inputs import InputRecorder
 from eyeline.traces.keep import Keep
-from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.measures import asked, measures
 from eyeline.traces.sizes import Sizes
 from eyeline.traces.text_model import Continued, ReadText
@@ -62,6 +62,7 @@ class OwnModel:
         *,
         mask: Mask | None = None,
         scale: float | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
@@ -69,6 +70,7 @@ class OwnModel:
         model, tokens, config = self.model, text.tokens, self.model.config
         if config.causal and mask == Causal():
             mask = None  # the model is causal anyway
+        changes = found_edits(edits, model, tokens)
         line = of_tokens(tokens, causal=config.causal, prompt=text.prompt)
         kept, seen, vectors = [], [], []
         places = keep.positions(len(tokens))
@@ -76,16 +78,17 @@ class OwnModel:
             vectors.append(model.embed([tokens.ids])[0, places])
         inputs = InputRecorder(model.network, tokens.ids) if keep.input else None
         state = model.embed([tokens.ids])[0] if keep.input else None
-        masks: list[tuple[Mask | None, Allowed]] = []
         measured = asked(line, None) if keep.measures else []
-        running = model.layers([tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)])
+        running = model.layers(
+            [tokens.ids], mask=mask, scale=scale, read=[*(measured or keep.read)], edits=changes or ()
+        )
+        by = 1 / config.head_dim**0.5 if scale is None else float(scale)
+        layers = LayersOfText(keep, by, changes, self._kind_of_edits())
         for number in range(config.layers):
             if cancelled is not None and cancelled():
                 raise Cancelled
             layer = next(running)
-            if not masks or masks[-1][0] != layer.mask:
-                masks.append((layer.mask, allowed(layer.mask, config.heads, len(line), len(line))))
-            kept.append(_kept(layer, keep, 1 / config.head_dim**0.5 if scale is None else float(scale), masks[-1][1]))
+            kept.append(layers.kept(number, layer))
             seen.append(replace(layer.seen, output=layer.output[:, :, :0].copy()))
             if places is not None:
                 vectors.append(layer.state[0, places])
@@ -96,7 +99,7 @@ class OwnModel:
                 layer_done(number + 1, config.layers)
         read = tuple(seen) if keep.read else ()
         return Trace(
-            name_of(mask, scale),
+            name_of(mask, scale, edits),
             self._sizes(keep),
             self._kind(),
             line,
@@ -109,17 +112,25 @@ class OwnModel:
             None if inputs is None else inputs.kept(keep.heads),
             self._vocabulary if vectors else None,
             positions_of(model.network),
+            edits=() if changes is None else changes.edits,
         )
 
     def go_on(
-        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+        self,
+        text: ReadText,
+        count: int,
+        choice: Choice,
+        keep: Keep,
+        said: Callable[[str], None] | None,
+        edits: Sequence[Edit] = (),
     ) -> Continued:
         """Generate text; every token goes through the model once."""
         model, config = self.model, self.model.config
         assert isinstance(config, DecoderConfig)
+        changes = found_edits(edits, model, text.tokens)
         continuation = model.continuation(text.tokens)
         passes: list[GenerationPass] = []
-        for one in model.generation_passes(text.tokens.ids, count, choice, whole=True):
+        for one in model.generation_passes(text.tokens.ids, count, choice, whole=True, edits=changes or ()):
             passes.append(one)
             if one.chosen is not None:
                 new = continuation.add(one.chosen)
@@ -130,14 +141,23 @@ class OwnModel:
             ReadText(tokens, prompt=prompt),
             tuple(one.probability for one in passes if one.chosen is not None),
             tokens.ids[-1] in config.ends,
-            self._of_passes(passes, tokens, prompt, keep),
+            self._of_passes(passes, tokens, prompt, keep, changes, name_of(None, None, edits)),
         )
 
-    def _of_passes(self, passes: Sequence[GenerationPass], tokens: Tokens, prompt: int, keep: Keep) -> Trace:
+    def _of_passes(
+        self,
+        passes: Sequence[GenerationPass],
+        tokens: Tokens,
+        prompt: int,
+        keep: Keep,
+        changes: ModelEdits | None,
+        name: str,
+    ) -> Trace:
         """Make the trace of a text that went through the model in several passes."""
         config, N = self.model.config, len(tokens)
         inputs = InputRecorder(self.model.network, tokens.ids) if keep.input else None
         state = self.model.embed([tokens.ids])[0]
+        layers = LayersOfText(keep, 1 / config.head_dim**0.5, changes, "decoder self")
         kept = []
         for number in range(config.layers):
             parts = [one.layers[number] for one in passes]
@@ -148,8 +168,9 @@ class OwnModel:
                 last.v,
                 Observation(last.output, np.concatenate([part.lse for part in parts], axis=2)),
                 last.state,
+                last.mask,
             )
-            kept.append(_kept(whole, keep, 1 / config.head_dim**0.5, allowed(last.mask, config.heads, N, N)))
+            kept.append(layers.kept(number, whole))
             if inputs is not None:
                 inputs.add(state, np.concatenate([part.output[0] for part in parts], axis=1))
                 state = np.concatenate([part.state[0] for part in parts])
@@ -163,7 +184,7 @@ class OwnModel:
             vectors = np.stack([state[0, places] for state in states])
         line = of_tokens(tokens, causal=config.causal, prompt=prompt)
         return Trace(
-            name_of(None, None),
+            name,
             self._sizes(keep),
             self._kind(),
             line,
@@ -174,6 +195,7 @@ class OwnModel:
             inputs=None if inputs is None else inputs.kept(keep.heads),
             vocabulary=None if vectors is None else self._vocabulary,
             placing=positions_of(self.model.network),
+            edits=() if changes is None else changes.edits,
         )
 
     @cached_property
@@ -191,25 +213,16 @@ class OwnModel:
     def _kind(self) -> Literal["encoder", "decoder"]:
         return "decoder" if self.model.config.causal else "encoder"
 
-
-def _kept(layer: Layer, keep: Keep, scale: float, seen_by: Allowed) -> LayerTrace:
-    """A layer of one text, in a trace's form."""
-    return LayerTrace(
-        np.ascontiguousarray(layer.q[0]),
-        np.ascontiguousarray(layer.k[0]),
-        np.ascontiguousarray(layer.v[0]) if keep.values else None,
-        layer.lse[0],
-        scale,
-        seen_by,
-    )
+    def _kind_of_edits(self) -> Kind:
+        return "decoder self" if self.model.config.causal else "encoder self"
 
 
-def name_of(mask: Mask | None, scale: float | None) -> str:
+def name_of(mask: Mask | None, scale: float | None, edits: Sequence[Edit] = ()) -> str:
     """The name of a run, from its changes.
 
-    >>> name_of(Causal(), 1.0), name_of(None, None)
-    ('causal, without ÷ √d', 'as trained')
+    >>> name_of(Causal(), 1.0), name_of(None, None), name_of(None, None, [Gate(layer=5, head=3)])
+    ('causal, without ÷ √d', 'as trained', 'gate L5H3 0')
     """
     names = [] if mask is None else ["causal" if mask == Causal() else repr(mask)]
     names += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
-    return ", ".join(names) or "as trained"
+    return ", ".join([*names, *map(named, edits)]) or "as trained"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
+from eyeline.edits import Edit
 from eyeline.models import Tokens
 from eyeline.traces.keep import Keep
 from eyeline.traces.trace import Trace
@@ -52,6 +53,7 @@ class RecordsParts(Protocol):
         keep: Keep,
         *,
         target: str | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Parts:
@@ -61,6 +63,7 @@ class RecordsParts(Protocol):
             text: the text that is read.
             keep: what the traces keep.
             target: what the decoder is to write; what it writes by itself if not given.
+            edits: what is changed in some heads.
             cancelled, layer_done: as for `TextModel.record`.
         """
 

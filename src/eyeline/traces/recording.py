@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from eyeline.edits import Edit, several
 from eyeline.masks import Causal, Mask
 from eyeline.models import Model, Tokens
 from eyeline.traces.errors import TraceError
@@ -17,6 +18,9 @@ from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder, only_decoder_i
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
 
+#: What `edits=` takes.
+Edits = Sequence[Edit] | Edit
+
 
 @overload
 def record(  # type: ignore[overload-overlap]  # the one name whose model is an encoder-decoder
@@ -25,6 +29,7 @@ def record(  # type: ignore[overload-overlap]  # the one name whose model is an 
     model: Literal["dates"],
     target: str | None = ...,
     values: bool = ...,
+    edits: Edits = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
 ) -> list[Trace]: ...
@@ -38,6 +43,7 @@ def record(
     mask: Mask | Literal["causal"] | None = ...,
     scale: float | None = ...,
     values: bool = ...,
+    edits: Edits = ...,
     keep: Sequence[str] = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
@@ -52,6 +58,7 @@ def record(
     tokenizer: Any = ...,
     target: str | None = ...,
     values: bool = ...,
+    edits: Edits = ...,
     keep: Sequence[str] = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
@@ -65,6 +72,7 @@ def record(
     model: TorchModel,
     processor: Any,
     values: bool = ...,
+    edits: Edits = ...,
     keep: Sequence[str] = ...,
     cancelled: Callable[[], bool] | None = ...,
     progress: Callable[[str], None] | None = ...,
@@ -82,6 +90,7 @@ def record(
     scale: float | None = None,
     values: bool = True,
     keep: Sequence[str] = (),
+    edits: Edits = (),
     cancelled: Callable[[], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Trace | list[Trace]:
@@ -103,6 +112,8 @@ def record(
         keep: what else to keep: "vectors" for `Trace.vectors` of all tokens; "input" for what goes into each layer's
             projections and what attention adds, which `Trace.projections` needs; and heads, such as "L0H3", whose
             matrices the trace's file is to have.
+        edits: what is changed in some heads (`eyeline.edits`): their tokens by word, as `explain` finds it, or by
+            position. The trace keeps them, and its weights are the edited ones.
         cancelled: called before each layer; returns whether to stop.
         progress: called with a line of text at each step of fetching a model, and of running it.
 
@@ -112,6 +123,8 @@ def record(
 
     Raises:
         TraceError: if the text isn't a text, or scale isn't a finite number; a ValueError.
+        EditError: if the model hasn't an edit's layer or head, or a word isn't in the text, or is in it twice; a
+            ValueError.
         HuggingFaceError: if a model of transformers computes scores or attention in a way that Eyeline doesn't support;
             a ValueError.
         ModelError: if the model is unknown, its files are invalid, or the text is too long for it; a ValueError.
@@ -125,7 +138,7 @@ def record(
     decoder 2021-03-03 11 11
     cross 2021-03-03 11 18
     """
-    wanted = Keep(values=values, measures=True)
+    wanted, changes = Keep(values=values, measures=True), several(edits)
     if hasattr(model, "named_modules"):  # torch's
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
@@ -160,11 +173,21 @@ def record(
     if isinstance(asked, OwnEncoderDecoder):
         if mask is not None or scale is not None:
             raise TraceError(only_decoder_is_causal(mask if scale is None else scale))
-        return asked.record_parts(text, wanted, target=target, cancelled=cancelled, layer_done=layer_done).traces
+        parts = asked.record_parts(
+            text, wanted, target=target, edits=changes, cancelled=cancelled, layer_done=layer_done
+        )
+        return parts.traces
     if target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
     return record_text(
-        asked, asked.read(text), mask=mask, scale=scale, keep=wanted, cancelled=cancelled, layer_done=layer_done
+        asked,
+        asked.read(text),
+        mask=mask,
+        scale=scale,
+        keep=wanted,
+        edits=changes,
+        cancelled=cancelled,
+        layer_done=layer_done,
     )
 
 
@@ -176,6 +199,7 @@ def record_tokens(
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
     keep: Keep | None = None,
+    edits: Edits = (),
     cancelled: Callable[[], bool] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
@@ -186,7 +210,7 @@ def record_tokens(
         tokens: a text's tokens.
         prompt: the number of prompt tokens, if the others were generated.
         keep: what the trace keeps; as for `record` if not given.
-        mask, scale, cancelled: as for `record`.
+        mask, scale, edits, cancelled: as for `record`.
         layer_done: called after each layer with the number of finished layers and of all layers.
     """
     return record_text(
@@ -195,6 +219,7 @@ def record_tokens(
         mask=mask,
         scale=scale,
         keep=Keep(measures=True) if keep is None else keep,
+        edits=edits,
         cancelled=cancelled,
         layer_done=layer_done,
     )
@@ -207,6 +232,7 @@ def record_text(
     keep: Keep,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
+    edits: Edits = (),
     cancelled: Callable[[], bool] | None = None,
     layer_done: Callable[[int, int], None] | None = None,
 ) -> Trace:
@@ -220,4 +246,6 @@ def record_text(
         if mask != "causal":
             raise TraceError(f"mask must be 'causal' or a mask of eyeline, got {mask!r}")
         mask = Causal()
-    return model.record(text, keep, mask=mask, scale=scale, cancelled=cancelled, layer_done=layer_done)
+    return model.record(
+        text, keep, mask=mask, scale=scale, edits=several(edits), cancelled=cancelled, layer_done=layer_done
+    )

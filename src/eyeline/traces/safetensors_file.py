@@ -15,6 +15,8 @@ from eyeline.traces.errors import TraceError
 
 #: The version of the trace file's format.
 SCHEMA = "eyeline.trace/1"
+#: Of a trace with edits, whose weights are other than q, k and lse alone say.
+EDITED_SCHEMA = "eyeline.trace/2"
 _KEY = "eyeline"
 _TYPES = {"F32": "<f4", "I32": "<i4", "U8": "u1"}
 _NAMES = {np.dtype(np.float32): "F32", np.dtype(np.int32): "I32", np.dtype(np.uint8): "U8"}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models import Model, Tokens
 from eyeline.models.generating import Choice
@@ -107,6 +108,7 @@ class TextModel(Protocol):
         *,
         mask: Mask | None = None,
         scale: float | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
@@ -117,6 +119,7 @@ class TextModel(Protocol):
             keep: what the trace keeps.
             mask: where tokens may look, in addition to the model's own mask.
             scale: the factor of the scores; as trained if not given.
+            edits: what is changed in some heads.
             cancelled: called before each layer; returns whether to stop.
             layer_done: called after each layer with the number of finished layers and of all layers.
         """
@@ -125,6 +128,12 @@ class TextModel(Protocol):
         """Whether the model is a decoder that predicts the next token."""
 
     def go_on(
-        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+        self,
+        text: ReadText,
+        count: int,
+        choice: Choice,
+        keep: Keep,
+        said: Callable[[str], None] | None,
+        edits: Sequence[Edit] = (),
     ) -> Continued:
         """Generate up to `count` tokens; `said` is called with each piece of new text."""

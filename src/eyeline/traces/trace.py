@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 
+from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models.model_positions import ModelPositions
 from eyeline.models.vocabulary import Vocabulary
@@ -18,19 +19,17 @@ from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
 from eyeline.traces import regions
 from eyeline.traces.errors import TraceError
-from eyeline.traces.image import Image, stored_image
+from eyeline.traces.image import Image
 from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
-from eyeline.traces.layer_trace import LayerArrays, LayerTrace, check_plain, layers_of
+from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
 from eyeline.traces.measures import Measures, asked, measures
 from eyeline.traces.positions import is_whole
 from eyeline.traces.projections import Projections, projections
-from eyeline.traces.safetensors_file import SCHEMA, write_trace
-from eyeline.traces.sizes import SIZES, Sizes
-from eyeline.traces.stored_inputs import stored_inputs
-from eyeline.traces.stored_layers import stored_layers
+from eyeline.traces.safetensors_file import write_trace
+from eyeline.traces.sizes import Sizes
+from eyeline.traces.stored_trace import stored_trace
 from eyeline.traces.tokenized_text import TokenizedText, given_lines
-from eyeline.words import worded
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
@@ -43,7 +42,7 @@ class Trace:
     Layers and heads are counted from 0.
 
     Attributes:
-        name: the change to the run: "as trained", "causal", "without ÷ √d"; or the part of the model.
+        name: the change to the run: "as trained", "causal", "without ÷ √d", "gate L5H3 0"; or the part of the model.
         model: the model's name and sizes.
         kind: "encoder", "decoder" (causal) or "cross" (queries and keys are different sequences).
         queries: the query tokens.
@@ -54,6 +53,7 @@ class Trace:
         seen: the requested readouts of each layer, with axes (1, H, N, ...) or (H, 1, N, ...).
         inputs: what went into each layer's projections, if it was requested; `projections` gives it head by head.
         image: the picture whose patches are the tokens; None for a text.
+        edits: what was changed in the run, with positions in place of words.
         vocabulary: the model's words, which `vectors` can be compared with; None without these, or from a file.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
     """
@@ -72,6 +72,7 @@ class Trace:
     vocabulary: Vocabulary | None = None
     placing: ModelPositions | None = None
     image: Image | None = None
+    edits: tuple[Edit, ...] = ()
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -192,29 +193,11 @@ class Trace:
         """Write the trace to a safetensors file (docs/page-format.md), completely or not at all. `load_trace` opens it.
 
         Raises:
-            TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), which the file can't
-                hold.
+            TraceError: if the model's scores are more than scaled products (a cap, a bias, sinks), or an edit takes
+                another run or other texts, which the file can't hold.
             OSError: if it can't be written.
         """
-        check_plain(self.layers, self.model.name, worded("saved"))
-        arrays, layers = stored_layers(self.layers)
-        inputs, kept = stored_inputs(self.inputs, self.vectors if self.has_vectors else None)
-        picture, patches = stored_image(self.image)
-        vectors = {} if self.vectors is None else {"vectors": self.vectors}
-        arrays |= inputs | picture | vectors | self.measures.stored()
-        about = {
-            "schema": SCHEMA,
-            "name": self.name,
-            "kind": self.kind,
-            "model": {size: getattr(self.model, size) for size in ("name", *SIZES)},
-            "queries": self.queries.stored(),
-            "keys": None if self.keys is None else self.keys.stored(),
-            "layers": layers,
-            "inputs": kept,
-            "image": patches,
-            "vector_tokens": list(self.vector_tokens),
-        }
-        write_trace(Path(path), arrays, about)
+        write_trace(Path(path), *stored_trace(self))
 
     def weights(self, layer: int, head: int, queries: Which = None, keys: Which = None) -> Array:
         """A rectangle of one head's weights, exactly, in memory of its own size.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
+from eyeline.edits import EditError
+from eyeline.traces.errors import TraceError
 from eyeline.traces.image import opened_image
 from eyeline.traces.measures import PICTURE, Measures
-from eyeline.traces.safetensors_file import SCHEMA, StoredArrays
+from eyeline.traces.safetensors_file import EDITED_SCHEMA, SCHEMA, StoredArrays
 from eyeline.traces.settings import StoredSettings
 from eyeline.traces.sizes import SIZES, Sizes
+from eyeline.traces.stored_edits import edits_of_layer, opened_edits
 from eyeline.traces.stored_inputs import opened_inputs
 from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
@@ -33,8 +37,8 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     """
     tensors = StoredArrays(path)
     about = StoredSettings(tensors.path, "", tensors.about)
-    if about.get("schema") != SCHEMA:
-        about.wrong("schema", f"{SCHEMA!r}, which this version of Eyeline reads")
+    if about.get("schema") not in (SCHEMA, EDITED_SCHEMA):
+        about.wrong("schema", f"{SCHEMA!r} or {EDITED_SCHEMA!r}, which this version of Eyeline reads")
     entry = about.object("model")
     sizes = Sizes(entry.text("name"), *(entry.whole(name, least=0 if name == "value_dim" else 1) for name in SIZES))
     L, H, G, D, E = (getattr(sizes, name) for name in SIZES)
@@ -49,9 +53,16 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     entries = about.items("layers")
     if len(entries) != L:
         about.wrong("layers", f"a list of {L}, one for each layer of the model")
+    edits = opened_edits(about)
     layers = [
         opened_layer(tensors, about.object("layers", number), number, (H, G), (N, M), (D, E)) for number in range(L)
     ]
+    if edits:
+        try:
+            changes = [edits_of_layer(edits, kind, number, L, (H, G), (N, M)) for number in range(L)]
+        except EditError as error:
+            raise TraceError(f"{tensors.path}: {error}; save the trace again") from None
+        layers = [replace(layer, edits=changed) for layer, changed in zip(layers, changes, strict=True)]
     cells = (min(N, PICTURE), min(M, PICTURE))
     measures = Measures(
         tensors.finite("measures.entropy", (L, H)),
@@ -77,6 +88,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         places,
         inputs=inputs,
         image=opened_image(tensors, about, N) if keys is None else None,
+        edits=edits,
     )
 
 

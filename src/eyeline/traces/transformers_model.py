@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models import Tokens
 from eyeline.models.continuing import Continuation
@@ -118,10 +119,13 @@ class TransformersModel:
         *,
         mask: Mask | None = None,
         scale: float | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
+        if edits:
+            raise TraceError("edits must be left out here with a model of transformers; use eyeline.edit(model, edits)")
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError
@@ -192,7 +196,13 @@ class TransformersModel:
         return not self._both and bool(self.model.can_generate())
 
     def go_on(
-        self, text: ReadText, count: int, choice: Choice, keep: Keep, said: Callable[[str], None] | None
+        self,
+        text: ReadText,
+        count: int,
+        choice: Choice,
+        keep: Keep,
+        said: Callable[[str], None] | None,
+        edits: Sequence[Edit] = (),
     ) -> Continued:
         """Generate text. The result has no trace: recording it takes another pass."""
         from eyeline.huggingface.next_tokens import generate_by

@@ -9,14 +9,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eyeline.answers.question import QuestionError
 from eyeline.models.units import Unit
+from eyeline.traces.errors import QuestionError
 
 _NAMED = 12  # the largest number of words that an error names
 
 
 class MissingWordError(QuestionError):
     """Raised for a word that isn't in the text."""
+
+
+class RepeatedWordError(QuestionError):
+    """Raised for a word that is in the text more than once, where it isn't said which is meant.
+
+    Attributes:
+        runs: the indices of the units that each covers.
+        repeated: what is wrong, without the way out.
+    """
+
+    def __init__(self, repeated: str, runs: Sequence[tuple[int, ...]], advice: str, command: str) -> None:
+        super().__init__(repeated, advice, command)
+        self.repeated, self.runs = repeated, runs
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,8 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
         more = "; and so on" if len(spans) > 6 else ""
         choice = "1 or 2" if len(spans) == 2 else f"1 to {len(spans)}"
         option = f"--{name.replace('_', '-')}"
-        raise QuestionError(message + more, f"say which with {name}={choice}", f"say which with {option} {choice}")
+        advice = (f"say which with {name}={choice}", f"say which with {option} {choice}")
+        raise RepeatedWordError(message + more, spans, *advice)
     number = 1 if nth is None else nth
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= len(spans):
         times = "once" if len(spans) == 1 else f"{len(spans)} times"
