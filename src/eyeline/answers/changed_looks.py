@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.answers.question import QuestionError
 from eyeline.readouts import Weights
 from eyeline.traces import Trace
+from eyeline.traces.errors import QuestionError
 from eyeline.words import worded
 
 #: The most weights of a layer, heads × queries × keys, that are compared at once.

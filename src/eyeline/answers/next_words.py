@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.edits import Edit, ModelEdits
+from eyeline.edits import Edit
 from eyeline.models import Model
 from eyeline.models.generating import softmax
+from eyeline.models.sites import model_edits
 from eyeline.models.tokens import Tokens
-from eyeline.traces.site import sites
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class NextWords:
     def __init__(self, model: Model, tokens: Tokens, edits: Sequence[Edit] = ()) -> None:
         self._decoder, self._config = model.decoder()
         self._model = model
-        self._edits = ModelEdits(edits, sites(model)) if edits else None
+        self._edits = model_edits(edits, self._config)
         self._caches = self._decoder.caches()
         self._text = tokens
         self.added: list[int] = []

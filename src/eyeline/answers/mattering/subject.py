@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from eyeline.answers.question import QuestionError, read_text
-from eyeline.answers.word_search import FoundWord, find
+from eyeline.traces.word_search import FoundWord, find
 from eyeline.edits import Edit, Kind, ModelEdits, Sites, several
 from eyeline.models.pooling import pooling_of
 from eyeline.models.units import Unit, units_of

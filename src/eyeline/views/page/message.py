@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.trace_kinds import kinds_of
+from eyeline.answers.mattering import Effects
 from eyeline.answers.telling import TellingHead, telling
 from eyeline.traces import TextModel, Trace
 from eyeline.traces.positions import index_below
@@ -43,6 +44,7 @@ class PageMessages:
         state: its initial state. Where no head is given, it is at the telling head, with a word pinned: that of the
             given layer, or for the given token.
         opening: the telling head at which the page opens; None if a head was given, or no word looks at another.
+        effects: what was found when the heads of its traces were cut; a file holds it.
         stored: the requests whose replies a file holds as they are, without ids.
         lesson: the traces of the lesson, by name, if the page has one.
     """
@@ -56,6 +58,7 @@ class PageMessages:
         self.traces = list(traces)
         self.runs = PageRuns(models)
         self.stored: list[dict[str, Any]] = []
+        self.effects: list[Effects] = []
         self.lesson: dict[str, int] | None = None
         self.opening, usual = self._opening(state or {})
         self.state = {**usual, **(state or {})}

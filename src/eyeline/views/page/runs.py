@@ -12,7 +12,8 @@ from eyeline.answers.question import asked_model
 from eyeline.models import Tokens
 from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.traces import ReadText, TextModel, Trace
-from eyeline.traces.parts import records_parts
+from eyeline.traces.own_model import OwnModel
+from eyeline.views.page.effects_runs import EffectsRun
 from eyeline.views.page.requests.request import RequestError
 
 if TYPE_CHECKING:
@@ -24,28 +25,30 @@ class PageRuns:
 
     Args:
         models: loaded models, by the names that traces have of them. Others are loaded when they are needed, if they
-            are of the catalogue and on this machine.
+            are in the catalogue and on this machine.
 
     Attributes:
         models: the loaded ones.
         lock: held while a model runs: two at once would compete for processors.
         going_on: the texts that are gone on with, by their traces' numbers.
+        effects: the effects that are computed, by their trace's number and the measured token.
     """
 
     def __init__(self, models: Mapping[str, TextModel] | None = None) -> None:
         self.models: MutableMapping[str, TextModel] = dict(models or {})
         self.lock = threading.RLock()
         self.going_on: dict[int, NextWords] = {}
+        self.effects: dict[tuple[int, int | None], EffectsRun] = {}
 
     def can(self, trace: Trace) -> bool:
         """Whether a text can be run again: as trained, with a model that is here, and no encoder-decoder's."""
-        known = trace.name == "as trained" or bool(trace.edits)
-        return known and trace.kind != "cross" and trace.image is None and self._is_here(trace.model.name)
+        return (trace.name == "as trained" or bool(trace.edits)) and self._is_here(trace.model.name)
 
-    def model(self, trace: Trace) -> TextModel:
-        """
+    def model(self, trace: Trace) -> OwnModel:
+        """The model of a trace.
+
         Raises:
-            RequestError: if the trace's model isn't here, or is an encoder-decoder.
+            RequestError: if it isn't here, or isn't one that Eyeline runs.
         """
         name = trace.model.name
         if not self.can(trace):
@@ -56,8 +59,8 @@ class PageRuns:
             if name not in self.models:
                 self.models[name] = asked_model(name)
             model = self.models[name]
-        if records_parts(model):
-            raise RequestError("trace", f"trace must be of an encoder or a decoder, got one of {name}, which has both")
+        if not isinstance(model, OwnModel):
+            raise RequestError("trace", f"trace must be of an encoder or a decoder that Eyeline runs, got {name}")
         return model
 
     def read(self, trace: Trace) -> ReadText:
@@ -70,9 +73,9 @@ class PageRuns:
 
     def _is_here(self, name: str) -> bool:
         if name in self.models:
-            return not records_parts(self.models[name])
+            return isinstance(self.models[name], OwnModel)
         entry = CATALOGUE.get(name)
-        return entry is not None and name != "dates" and find(entry) is not None
+        return entry is not None and find(entry) is not None
 
 
 def tokens_of(line: TokenizedText) -> Tokens:

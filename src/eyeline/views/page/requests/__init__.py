@@ -8,6 +8,7 @@ from __future__ import annotations
 from eyeline.views.page.requests import (
     changes,
     edited,
+    effects,
     head,
     image,
     nearest,
@@ -24,6 +25,7 @@ from eyeline.views.page.requests.request import Answering
 KINDS: dict[str, Answering] = {
     "changes": changes.answer,
     "edited": edited.answer,
+    "effects": effects.answer,
     "head": head.answer,
     "image": image.answer,
     "nearest": nearest.answer,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from eyeline.answers.changed_looks import largest, moved
-from eyeline.answers.question import QuestionError
 from eyeline.traces import Trace
+from eyeline.traces.errors import QuestionError
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
 
 #: How many heads there are.

@@ -16,7 +16,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
     trace = trace_of(page, request)
     run, head = trace.layer(layer_of(trace, request)), head_of(trace, request)
     layer = as_sent(run)
-    group = trace.key_head(head)
+    group = head // (len(layer.q) // len(layer.k))  # a query head whose keys were patched has keys of its own
     named = {"q": layer.q[head], "k": layer.k[group], "lse": layer.lse[head]}
     if layer.v is not None:
         named["v"] = layer.v[group]

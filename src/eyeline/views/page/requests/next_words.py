@@ -8,7 +8,6 @@ from typing import Any
 from eyeline.answers.next_words import NextWord, NextWords
 from eyeline.edits import EditError
 from eyeline.models import ModelError
-from eyeline.traces.own_model import OwnModel
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, whole
 
 #: The likeliest words of each side; all sides have all of them.
@@ -45,7 +44,7 @@ def _written(page: AskedPage, given: Any) -> NextWords:
     if not isinstance(written, list) or len(written) > MOST or not all(isinstance(id, int) for id in written):
         raise RequestError("written", f"written must be a list of at most {MOST} token ids, got {written!r:.60}")
     model = page.runs.model(trace)
-    if not isinstance(model, OwnModel) or not model.generates():
+    if not model.generates():
         raise RequestError("trace", f"trace must be of a decoder that Eyeline runs, got one of {trace.model.name}")
     if any(not 0 <= id < model.vocabulary_size for id in written):
         raise RequestError("written", f"written must be token ids from 0 to {model.vocabulary_size - 1}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eyeline.traces import Trace
 
 if TYPE_CHECKING:
+    from eyeline.answers.mattering import Effects
     from eyeline.views.page.runs import PageRuns
 
 Request = Mapping[str, Any]
@@ -25,10 +26,12 @@ class AskedPage(Protocol):
     Attributes:
         traces: its traces.
         runs: the models that it runs texts with again.
+        effects: what was found when heads were cut.
     """
 
     traces: list[Trace]
     runs: PageRuns
+    effects: list[Effects]
 
     def add(self, trace: Trace) -> int:
         """Add a trace; returns its index."""
