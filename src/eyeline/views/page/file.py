@@ -23,7 +23,7 @@ from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.markup import as_json, block, document
-from eyeline.views.page.requests import image
+from eyeline.views.page.requests import effects, image
 from eyeline.views.page.requests.positions import stored_positions
 from eyeline.views.page.still import still, still_html, why_still
 
@@ -71,14 +71,14 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *image.stored(page.traces), *projected, *stored_products(page.traces)]:
+    for request in [*page.stored, *image.stored(page.traces), *projected, *stored_products(page.traces), *_effects(page)]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     for request, words in stored_nearest(page.traces):
         data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
-    module = _module(page.lesson is not None)
+    module = _module(page.lesson is not None, bool(page.effects))
     first = [
         block("header", deflated(as_json([header, contents]))),
-        block("style", deflated(style().encode())),
+        block("style", deflated(style(host="hosts/effects_file.js" if page.effects else None).encode())),
         block("module", deflated(module.encode())),
     ]
     picture = still(page)
@@ -106,10 +106,13 @@ def stored_name(request: Mapping[str, Any]) -> str:
 
 
 @cache
-def _module(lesson: bool) -> str:
-    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one."""
-    module = joined("hosts/file.js")
-    return bare(module if lesson else without_texts(module, "lesson."))
+def _module(lesson: bool, effects: bool) -> str:
+    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
+    with what shows effects if it holds any."""
+    module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
+    for prefix in ("editing.", *(() if lesson else ("lesson.",)), *(() if effects else ("matters.",))):
+        module = without_texts(module, prefix)
+    return bare(module)
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
@@ -132,6 +135,11 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
         data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
     shapes = {masks[id(a)]: list(a.shape) for a in (as_sent(layer).allowed.array for layer in trace.layers) if a is not None}
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
+
+
+def _effects(page: PageMessages) -> list[dict[str, Any]]:
+    """The requests for the effects of the page's traces."""
+    return [effects.stored(one, page.traces.index(one.trace)) for one in page.effects]
 
 
 def _drawn_by_page(trace: Trace) -> bool:

@@ -16,7 +16,7 @@ from eyeline.traces.positions import index_below
 from eyeline.version import VERSION
 from eyeline.views.kept_growth import kept
 from eyeline.views.page.edited_layers import as_sent
-from eyeline.views.page.requests import KINDS, edited, positions, products, projections
+from eyeline.views.page.requests import KINDS, edited, effects, positions, products, projections
 from eyeline.views.page.requests.request import reply_to
 from eyeline.views.page.runs import PageRuns
 
@@ -80,6 +80,7 @@ class PageMessages:
             "lesson": self.lesson,
             "opening": None if self.opening is None else _opening_entry(self.opening),
             "growth": kept(),
+            "effects": [[self.traces.index(one.trace), effects.asked_token(one)] for one in self.effects],
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from eyeline.edits import Edit, EditError, parse, words_of
 from eyeline.models import ModelError
 from eyeline.traces import Keep, Trace, TraceError, record_text
-from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of
+from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
 
 #: The most edits of a run, and the most characters of one.
 MOST, LONGEST = 64, 400
 
 
 def answer(page: AskedPage, request: Request) -> Reply:
-    """Run a trace's text again with edits: the number of the new trace, and its entry in the header.
+    """Run a trace's text again with edits: the number of the new trace, and the header's entries of all traces after
+    the `known` ones, of which there may be other windows'.
 
     A run that the page has already isn't made again.
     """
@@ -36,7 +37,8 @@ def answer(page: AskedPage, request: Request) -> Reply:
             except (EditError, TraceError, ModelError) as error:
                 raise RequestError("edits", str(error)) from None
             place = page.add(made)
-    return {"made": place, "entry": page.entry(page.traces[place])}, []
+    known = whole(request, "known", 0, len(page.traces))
+    return {"made": place, "entries": [page.entry(one) for one in page.traces[known:]]}, []
 
 
 def edits_of(request: Request) -> list[Edit]:

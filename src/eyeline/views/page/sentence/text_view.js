@@ -1,6 +1,6 @@
 // The sentence view of a text: the words, and for one of them the numbers that it gives or receives.
 
-import { element } from "../drawing/dom.js";
+import { element, targetOf } from "../drawing/dom.js";
 import { createControls, onSentenceKeys } from "./controls.js";
 import { fitted } from "./fitting.js";
 import { createLinks } from "./links.js";
@@ -119,7 +119,22 @@ export const createTextView = (page) => {
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
+  /** Offer what can be done to the look at, or of, a unit that has a bar or a link. @type {(at: number, x: number, y: number, opener: HTMLElement | null) => void} */
+  const askLook = (at, x, y, opener) => {
+    const { one, kind, units } = selection.read(range);
+    const own = one && selection.units(one.side)[one.unit];
+    if (own) page.editing?.askLook(kind === "to" ? units[at] : own, kind === "to" ? own : units[at], x, y, opener);
+  };
+  links.element.dataset.pressed = page.editing ? "yes" : "no";
+  links.element.addEventListener("click", (event) => {
+    const at = targetOf(event, "path")?.dataset.unit;
+    if (at) askLook(Number(at), event.clientX, event.clientY, null);
+  });
   const panel = createNumbersPanel(page, selection, {
+    ...(page.editing ? { asks: () => page.say("editing.ask"), ask: (at, opener) => {
+      const { left, right, bottom } = opener.getBoundingClientRect();
+      askLook(at, (left + right) / 2, bottom, opener);
+    } } : {}),
     pick: (unit) => {
       const { side } = selection.read(range);
       sent = { side, unit };

@@ -151,6 +151,14 @@ interface Reading {
   whole: boolean;
 }
 
+/** What a list of bars reports; see createBarList. */
+interface BarEvents {
+  pick: (unit: number) => void;
+  point: (unit: number | null) => void;
+  ask?: (unit: number, opener: HTMLElement) => void;
+  asks?: () => string;
+}
+
 /** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
 interface BarEntry {
   at: number;
