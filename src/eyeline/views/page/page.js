@@ -53,6 +53,7 @@ export class Page {
 
   /** Change settings; every part then shows the new state. @param {Partial<State>} settings */
   set(settings) {
+    if ("trace" in settings || "other" in settings || "edits" in settings) this.owed = {};
     this.state = Object.freeze(within(this.found({ ...this.state, ...settings }), this.traces));
     this.turn += 1;
     if (this.namedIn !== this.language) this.namedIn = this.namePatches();
@@ -68,7 +69,7 @@ export class Page {
     };
     const { trace, other } = state;
     const waits = [trace, other?.[0] ?? 0].some((at) => at < 0 && !this.traces[place(at)]?.edits.length);
-    this.owed = waits ? { trace, other } : {};
+    if (waits) this.owed = { trace, other };
     return { ...state, trace: place(trace), other: other && /** @type {Place} */ ([place(other[0]), other[1], other[2]]) };
   }
 
@@ -179,6 +180,7 @@ export class Page {
     const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
     const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
     if (!trace.name || (alone && trace.name === "as trained")) return text;
+    if (trace.edits.length) return this.say("trace.named", { text, name: this.say("name.edited") });
     const name = trace.name.split(", ").map((part) => said(this.language, `name.${part}`) ?? part).join(", ");
     return this.say("trace.named", { text, name });
   }

@@ -6,8 +6,8 @@ import { element } from "../drawing/dom.js";
 
 const SIDES = ["before", "after"];
 
-/** The table of rows; `heads` are the titles of its columns. @type {(label: string, heads: string[], rows: BarRow[]) => HTMLElement} */
-export const barTable = (label, heads, rows) =>
+/** The table of rows; `heads` are the titles of its columns, `side` the side of its first numbers. @type {(label: string, heads: string[], rows: BarRow[], side?: number) => HTMLElement} */
+export const barTable = (label, heads, rows, side = 0) =>
   element(
     "table", { class: "edit-bars", "aria-label": label },
     element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))),
@@ -18,7 +18,7 @@ export const barTable = (label, heads, rows) =>
         shares.map((share, at) =>
           element("td", {}, element("span", { class: "edit-bar" },
             element("span", { class: "edit-room", "aria-hidden": "true" },
-              element("span", { class: `edit-fill ${SIDES[at]}`, style: { width: `${100 * Math.min(share, 1)}%` } })),
+              element("span", { class: `edit-fill ${SIDES[side + at]}`, style: { width: `${100 * Math.min(share, 1)}%` } })),
             element("span", { class: "edit-number" }, texts[at]),
           )),
         ),

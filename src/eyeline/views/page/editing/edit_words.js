@@ -38,11 +38,12 @@ const said = (page, line, text) => {
 /** An edit as a sentence: "L5H3 is switched off"; its words where there is none. @type {(page: Page, trace: Trace, words: string) => string} */
 export const sentenceOfEdit = (page, { queries, keys }, words) => {
   const [, name, site, from, to, by] = FORM.exec(words) ?? [];
-  const values = { site, query: said(page, queries, from ?? ""), key: said(page, keys, to ?? ""), by };
-  if (name === "gate" && from === undefined) return page.say(by === "0" ? "editing.is.off" : "editing.is.gate", values);
+  const place = /^L\d+$/.test(site ?? "") ? page.say("editing.layer", { layer: site }) : site;
+  const values = { site: place ?? "", query: said(page, queries, from ?? ""), key: said(page, keys, to ?? ""), by: by ?? "0" };
+  if (name === "gate" && from === undefined) return page.say(Number(by ?? 0) === 0 ? "editing.is.off" : "editing.is.gate", values);
   if (name === "uniform") return page.say("editing.is.uniform", values);
   if (name === "cut" && from !== undefined) return page.say("editing.is.cut", values);
-  if (name === "reweight" && from !== undefined) return page.say(by === "0" ? "editing.is.knocked" : "editing.is.reweight", values);
+  if (name === "reweight" && from !== undefined) return page.say(Number(by ?? 0) === 0 ? "editing.is.knocked" : "editing.is.reweight", values);
   return words;
 };
 

@@ -51,7 +51,7 @@ export const createMenu = (room) => {
     );
     list.hidden = false;
     const origin = room.getBoundingClientRect();
-    const left = Math.max(Math.min(x - list.offsetWidth / 2, innerWidth - list.offsetWidth - APART), APART);
+    const left = Math.max(Math.min(x - list.offsetWidth / 2, origin.right - list.offsetWidth), origin.left);
     const under = y + APART + list.offsetHeight <= innerHeight;
     const top = under ? y + APART : Math.max(y - APART - list.offsetHeight, APART);
     Object.assign(list.style, { left: `${left - origin.left}px`, top: `${top - origin.top}px` });

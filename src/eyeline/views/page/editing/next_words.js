@@ -17,7 +17,7 @@ const visible = (text) => (text.trim() ? named(text) : JSON.stringify(text));
 export const createNextWords = (page, editing) => {
   const summary = element("summary", {});
   const room = element("div", { class: "edit-next-room" });
-  const whole = element("details", { class: "edit-next", hidden: true }, summary, room);
+  const whole = element("details", { class: "edit-part", hidden: true }, summary, room);
   /** @type {Side[]} */
   let sides = [];
   let drawn = ""; // the key of what the sides are of
@@ -96,8 +96,8 @@ export const createNextWords = (page, editing) => {
     summary.textContent = page.say("editing.next");
     const names = ["editing.before", "editing.after"].map((key) => page.say(key));
     const same = !second || String(first?.added.map(({ id }) => id)) === String(second.added.map(({ id }) => id));
-    /** @type {(own: Side[], titles: string[]) => HTMLElement} */
-    const table = (own, titles) => {
+    /** @type {(own: Side[], titles: string[], side?: number) => HTMLElement} */
+    const table = (own, titles, side = 0) => {
       // The likeliest of all sides, by the side where each is likeliest.
       const most = new Map(own.flatMap(({ words }) => words).map(([id, text]) => [id, text]));
       const rows = [...most].map(([id, text]) => {
@@ -110,11 +110,11 @@ export const createNextWords = (page, editing) => {
         }),
         shares: numbers,
         texts: numbers.map((number) => (number < 0.0005 ? "<0.1%" : number < 0.0995 ? `${(100 * number).toFixed(1)}%` : percent(number))),
-      })));
+      })), side);
     };
     const tables = !first?.words.length ? []
       : same ? [table(sides, second ? names : [page.say("editing.next.probability")])]
-        : sides.map((side, at) => table([side], [names[at]]));
+        : sides.map((side, at) => table([side], [names[at]], at));
     room.replaceChildren(
       element("p", { class: "quiet" }, page.say("editing.next.how")),
       ...sides.filter(({ added, ended }) => added.length || ended).map((side, at) => written(side, second ? names[at] : "", sides[1 - at])),

@@ -9,7 +9,9 @@ const ROWS = 6; // rows of a table
 
 /** @type {(page: Page, editing: Editing) => PagePart} */
 export const createOutcome = (page, editing) => {
-  const whole = element("div", { class: "edit-outcome", hidden: true });
+  const summary = element("summary", {});
+  const room = element("div", { class: "edit-outcome" });
+  const whole = element("details", { class: "edit-part", hidden: true, open: !page.narrow.matches }, summary, room);
   let asked = ""; // the key of what was asked for
   /** @type {{ key: string, reply: Reply, near: [NearWords, NearWords] | null } | null} */
   let found = null;
@@ -38,12 +40,12 @@ export const createOutcome = (page, editing) => {
       const tokens = word ? { token: word.first, last: word.last } : {};
       const [{ reply }, near] = await Promise.all([
         page.host.ask({ kind: "changes", trace: base.index, other: run.index, ...tokens }),
-        word && nearest(base, run, word),
+        word && base.kind === "encoder" ? nearest(base, run, word) : null, // a decoder's last vector is near what comes next
       ]);
       if (asked === key) found = { key, reply, near };
     } catch (error) {
       if (asked !== key) return;
-      whole.replaceChildren(element("p", { class: "trouble" }, page.say("failed", { reason: page.reason(error) })));
+      room.replaceChildren(element("p", { class: "trouble" }, page.say("failed", { reason: page.reason(error) })));
       return;
     }
     update();
@@ -81,7 +83,7 @@ export const createOutcome = (page, editing) => {
       return { unit, turn: Math.max(...own) };
     }).sort((one, other) => Number(other.unit === word) - Number(one.unit === word) || other.turn - one.turn);
     const end = roundEnd(Math.max(...all.map(({ turn }) => turn)));
-    const digits = end < 0.01 ? 5 : 3;
+    const digits = Math.max(2 - Math.floor(Math.log10(end)), 2); // two more than the scale's end has
     const rows = all.slice(0, ROWS).map(({ unit, turn }) => ({
       name: element("bdi", { class: unit === word ? "edit-pinned" : null }, labelled(unit)), shares: [turn / end], texts: [turn ? figure(turn, digits) : "0"],
     }));
@@ -100,22 +102,23 @@ export const createOutcome = (page, editing) => {
   const update = () => {
     const { base, run } = editing;
     whole.hidden = !base || !run;
+    summary.textContent = page.say("editing.outcome");
     if (!base || !run) return;
     const word = pinned();
     const key = JSON.stringify([base.index, run.index, word?.first ?? null]);
     if (asked !== key) fetch(key, base, run, word);
     const now = found?.key.startsWith(JSON.stringify([base.index, run.index]).slice(0, -1)) ? found : null;
-    whole.dataset.stale = String(now?.key !== key);
+    room.dataset.stale = String(now?.key !== key);
     if (!now) {
-      whole.replaceChildren(element("p", { class: "quiet" }, page.say("editing.comparing")));
+      room.replaceChildren(element("p", { class: "quiet" }, page.say("editing.comparing")));
       return;
     }
     const drawn = JSON.stringify([now.key, page.language, page.state.special]);
-    if (whole.dataset.drawn === drawn) return;
-    whole.dataset.drawn = drawn;
+    if (room.dataset.drawn === drawn) return;
+    room.dataset.drawn = drawn;
     const at = JSON.parse(now.key)[2];
     const then = at === null ? null : base.queries.unitOf(at, "words");
-    whole.replaceChildren(looksCard(base, run, now.reply, then), vectorsCard(base, now.reply, then, now.near));
+    room.replaceChildren(looksCard(base, run, now.reply, then), vectorsCard(base, now.reply, then, now.near));
   };
   return { element: whole, update };
 };

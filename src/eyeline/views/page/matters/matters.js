@@ -2,7 +2,7 @@
 
 import { tint, needsLight, tintOf } from "../drawing/colour.js";
 import { button, choice, contextOf, element, phrase } from "../drawing/dom.js";
-import { figure, isolated, named } from "../drawing/labels.js";
+import { isolated, named } from "../drawing/labels.js";
 import { paintRamp } from "../drawing/scale_bar.js";
 import { captioned } from "../pickers.js";
 import { roundEnd } from "../weights/quantity.js";
@@ -124,9 +124,10 @@ export class Matters {
 
   /** A number on the scale as a text. @type {(effect: number) => string} */
   written(effect) {
-    const digits = (this.found?.end ?? 1) >= 1 ? 1 : (this.found?.end ?? 1) >= 0.1 ? 2 : 3;
-    const text = figure(effect, digits);
-    return Number(text.replace("−", "-")) === 0 ? (effect === 0 ? "0" : `${effect < 0 ? "−" : "<"}${10 ** -digits}`.replace("−0", ">−0")) : text;
+    const digits = Math.min(Math.max(1 - Math.floor(Math.log10(this.found?.end ?? 1)), 1), 6); // one more than the end has
+    const least = 10 ** -digits;
+    if (effect && Math.abs(effect) < least / 2) return effect < 0 ? `>−${least}` : `<${least}`;
+    return effect ? effect.toFixed(digits).replace("-", "−") : "0";
   }
 
   /** Draw a head's square, from (x, y). @type {(pen: CanvasRenderingContext2D, one: OneHead, x: number, y: number, side: number, colours: { hidden: string, font: string }) => void} */

@@ -199,7 +199,7 @@ export const createOverview = (page) => {
       ...(matters?.controls() ?? []),
       captioned(page, "order", choice(page.say("order"), texts, order(), (value) =>
         page.set({ order: ORDERS.find((one) => one === value) }))),
-      captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
+      matters?.on ? null : captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
         page.set({ thumbnails: SCALES.find((one) => one === value) }))),
       ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
