@@ -49,12 +49,12 @@ def _check_unmasked(name: str, x: object) -> None:
 
 
 def check_lse(lse: object) -> NDArray[np.float64]:
-    """Check a given lse; returns it as float64."""
+    """Check a given lse; returns it as float64, in C's order, which the kernels read."""
     _check_unmasked("lse", lse)
     given = np.asarray(lse)
     if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
         raise ValueError(f"lse must be real numbers, one per query, got {given.dtype}")
-    return given.astype(np.float64)
+    return given.astype(np.float64, order="C")
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:

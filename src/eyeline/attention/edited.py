@@ -18,7 +18,7 @@ from eyeline.attention.checks import check_arrays
 from eyeline.attention.observed import observed
 from eyeline.edits import CallEdits, EditError, Edits, lowered, place_of
 from eyeline.edits.arrays import cast, changed_inputs, computed, copied, gated, like, with_rows
-from eyeline.edits.placed import placed
+from eyeline.edits.placed import alike, placed
 from eyeline.edits.structure import changed_mask, changed_scores, factors
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout
@@ -122,28 +122,34 @@ def carried_out(
     shape = AttentionShape(lead[:-1] or (1,), H, q.shape[2], k.shape[2])
     own = lowered(edits, place_of(H, k.shape[1], q.shape[2], k.shape[2]))
     q, k, v = changed_inputs(own.inputs, q, k, v)
-    structure: dict[str, Any] = {"mask": changed_mask(mask, own), "scores": changed_scores(scores, own, shape)}
-    if len(shape.lead) == 1:
-        seen = attention(q, k, v, read, **structure, scale=scale, lse=None if lse is None else lse.reshape(B, H, -1))
-    else:  # masks and scores may refer to several axes of the batch
-        apart = [x.reshape(*shape.lead, *x.shape[1:]) for x in (q, k, v)]
-        seen = attention(apart[0], apart[1], apart[2], read, **structure, scale=scale, lse=lse)
-        seen = seen.map(lambda x: x.reshape(B, *x.shape[len(shape.lead) :]))
-    for frozen in own.frozen:
-        heads = tuple(range(H)) if drops else frozen.pairs.heads
-        theirs = placed(frozen, shape, heads)
-        group, values = H // k.shape[1], computed(v)
-        part = attention(
+
+    def run(q: Array, k: Array, v: Array, read: Readout | Sequence[Readout], lse: Array, **structure: Any) -> Any:
+        if len(shape.lead) == 1:
+            return attention(q, k, v, read, lse=lse, **structure)
+        # Masks, scores and readouts may refer to several axes of the batch.
+        q, k, v, lse = (x if x is None else x.reshape(*shape.lead, *x.shape[1:]) for x in (q, k, v, lse))
+        seen = attention(q, k, v, read, lse=lse, **structure)
+        return seen.map(lambda x: x.reshape(B, *x.shape[len(shape.lead) :]))
+
+    whole = None if lse is None else lse.reshape(B, H, -1)
+    changed = changed_scores(scores, own, shape)
+    seen: Observation = run(q, k, v, read, whole, mask=changed_mask(mask, own), scale=scale, scores=changed)
+    for group in alike(own.frozen):
+        frozen = tuple(sorted({head for one in group for head in one.pairs.heads}))
+        heads = tuple(range(H)) if drops or seen.read else frozen  # dropout and readouts may refer to all heads
+        theirs = placed(group, shape, heads)
+        values = computed(v[:, np.array(heads) // (H // k.shape[1])])
+        part = run(
             like(values, theirs.q),
             like(values, theirs.k),
-            values[:, [head // group for head in heads]],
+            values,
             read,
+            theirs.lse,
             mask=theirs.mask,
-            scale=frozen.scale,
+            scale=theirs.scale,
             scores=(*theirs.scores, *factors(own.weightings, shape, heads)),
-            lse=theirs.lse,
         )
-        seen = _with_part(seen, part, heads)
+        seen = _with_part(seen, part, frozen, heads)
     y = seen.output
     for new in own.outputs:
         y = with_rows(y, new)
@@ -151,21 +157,20 @@ def carried_out(
     return seen if lead == (B, H) else seen.map(lambda x: x.reshape(*lead, *x.shape[2:]))
 
 
-def _with_part(seen: Observation, part: Observation, heads: tuple[int, ...]) -> Observation:
-    """The observation with the output of other pairs of these heads added, and their readouts merged."""
+def _with_part(seen: Observation, part: Observation, heads: tuple[int, ...], there: tuple[int, ...]) -> Observation:
+    """The observation with the output of other pairs of some heads added, and their readouts merged; `there` are all
+    heads of that part."""
+    places = [there.index(head) for head in heads]
 
     def joined(x: Array, both: Array) -> Array:
         x = copied(x)
         x[:, list(heads)] = cast(both, x)
         return x
 
-    def of_heads(x: Array) -> Array:
-        return x[:, list(heads)]
-
     results = []
     for readout, own, theirs in zip(seen.read, seen.results, part.results, strict=True):
-        both = readout.merge_keys(own.map(of_heads), theirs, None)
+        both = readout.merge_keys(own.map(lambda x: x[:, list(heads)]), theirs.map(lambda x: x[:, places]), None)
         arrays = tuple(joined(x, y) for x, y in zip(own.arrays, both.arrays, strict=True))
         results.append(replace(own, arrays=arrays))
-    output = joined(seen.output, of_heads(seen.output) + part.output)
+    output = joined(seen.output, seen.output[:, list(heads)] + part.output[:, places])
     return replace(seen, output=output, results=tuple(results))

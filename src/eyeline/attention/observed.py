@@ -248,7 +248,7 @@ class _Weighed:
         else:
             looked = 1 - _ratio(np.asarray(sinks)[None, :, None], self._lse * math.log(2))
             with np.errstate(invalid="ignore"):
-                rest = np.where(looked > 0, self._log_sums * looked, 0)
+                rest = np.where((looked > 0) & (sums > 0), self._log_sums * looked, 0)
         if read.row_weights is not None:
             with np.errstate(invalid="ignore"):
                 rest = np.where(rows_weighed(self.call) & (sums > 0), self._log_sums * read.row_weights, rest)

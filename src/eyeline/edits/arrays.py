@@ -67,6 +67,8 @@ def like(x: Any, given: Any) -> Any:
     if isinstance(x, np.ndarray):
         array: NDArray[Any] = np.asarray(given)
         return array if array.dtype == bool else array.astype(x.dtype)
+    if isinstance(given, np.ndarray):
+        given = np.require(given, requirements="W")  # PyTorch warns of arrays that it may not write
     torch = namespace(x)
     tensor = torch.as_tensor(given, device=x.device)
     return tensor if tensor.dtype == torch.bool else tensor.to(x.dtype)

@@ -55,7 +55,8 @@ def indices(name: str, which: Which, count: int) -> tuple[int, ...]:
 def selected(name: str, which: Tokens, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of these positions, (B or 1, N), -1 for padding, are selected.
 
-    A position that isn't there selects nothing: it may come in a later step of generation.
+    A position that isn't there selects nothing: it may come in a later step of generation. A slice counts each text's
+    own tokens.
 
     Raises:
         EditError: if a word is among them, since words must be found in a text first.
@@ -63,8 +64,10 @@ def selected(name: str, which: Tokens, positions: NDArray[np.int64]) -> NDArray[
     if which is None:
         return positions >= 0
     if isinstance(which, slice):
-        last = int(positions.max(initial=-1)) + 1
-        return np.isin(positions, np.arange(last)[which])
+        chosen = np.zeros(positions.shape, bool)
+        for row, own in zip(chosen, positions, strict=True):
+            row[:] = np.isin(own, np.arange(int(own.max(initial=-1)) + 1)[which])
+        return chosen
     given = (which,) if isinstance(which, (int, str)) else tuple(which)
     words = [one for one in given if isinstance(one, str)]
     if words:

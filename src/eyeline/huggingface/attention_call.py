@@ -13,7 +13,7 @@ from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Bias, Score, Scores, Sinks, Softcap
+from eyeline.scores import Bias, Score, Sinks, Softcap
 from eyeline.torch.attending import attention, observe_counted
 
 
@@ -58,8 +58,6 @@ class AttentionCall(NamedTuple):
 
     def output(self) -> Tensor:
         """Compute the output, (B, H, N, E)."""
-        if self.edits:
-            return self.observe(())[0]
         return attention(
             self.q,
             self.k,
@@ -70,39 +68,26 @@ class AttentionCall(NamedTuple):
             dropout=self.dropout,
             seed=self.seed,
             tokens_first=True,
+            edits=self.edits or (),
         )
 
     def observe(self, read: Sequence[Readout], counted: Tensor | None = None) -> tuple[Tensor, Observation]:
         """Compute the output, and an observation in tensors or arrays; its readouts take queries where `counted`, (B,
         N), is False as if they might look at no key."""
-        q, k, v, mask = self.q, self.k, self.v, self.computed
-        scores: Scores = self.scores()
-        if self.edits:  # STUB until eyeline.torch takes edits
-            from eyeline.edits.arrays import changed_inputs, gated, with_rows
-            from eyeline.edits.structure import changed_mask, changed_scores
-            from eyeline.masks import AttentionShape
-
-            q, k, v = changed_inputs(self.edits.inputs, q, k, v)
-            mask = changed_mask(mask, self.edits)
-            scores = changed_scores(scores, self.edits, AttentionShape((len(q),), q.shape[1], q.shape[2], k.shape[2]))
-        output, seen = observe_counted(
-            q,
-            k,
-            v,
-            mask=mask,
+        return observe_counted(
+            self.q,
+            self.k,
+            self.v,
+            mask=self.computed,
             scale=self.scale,
-            scores=scores,
+            scores=self.scores(),
             dropout=self.dropout,
             seed=self.seed,
             read=read,
             counted=counted,
             tokens_first=True,
+            edits=self.edits or (),
         )
-        if self.edits:
-            for new in self.edits.outputs:
-                output = with_rows(output, new)
-            output = gated(output, self.edits.gates)
-        return output, seen
 
     def of_heads(self, heads: Sequence[int]) -> AttentionCall:
         """The call restricted to these heads, without dropout."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
 from eyeline.edits.selection import indices
+from eyeline.huggingface.attaching import check_attachable
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.attention_modules import attention_modules, check_edits, layers_by_kind
 from eyeline.huggingface.call_places import CallPlaces, PlacedCall
@@ -35,6 +36,7 @@ class CallEditor:
     """
 
     def __init__(self, model: nn.Module, edits: Sequence[Edit]) -> None:
+        check_attachable(model)
         modules = attention_modules(getattr(model, "_orig_mod", model))
         check_edits(edits, modules)
         self._edits, self._layers = edits, layers_by_kind(modules)
@@ -107,8 +109,8 @@ class CallEditor:
         kept = list(self._remembered(module, call).values())
         if not kept:
             raise HuggingFaceError(
-                "backward() must repeat calls that were made within the block of eyeline.edit, got one that wasn't; "
-                "run the model within the block, too"
+                "backward() must repeat calls that were made within the block of eyeline.edit, with the masks they had, "
+                "got one that wasn't; run the model within the block, and run layers again rather than the model"
             )
         if len(kept) == 1:
             return kept[0][1]

@@ -35,8 +35,8 @@ def edit(model: nn.Module, edits: Edit | Sequence[Edit]) -> Iterator[None]:
         EditError: a ValueError: at once, if the model hasn't a layer, a head or a kind, `kind` is missing where there
             are several, or an edit names words; while the model runs, if another run is too short or `by` has too few
             numbers; at the end, if a layer was never called.
-        HuggingFaceError: a ValueError; at once if the model can't be edited (see `attach`), at the end if it ran without
-            ever calling Eyeline.
+        HuggingFaceError: a ValueError; at once if the model can't be edited (see `attach`), at the end if it ran
+            without ever calling Eyeline.
 
     Warns:
         UserWarning: at the end, if the model never ran, or if some of its attention modules ran without calling

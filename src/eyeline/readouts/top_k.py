@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eyeline.masks import AttentionShape
+from eyeline.masks import AttentionShape, namespace
 from eyeline.readouts.arrays import added_along, along, cast, descending, zeros
 from eyeline.readouts.counts import check_count
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
@@ -88,15 +88,18 @@ class TopK(Readout[TopKeys]):
         return added_along(rows.xp.zeros_like(rows.w), rows.xp.where(keys < 0, 0, keys), d)
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
-        keys = np.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
-        weights = [x if shares is None else share[..., None] * x for x, share in _each(a, b, shares)]
-        both = np.concatenate(weights, axis=-1)
+        xp = namespace(a.arrays[1])
+        keys = xp.concatenate([a.arrays[0], b.arrays[0]], axis=-1)
+        x, y = a.arrays[1], b.arrays[1]
+        parts = (x, y) if shares is None else (shares.a[..., None] * x, shares.b[..., None] * y)
+        both = xp.concatenate(parts, axis=-1)
         if shares is None:
             keys, both = _once(keys, both)
+        else:
+            keys, both = _by(-keys, keys, both)
         # By weight, then by key; key -1 last.
-        order = np.lexsort((keys, -both, keys < 0), axis=-1)[..., : self.k]
-        most = cast(np.take_along_axis(both, order, axis=-1), a.arrays[1])
-        return replace(a, arrays=(np.take_along_axis(keys, order, axis=-1), most))
+        keys, both = _by(xp.where(keys < 0, -np.inf, both), keys, both)
+        return replace(a, arrays=(keys[..., : self.k], cast(both[..., : self.k], a.arrays[1])))
 
     def lower(self, shape: AttentionShape) -> LoweredReadout:
         return LoweredReadout(select=self.k)
@@ -117,15 +120,17 @@ class TopK(Readout[TopKeys]):
         return columns
 
 
-def _each(a: PartialResult, b: PartialResult, shares: KeyShares | None) -> list[tuple[Array, Array]]:
-    """Each part's keys, and its weights times its share of the row's total."""
-    one = np.ones(())
-    return [(a.arrays[1], one if shares is None else shares.a), (b.arrays[1], one if shares is None else shares.b)]
+def _by(x: Any, keys: Array, weights: Array) -> tuple[Array, Array]:
+    """Keys and weights in descending order of x, stably."""
+    order = descending(x)
+    return along(keys, order, -1), along(weights, order, -1)
 
 
 def _once(keys: Array, weights: Array) -> tuple[Array, Array]:
-    """Each key once, others -1: a pair that has another run's weight has the weight 0 in its own call's list."""
-    order = np.lexsort((-np.abs(weights), keys), axis=-1)
-    keys, weights = (np.take_along_axis(x, order, axis=-1) for x in (keys, weights))
-    again = np.diff(keys, axis=-1, prepend=-1) == 0
-    return np.where(again, -1, keys), np.where(again, 0, weights)
+    """Keys in order, each once, others -1: a pair that has another run's weight has 0 in its own call's list."""
+    xp = namespace(weights)
+    keys, weights = _by(abs(weights), keys, weights)
+    keys, weights = _by(-keys, keys, weights)
+    again = keys[..., 1:] == keys[..., :-1]
+    again = xp.concatenate([xp.zeros_like(again[..., :1]), again], axis=-1)
+    return xp.where(again, -1, keys), xp.where(again, 0.0, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,12 +20,13 @@ class Editing:
     Args:
         edits: the edits.
         q, k, v: (..., H, N, D), (..., H, M, D) and (..., H, M, E), or without the axis of heads.
+        key_heads: G; k and v have been repeated for each query head.
         place: where the call stands in a run.
         apart: whether it is a shard, or has a given lse, which edits don't know.
     """
 
     def __init__(
-        self, edits: Sequence[Edit], q: Array, k: Array, v: Array, place: CallPlace | None, apart: bool
+        self, edits: Sequence[Edit], q: Array, k: Array, v: Array, key_heads: int, place: CallPlace | None, apart: bool
     ) -> None:
         if edits and apart:
             raise EditError("edits must be left out with shard= and lse=, since they change whole rows")
@@ -32,9 +34,9 @@ class Editing:
         self._given, self._shape = (q, k, v), q.shape[:-1]
         if edits:
             heads = q.shape[-3] if q.ndim > 2 else 1
-            self._place = place or place_of(heads, heads, q.shape[-2], k.shape[-2])
+            self._place = place or place_of(heads, key_heads, q.shape[-2], k.shape[-2])
             self._ordered = in_order(edits, self._place)
-            q, k, v = (x.reshape(-1, heads, *x.shape[-2:]).copy() for x in (q, k, v))
+            q, k, v = (x.reshape(math.prod(x.shape[:-3]), heads, *x.shape[-2:]).copy() for x in (q, k, v))
             self._now = Dense64(q, k, v)
 
     def _do(self, *stages: EditStage) -> None:

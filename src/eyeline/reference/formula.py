@@ -170,10 +170,11 @@ def steps(
            [0.27, 0.73]])
     """
     q64, k64, v64 = (np.asarray(a, np.float64) for a in (q, k, v))
-    if q64.ndim > 2 and q64.shape[-3] != k64.shape[-3]:
-        groups = q64.shape[-3] // k64.shape[-3]
+    key_heads = k64.shape[-3] if q64.ndim > 2 else 1
+    if q64.ndim > 2 and q64.shape[-3] != key_heads:
+        groups = q64.shape[-3] // key_heads
         k64, v64 = np.repeat(k64, groups, axis=-3), np.repeat(v64, groups, axis=-3)
-    editing = Editing(edits, q64, k64, v64, call, apart=shard is not None or lse is not None)
+    editing = Editing(edits, q64, k64, v64, key_heads, call, apart=shard is not None or lse is not None)
     q64, k64, v64 = editing.inputs()
     whole_shape, here = place(q64, k64, shard)
     shape = (*q64.shape[:-1], k64.shape[-2])

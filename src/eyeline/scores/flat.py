@@ -23,6 +23,7 @@ class Flat(Score):
     """
 
     heads: NDArray[np.bool_]
+    constants = ("heads",)
 
     def __repr__(self) -> str:
         return f"Flat({int(self.heads.sum())} heads)"
@@ -35,9 +36,6 @@ class Flat(Score):
         B, H = self.heads.shape
         if B not in (1, shape.batch) or shape.heads != H:
             raise ValueError(f"heads must be (B or 1, H) = ({shape.batch}, {shape.heads}), got {self.heads.shape}")
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
 
     def lower(self, shape: AttentionShape) -> Flattened:
         self.check(shape)

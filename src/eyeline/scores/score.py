@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ ALL = slice(None)
 
 class Score:
     """A score modifier, applied between q·k · scale and the softmax. It is a frozen dataclass."""
+
+    #: The fields that are arrays but no parameters: they have no gradients.
+    constants: ClassVar[tuple[str, ...]] = ()
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:
         """The modifier's definition: the changed scores.
@@ -54,8 +57,10 @@ class Score:
         return parts(self)
 
     def parameters(self) -> dict[str, Parameter]:
-        """The learnable parameters by name, as the user gave them: the fields that are arrays."""
-        return {name: part for name, part in self.parts().items() if hasattr(part, "dtype")}
+        """The learnable parameters by name, as the user gave them: the fields that are arrays, but for the
+        constants."""
+        parts = self.parts().items()
+        return {name: part for name, part in parts if hasattr(part, "dtype") and name not in self.constants}
 
     def with_parameters(self, parameters: dict[str, Parameter]) -> Self:
         """A copy of the modifier with other parameters of the same shapes."""

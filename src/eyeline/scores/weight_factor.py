@@ -29,6 +29,7 @@ class WeightFactor(Score):
     by: Parameter
     rows: NDArray[np.float32]
     columns: NDArray[np.float32]
+    constants = ("rows", "columns")
 
     def __repr__(self) -> str:
         return f"WeightFactor({int(self.rows.sum())} rows, {int(self.columns.sum())} columns)"
@@ -60,9 +61,6 @@ class WeightFactor(Score):
                 or array.shape[2] != count
             ):
                 raise ValueError(f"{name} must be (B or 1, H or 1, {count}), got {array.shape}")
-
-    def parameters(self) -> dict[str, Parameter]:
-        return {"by": self.by} if hasattr(self.by, "dtype") else {}
 
     def lower(self, shape: AttentionShape) -> Weighted:
         self.check(shape)

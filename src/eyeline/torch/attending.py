@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
@@ -17,6 +17,7 @@ from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Score, Scores, sinks_of, stacked
 from eyeline.torch import choose, compiled
+from eyeline.torch.edited import edited
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Telling, spec
 from eyeline.torch.transforms import attended, is_within_transform
@@ -58,7 +59,20 @@ def attention(
             [0.2689, 0.7311]]))
     """
     if edits:
-        raise NotImplementedError
+        return observe_counted(
+            q,
+            k,
+            v,
+            mask=mask,
+            scale=scale,
+            scores=scores,
+            dropout=dropout,
+            seed=seed,
+            read=(),
+            counted=None,
+            tokens_first=tokens_first,
+            edits=edits,
+        )[0]
     if isinstance(scores, tuple) and not (scores or dropout) and choose.is_plain(q, k, v, ()):
         found = compiled.kept(q, k, v, mask, scale, tokens_first)
         if found is not None:
@@ -106,8 +120,23 @@ def observe(
             "arrays"
         )
     output, seen = observe_counted(
-        q, k, v, mask=mask, scale=scale, scores=scores, dropout=dropout, seed=seed, read=read, counted=None
+        q,
+        k,
+        v,
+        mask=mask,
+        scale=scale,
+        scores=scores,
+        dropout=dropout,
+        seed=seed,
+        read=read,
+        counted=None,
+        edits=edits,
     )
+    return on_tensors(output, seen)
+
+
+def on_tensors(output: Tensor, seen: Observation) -> Observation:
+    """The result of `observe_counted` in tensors."""
     found: Any = seen
     return compiled.on_tensors(output, seen) if isinstance(found.lse, np.ndarray) else seen
 
@@ -125,21 +154,36 @@ def observe_counted(
     read: Readout | Sequence[Readout],
     counted: Tensor | None,
     tokens_first: bool = False,
+    lse: NDArray[Any] | None = None,
+    edits: Edits = (),
 ) -> tuple[Tensor, Observation]:
-    """The output, and the observation by `observe` with readouts of some of the queries; without gradients, this holds
-    NumPy arrays.
+    """The output, and the observation by `observe` with readouts of some of the queries; without gradients and edits,
+    this holds NumPy arrays.
 
     Args:
         counted: bool, (B, N): False for queries that the readouts take as if they might look at no key, such as those
             that are padding; all count if None. Output and lse are the same whoever counts.
         tokens_first: as for `attention`.
+        lse: as for `eyeline.observe`, for tensors without gradients.
+        edits: of this call, or lowered.
     """
     q, k, v = _of_one_type(q, k, v)
     _check(q, k, v)
+    if edits:
+        options: dict[str, Any] = {"dropout": dropout, "seed": seed, "counted": counted, "tokens_first": tokens_first}
+
+        def unedited(q: Tensor, k: Tensor, v: Tensor, **given: Any) -> Observation:
+            return on_tensors(*observe_counted(q, k, v, **given, **options))
+
+        structure: dict[str, Any] = {"mask": mask, "scale": scale, "scores": scores, "drops": bool(dropout)}
+        seen = edited(q, k, v, edits, read, unedited, **structure)
+        return seen.output, seen
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
         asked: dict[str, Any] = {"mask": mask, "scale": scale, "scores": changes, "dropout": dropout, "seed": number}
+        if lse is not None:
+            asked["lse"] = lse
         return compiled.observation(q, k, v, read, counted, **asked, tokens_first=tokens_first)
     shape = AttentionShape(tuple(q.shape[:-3]) or (1,), q.shape[-3] if q.ndim > 2 else 1, q.shape[-2], k.shape[-2])
     readouts = _readouts(read, shape)
@@ -156,7 +200,8 @@ def observe_counted(
     sinks = sinks_of(changes)
     if sinks is not None:
         logits = torch.as_tensor(sinks.logits, dtype=total.dtype, device=total.device)
-        sink = torch.exp(logits[..., None] - total)
+        # A row without a total has no sink either: a head's logit may be -inf.
+        sink = torch.exp(logits[..., None] - total.masked_fill(total == -torch.inf, 0.0))
     return output, Observation(output, total, sink, readouts, tuple(results))
 
 

@@ -19,7 +19,7 @@ from eyeline.masks import Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Scores, Sinks
+from eyeline.scores import Flat, Scores, Sinks, WeightFactor
 from eyeline.torch.request import Request
 
 
@@ -115,6 +115,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, request: Request) -> list[Tensor]:
 def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Tensor | None]) -> bool:
     """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
     if request.counted is not None and any(d is not None for d in d_read):
+        return False
+    if any(isinstance(score, (Flat, WeightFactor)) for score in request.scores):
         return False
     return _of_primitives(request, read, d_read) is not None
 

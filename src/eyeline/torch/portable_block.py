@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from eyeline.scores import ScoreFunction
+from eyeline.scores import ScoreFunction, WeightFactor
 from eyeline.torch.dropout import factors
 from eyeline.torch.inputs import Inputs
 from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
@@ -28,7 +28,7 @@ class Block:
     Attributes:
         output: (B, H, n, E).
         lse: (B, H, n), the log of each row's denominator, -inf where it may look at nothing.
-        weights: (B, H, n, m), the weights before dropout, 0 where hidden.
+        weights: (B, H, n, m), the weights before dropout, with their factors, 0 where hidden.
         hidden: (B, H, n, m), where a query may not look at a key.
         maxima, sums: (B, H, n), each row's largest score, and its sum of exp(score - largest), both including the sink.
     """
@@ -97,6 +97,9 @@ def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     total = sums.masked_fill(nothing, 1.0)
     lse = (maxima + total.log()).masked_fill(nothing, -torch.inf)
     weights = (exponentials / total[..., None]).masked_fill(hidden.pairs, 0.0)
+    for change in inputs.changes:
+        if isinstance(change, WeightFactor):
+            weights = weights * change.factors(weights)
     dropped, taken = weights, ~hidden.pairs
     if place.factors is not None:
         dropped, taken = weights * place.factors, taken & (place.factors != 0)

@@ -10,7 +10,7 @@ class's name and its parts, which are
 - `["at", n]`: a whole number stored as a fact, because it changes from one step of decoding to the next;
 - `["function", name]`: a user's function, by its name in this process;
 - `["slice", start, stop, step]`;
-- a mask, in a list of its own.
+- a mask, or a mask's pairs, in a list of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 
 from eyeline.dropout import check_dropout
+from eyeline.edits.lowered import Pairs
 from eyeline.forks import ForkSafeLock
 from eyeline.masks import AttentionShape, Mask
 from eyeline.masks.counts import whole
@@ -63,15 +64,17 @@ class Telling:
         return "null" if counted is None else self._fact(counted)
 
     def value(self, value: Any) -> str:
-        """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters."""
+        """The text of a mask, a score modifier or a readout. A score modifier's arrays are its parameters,
+        but for its constants."""
         learns = isinstance(value, Score)
         items = [f'"{class_name(type(value))}"']
         for field in fields(value):
-            items.append(self._part(field.name, getattr(value, field.name), learns))
+            has_gradient = learns and field.name not in value.constants
+            items.append(self._part(field.name, getattr(value, field.name), has_gradient))
         return "[" + ", ".join(items) + "]"
 
     def _part(self, name: str, part: Any, learns: bool) -> str:
-        if isinstance(part, Mask):
+        if isinstance(part, (Mask, Pairs)):
             return self.value(part)
         if isinstance(part, (Tensor, np.ndarray)):
             return f'["parameter", {self._parameter(part)}]' if learns else f'["fact", {self._fact(part)}]'
@@ -225,7 +228,7 @@ def class_name(kind: type) -> str:
 def _kind(name: str) -> Any:
     """The class of this name, also in a process that hasn't named it yet."""
     if name not in _classes:
-        for kind in [kind for root in (Mask, Score, Readout) for kind in _descendants(root)]:
+        for kind in [kind for root in (Mask, Score, Readout) for kind in _descendants(root)] + [Pairs]:
             _classes.setdefault(class_name(kind), kind)
     return _classes[name]
 

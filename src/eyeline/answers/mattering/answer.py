@@ -170,4 +170,4 @@ class Effects(Answer):
         columns = {"layer": layers, "head": heads, "effect": self.heads, "weight": self.looks}
         columns |= {} if self.passed is None else {"passed": self.passed}
         columns |= {} if self.first_order is None else {"first_order": self.first_order}
-        return DataFrame({name: np.ravel(values) for name, values in columns.items()})
+        return DataFrame({name: np.asarray(values).reshape(-1) for name, values in columns.items()})
