@@ -110,7 +110,7 @@ def _module(lesson: bool, effects: bool) -> str:
     """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
     with what shows effects if it holds any."""
     module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
-    for prefix in ("editing.", *(() if lesson else ("lesson.",)), *(() if effects else ("matters.",))):
+    for prefix in ("editing", "keys.overview.off", *(() if lesson else ("lesson.",)), *(() if effects else ("matters.",))):
         module = without_texts(module, prefix)
     return bare(module)
 

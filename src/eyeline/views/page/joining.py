@@ -32,6 +32,8 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # Comments on lines of their own, and indentation.
 _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ ]*)\n|^[ ]+", re.MULTILINE)
+# A comment after code on its line; the code may have strings, but no other quotes, in which it might be no comment.
+_BEHIND = re.compile(r'^((?:[^"\'`/]|"(?:[^"\\]|\\.)*"|/(?!/))*\S)[ ]+// .*$')
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")
@@ -71,7 +73,7 @@ def without_texts(module: str, prefix: str) -> str:
 
 
 def bare(module: str) -> str:
-    """Strip a module of types, comments on their own lines and needless spaces, for a small file.
+    """Strip a module of types, comments and needless spaces, for a small file.
 
     Raises:
         ValueError: if a string in it has several lines, since spaces count there.
@@ -79,7 +81,7 @@ def bare(module: str) -> str:
     lines = _CAST.sub("", _COMMENTS.sub("", module)).splitlines()
     if any(line.count("`") % 2 for line in lines):
         raise ValueError("texts must be of one line each, got one of several; join them")
-    return "\n".join(map(_closer, lines)) + "\n"
+    return "\n".join(_closer(_BEHIND.sub(r"\1", line)) for line in lines) + "\n"
 
 
 def _closer(line: str) -> str:

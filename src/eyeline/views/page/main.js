@@ -69,7 +69,7 @@ const render = ({ model, el, rooms }) => {
   const [tabs, tools] = [createTabs(page, names), createTools(page, shownView)];
   const [controls, notes] = [createControls(page, current), createNotes(page)];
   const prompt = model.createPrompt?.(page); // only with a host that runs texts
-  page.editing = rooms?.createEditing?.(page) ?? null; // only with one that runs them with edits
+  page.editing = rooms?.createEditing?.(page, frame) ?? null;
   /** @type {() => HTMLElement} */
   const place = () => element("div", { class: "place-of" });
   const [ofTools, ofPrompt, ofControls] = [place(), place(), place()];

@@ -25,6 +25,8 @@ export class Page {
     this.rooms = rooms;
     /** What changes runs and shows what that does, where the host can. @type {Editing | null} */
     this.editing = null;
+    /** The look that a bar or a link of the sentence view is of. @type {(unit: number) => [query: Unit, key: Unit] | null} */
+    this.lookOf = () => null;
     /** The places that the state asks for in a run that isn't there yet. @type {Partial<State>} */
     this.owed = {};
     // The prefix of its elements' ids: a notebook may show several pages, each from its own module.

@@ -1,10 +1,9 @@
 // Edits of the page's text: switching heads off and cutting looks, the list of them, and what they change.
 
 import { button, element } from "../drawing/dom.js";
-import { isolated, labelled } from "../drawing/labels.js";
 import { asTrained, editedRun, sameEdits } from "../weights/traces.js";
-import { cutOf, knockedOf, offOf, sentenceOfEdit, siteOf } from "./edit_words.js";
-import { createMenu } from "./menu.js";
+import { createAsking } from "./asking.js";
+import { offOf, sentenceOfEdit, siteOf } from "./edit_words.js";
 import { createNextWords } from "./next_words.js";
 import { createOutcome } from "./outcome.js";
 import { createTaking } from "./taking.js";
@@ -28,9 +27,9 @@ export class Editing {
     this.next = createNextWords(page, this);
     this.taking = createTaking(page, this);
     this.element = element("section", { class: "editing" }, this.line, this.list, this.said, this.outcome.element, this.next.element);
-    this.menu = createMenu(this.element);
+    this.asking = createAsking(page, this);
     this.settle = this.settle.bind(this);
-    this.element.addEventListener("keydown", (event) => this.pressed(event));
+    this.cutter = this.asking.cutter;
   }
 
   /** The current text as trained, if it can be run again. */
@@ -91,44 +90,6 @@ export class Editing {
   step(step) {
     const edits = this.trail.beside(step);
     if (edits) this.change(edits);
-  }
-
-  /**
-   * Offer what can be done to a look, at a place of the window.
-   * @type {(query: Unit, key: Unit, x: number, y: number, opener?: HTMLElement | null) => void}
-   */
-  askLook(query, key, x, y, opener = null) {
-    const { page, site } = this;
-    const values = { site, query: isolated(labelled(query)), key: isolated(labelled(key)) };
-    /** @type {(name: "cut" | "knocked" | "off", words: string) => MenuItem} */
-    const item = (name, words) => ({
-      text: page.say(this.has(words) ? "editing.back" : `editing.do.${name}`, values),
-      why: page.say(`editing.why.${name}`, values), chosen: () => this.toggle(words),
-    });
-    this.menu.open(page.say("editing.look", values), [
-      item("cut", cutOf(site, query, key)), item("knocked", knockedOf(site, query, key)), item("off", offOf(site)),
-    ], x, y, opener);
-  }
-
-  /**
-   * Offer to switch a head off, at a place of the window.
-   * @type {(layer: number, head: number, x: number, y: number, opener?: HTMLElement | null) => void}
-   */
-  askHead(layer, head, x, y, opener = null) {
-    const site = siteOf(layer, head);
-    const words = offOf(site);
-    this.menu.open(site, [{
-      text: this.page.say(this.has(words) ? "editing.do.on" : "editing.do.off", { site }),
-      why: this.page.say("editing.why.off", { site }), chosen: () => this.toggle(words),
-    }], x, y, opener);
-  }
-
-  /** The keys of the room. @param {KeyboardEvent} event */
-  pressed(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.step(event.shiftKey ? 1 : -1);
   }
 
   /** Bring the shown run and the list of edits together after a change of the state. @param {Partial<State>} settings */
@@ -243,5 +204,9 @@ export class Editing {
   }
 }
 
-/** The room, on a host that runs texts with edits. @type {(page: Page) => Editing} */
-export const createEditing = (page) => new Editing(page);
+/** The room, on a host that runs texts with edits, in a page's frame. @type {(page: Page, frame: HTMLElement) => Editing} */
+export const createEditing = (page, frame) => {
+  const editing = new Editing(page);
+  editing.asking.listen(frame);
+  return editing;
+};

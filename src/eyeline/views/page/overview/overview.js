@@ -199,8 +199,8 @@ export const createOverview = (page) => {
       ...(matters?.controls() ?? []),
       captioned(page, "order", choice(page.say("order"), texts, order(), (value) =>
         page.set({ order: ORDERS.find((one) => one === value) }))),
-      matters?.on ? null : captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
-        page.set({ thumbnails: SCALES.find((one) => one === value) }))),
+      ...(matters?.on ? [] : [captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
+        page.set({ thumbnails: SCALES.find((one) => one === value) })))]),
       ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
     ]);
@@ -250,19 +250,7 @@ export const createOverview = (page) => {
   for (const kind of ["pointerleave", "focusout"]) grid.addEventListener(kind, () => tell(null));
   grid.addEventListener("click", (event) => {
     const at = headAt(event);
-    if (at === null) return;
-    const { layer, head } = shown[at];
-    const cell = cellAt(at)?.getBoundingClientRect();
-    // A press below the picture is one of the head's badge.
-    if (page.editing && cell && event.clientY > cell.top + cell.width) page.editing.askHead(layer, head, event.clientX, event.clientY, cellAt(at));
-    else page.set({ layer, head, view: "matrix" });
-  });
-  grid.addEventListener("keydown", (event) => {
-    const at = headAt(event);
-    if (at === null || !page.editing || event.key.toLowerCase() !== "x" || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { left, right, bottom } = (cellAt(at) ?? grid).getBoundingClientRect();
-    event.preventDefault();
-    page.editing.askHead(shown[at].layer, shown[at].head, (left + right) / 2, bottom, cellAt(at));
+    if (at !== null) page.set({ ...shown[at], view: "matrix" });
   });
   listenForSteps(grid, () => page.trace.heads, (at) => {
     resting = at;

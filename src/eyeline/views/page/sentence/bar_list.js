@@ -13,8 +13,8 @@ import { onScale } from "../drawing/labels.js";
  */
 
 /**
- * The list: `pick` when a row is clicked, `point` when one is hovered (null: no longer), `ask` for what can be done to
- * its look, where anything can; `asks` names the button.
+ * The list: `pick` when a row is clicked, `point` when one is hovered (null: no longer); `beside` makes what stands
+ * beside a row's number.
  * @param {BarEvents} on
  */
 export const createBarList = (on) => {
@@ -41,10 +41,7 @@ export const createBarList = (on) => {
       },
       button(name, () => on.pick(at), { class: "bar-name", title, "data-at": at }),
       bar(number / end),
-      element("span", { class: "bar-share" }, onScale(number, end), on.ask && element("button", {
-        type: "button", class: "bar-cut", "aria-haspopup": "menu", "aria-label": `${on.asks?.()}: ${title}`, title: on.asks?.(),
-        "data-cut": at, on: { click: (event) => on.ask?.(at, event.currentTarget) },
-      }, "✂")),
+      element("span", { class: "bar-share" }, onScale(number, end), on.beside?.(at, title)),
       place && element("span", { class: "quiet" }, place),
     );
 

@@ -1,6 +1,6 @@
 // The sentence view of a text: the words, and for one of them the numbers that it gives or receives.
 
-import { element, targetOf } from "../drawing/dom.js";
+import { element } from "../drawing/dom.js";
 import { createControls, onSentenceKeys } from "./controls.js";
 import { fitted } from "./fitting.js";
 import { createLinks } from "./links.js";
@@ -119,22 +119,14 @@ export const createTextView = (page) => {
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
-  /** Offer what can be done to the look at, or of, a unit that has a bar or a link. @type {(at: number, x: number, y: number, opener: HTMLElement | null) => void} */
-  const askLook = (at, x, y, opener) => {
+  // The look, from query to key, that a unit's bar or link is of.
+  page.lookOf = (at) => {
     const { one, kind, units } = selection.read(range);
     const own = one && selection.units(one.side)[one.unit];
-    if (own) page.editing?.askLook(kind === "to" ? units[at] : own, kind === "to" ? own : units[at], x, y, opener);
+    return own && (kind === "to" ? [units[at], own] : [own, units[at]]);
   };
-  links.element.dataset.pressed = page.editing ? "yes" : "no";
-  links.element.addEventListener("click", (event) => {
-    const at = targetOf(event, "path")?.dataset.unit;
-    if (at) askLook(Number(at), event.clientX, event.clientY, null);
-  });
   const panel = createNumbersPanel(page, selection, {
-    ...(page.editing ? { asks: () => page.say("editing.ask"), ask: (at, opener) => {
-      const { left, right, bottom } = opener.getBoundingClientRect();
-      askLook(at, (left + right) / 2, bottom, opener);
-    } } : {}),
+    beside: page.editing?.cutter,
     pick: (unit) => {
       const { side } = selection.read(range);
       sent = { side, unit };

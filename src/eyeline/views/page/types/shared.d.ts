@@ -188,7 +188,7 @@ interface Framed {
 
 /** What a host has beside the views. */
 interface Rooms {
-  createEditing?(page: Page): Editing;
+  createEditing?(page: Page, frame: HTMLElement): Editing;
   createMatters?(page: Page, redraw: () => void): Matters;
 }
 
