@@ -91,7 +91,7 @@ export const createOutcome = (page, editing) => {
     const listed = (list) => list.slice(0, 4).map(([text]) => isolated(named(text))).join(", ");
     return element(
       "section", {}, title,
-      element("p", { class: "quiet" }, page.say("editing.vectors.how"), " ", page.say("editing.scale", { end: figure(end, digits) })),
+      element("p", { class: "quiet" }, page.say("editing.vectors.how"), " ", page.say("editing.scale", { end: String(end) })),
       barTable(page.say("editing.vectors"), [page.say("editing.vectors.word"), "1 − cos"], rows),
       near && near[0].length ? element("p", { class: "edit-near" }, phrase(page.say("editing.near"), {
         word: element("bdi", {}, named(word?.text ?? "")), before: listed(near[0]), after: listed(near[1]),
