@@ -222,6 +222,7 @@ class OwnModel:
 def name_of(mask: Mask | None, scale: float | None, edits: Sequence[Edit] = ()) -> str:
     """The name of a run, from its changes.
 
+    >>> from eyeline.edits import Gate
     >>> name_of(Causal(), 1.0), name_of(None, None), name_of(None, None, [Gate(layer=5, head=3)])
     ('causal, without ÷ √d', 'as trained', 'gate L5H3 0')
     """

@@ -9,10 +9,10 @@ import { asideName, notesOf, quantityOf } from "./telling.js";
 import { isDistribution } from "../weights/attention_map.js";
 
 /**
- * The panel of a selection: `pick` when a bar is clicked, `point` when one is hovered (null: no longer).
+ * The panel of a selection, with what is done when a bar is clicked, hovered, or asked about.
  * @param {Page} page
  * @param {TokenSelection} selection
- * @param {{ pick: (unit: number) => void, point: (unit: number | null) => void }} on
+ * @param {BarEvents} on
  */
 export const createNumbersPanel = (page, selection, on) => {
   const [legend, rowBar, list] = [createScaleLegend(page), createRowBar(page), createBarList(on)];

@@ -151,6 +151,13 @@ interface Reading {
   whole: boolean;
 }
 
+/** What a list of bars reports; see createBarList. */
+interface BarEvents {
+  pick: (unit: number) => void;
+  point: (unit: number | null) => void;
+  beside?: (unit: number, title: string) => HTMLElement;
+}
+
 /** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
 interface BarEntry {
   at: number;
