@@ -53,7 +53,7 @@ export const createNextWords = (page, editing) => {
       trouble = page.reason(error);
     }
     busy = false;
-    show();
+    update(); // the runs may be others by now
   };
 
   /** Add the likeliest word on each side, so many times. @type {(times: number) => Promise<void>} */

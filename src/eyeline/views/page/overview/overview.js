@@ -106,7 +106,7 @@ export const createOverview = (page) => {
     from = Math.min(from, Math.floor((list.length - 1) / perPage()) * perPage());
     const now = [trace.index, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
     if (now !== drawn) {
-      const focused = grid.contains(document.activeElement);
+      const focused = grid.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
       drawn = now;
       shown = list.slice(from, from + perPage());
       const start = typeof state.head === "number" ? state.head : 0;
@@ -121,6 +121,8 @@ export const createOverview = (page) => {
         const kind = badge(page, one);
         return { label: said(one), measure: placed && kind ? null : measure(one), badge: kind };
       }));
+      const same = shown.findIndex(({ layer, head }) => focused === `L${layer}H${head}`);
+      if (same >= 0) resting = same;
       if (focused) cellAt(resting)?.focus();
     }
     for (const cell of allCells()) {
