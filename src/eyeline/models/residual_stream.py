@@ -28,7 +28,7 @@ SourceKind = Literal["embedding", "position", "head", "MLP", "bias"]
 
 
 @dataclass(frozen=True)
-class Source:
+class ResidualSource:
     """Something that was written into the residual stream.
 
     Attributes:
@@ -55,7 +55,7 @@ class ResidualStream:
     """
 
     def __init__(self, tokens: int, width: int) -> None:
-        self.sources: list[Source] = []
+        self.sources: list[ResidualSource] = []
         self.parts: Float64 = np.zeros((0, tokens, width))
         self.elsewhere: Float64 | None = None
 
@@ -64,7 +64,7 @@ class ResidualStream:
         """The tokens' vectors, (T, width)."""
         return np.asarray(self.parts.sum(axis=0))
 
-    def write(self, source: Source, part: Any) -> None:
+    def write(self, source: ResidualSource, part: Any) -> None:
         """Add a source, whose part is (T, width) or (width,)."""
         wide = np.broadcast_to(np.asarray(part, np.float64), self.parts.shape[1:])
         self.sources.append(source)
@@ -84,7 +84,7 @@ class ResidualStream:
         centred = total - total.mean(axis=-1, keepdims=True)
         factor = weight / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + norm.epsilon)
         self.change(lambda x: (x - x.mean(axis=-1, keepdims=True)) * factor)
-        self.write(Source(name, "bias", layer), norm.bias)
+        self.write(ResidualSource(name, "bias", layer), norm.bias)
 
 
 def root_mean_square(weight: Array, epsilon: float, total: Float64) -> Callable[[Float64], Float64]:
@@ -115,8 +115,8 @@ def stream_before(
     if isinstance(network, EncoderDecoder):
         width = network.positions.shape[1]
         stream = ResidualStream(len(ids), width)
-        stream.write(Source("embedding", "embedding"), network.words[ids].astype(np.float64) * width**0.5)
-        stream.write(Source("position", "position"), network.positions[positions])
+        stream.write(ResidualSource("embedding", "embedding"), network.words[ids].astype(np.float64) * width**0.5)
+        stream.write(ResidualSource("position", "position"), network.positions[positions])
         stream.elsewhere = network.positions[elsewhere].astype(np.float64)
         return _through(stream, network.encoder, outputs)
     assert isinstance(network, Encoder)
@@ -130,8 +130,8 @@ def _embedded(
     embeddings = network.embeddings
     words = embeddings.words[ids]
     stream = ResidualStream(len(ids), words.shape[1])
-    stream.write(Source("embedding", "embedding"), words)
-    stream.write(Source("position", "position"), embeddings.positions[positions])
+    stream.write(ResidualSource("embedding", "embedding"), words)
+    stream.write(ResidualSource("position", "position"), embeddings.positions[positions])
     stream.elsewhere = embeddings.positions[elsewhere].astype(np.float64)
     stream.norm(embeddings.norm, "embedding norm bias")
     if embeddings.project is not None:
@@ -139,7 +139,7 @@ def _embedded(
         wide = matrix.whole.T.astype(np.float64)
         stream.change(lambda x: x @ wide)
         if bias is not None:
-            stream.write(Source("embedding projection bias", "bias"), bias)
+            stream.write(ResidualSource("embedding projection bias", "bias"), bias)
     return stream
 
 
@@ -158,7 +158,7 @@ def _of_decoder(network: Decoder, ids: NDArray[np.int64], outputs: Sequence[Arra
     """Pre-norm layers: x + attention(norm(x)), then x + MLP(norm(x))."""
     words = network.embed(ids)
     stream = ResidualStream(len(ids), words.shape[1])
-    stream.write(Source("embedding", "embedding"), words)
+    stream.write(ResidualSource("embedding", "embedding"), words)
     for layer, output in enumerate(outputs):
         block = network.blocks[layer]
         _write_heads(stream, block.attended, output, layer)
@@ -171,9 +171,11 @@ def _write_heads(stream: ResidualStream, attended: Linear, output: Array, layer:
     """Each head's output through its columns of W_o, and the bias."""
     columns = np.split(attended.parts[0].whole, len(output), axis=1)
     for head, (of, W) in enumerate(zip(output, columns, strict=True)):
-        stream.write(Source(f"L{layer}H{head}", "head", layer, head), of.astype(np.float64) @ W.T.astype(np.float64))
+        stream.write(
+            ResidualSource(f"L{layer}H{head}", "head", layer, head), of.astype(np.float64) @ W.T.astype(np.float64)
+        )
     if attended.biases[0] is not None:
-        stream.write(Source(f"L{layer} W_o bias", "bias", layer), attended.biases[0])
+        stream.write(ResidualSource(f"L{layer} W_o bias", "bias", layer), attended.biases[0])
 
 
 def _write_mlp(stream: ResidualStream, inner: Linear, output: Linear, x: Float64, layer: int) -> None:
@@ -181,9 +183,9 @@ def _write_mlp(stream: ResidualStream, inner: Linear, output: Linear, x: Float64
     first, *rest = (_product(matrix, bias, x) for matrix, bias in zip(inner.parts, inner.biases, strict=True))
     hidden = first if inner.activation is None else activated(inner.activation, first)
     hidden = hidden * rest[0] if inner.gated else hidden
-    stream.write(Source(f"L{layer} MLP", "MLP", layer), _product(output.parts[0], None, hidden))
+    stream.write(ResidualSource(f"L{layer} MLP", "MLP", layer), _product(output.parts[0], None, hidden))
     if output.biases[0] is not None:
-        stream.write(Source(f"L{layer} MLP bias", "bias", layer), output.biases[0])
+        stream.write(ResidualSource(f"L{layer} MLP bias", "bias", layer), output.biases[0])
 
 
 def _product(matrix: Any, bias: Array | None, x: Float64) -> Float64:

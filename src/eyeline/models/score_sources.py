@@ -18,7 +18,7 @@ from eyeline.models.checkpoints import Array
 from eyeline.models.decoder import RootMeanSquareNorm
 from eyeline.models.network import Network
 from eyeline.models.projections import HeadMatrices, attention_parts
-from eyeline.models.residual_stream import ResidualStream, Source, root_mean_square, stream_before
+from eyeline.models.residual_stream import ResidualSource, ResidualStream, root_mean_square, stream_before
 
 Float64 = NDArray[np.float64]
 
@@ -37,8 +37,8 @@ class ScoreSources:
         positions: how the model has positions: "rotary", by turning queries and keys, or "added", as a source.
     """
 
-    query_sources: tuple[Source, ...]
-    key_sources: tuple[Source, ...]
+    query_sources: tuple[ResidualSource, ...]
+    key_sources: tuple[ResidualSource, ...]
     table: Float64
     score: float
     same_place: float
@@ -90,12 +90,12 @@ def score_sources(
 
 def _projected(
     stream: ResidualStream, token: int, matrix: Array, bias: Array | None, name: str
-) -> tuple[Float64, list[Source]]:
+) -> tuple[Float64, list[ResidualSource]]:
     """A token's query or key by its sources, (S, D), and these."""
     rows = stream.parts[:, token] @ matrix.T.astype(np.float64)
     if bias is None:
         return rows, list(stream.sources)
-    return np.concatenate([rows, bias.astype(np.float64)[None]]), [*stream.sources, Source(name, "bias")]
+    return np.concatenate([rows, bias.astype(np.float64)[None]]), [*stream.sources, ResidualSource(name, "bias")]
 
 
 def _normed(rows: Float64, weight: Array | None, epsilon: float) -> Float64:

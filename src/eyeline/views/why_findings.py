@@ -16,7 +16,7 @@ from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Why
-    from eyeline.models.residual_stream import Source
+    from eyeline.models.residual_stream import ResidualSource
 
 MOST = 8  # the number of bars in a list by default
 
@@ -64,7 +64,7 @@ def _tokens(answer: Why, words: Words) -> tuple[str, str]:
     return query, key
 
 
-def _sums(title: str, sources: Sequence[Source], values: np.ndarray, most: int) -> Bars:
+def _sums(title: str, sources: Sequence[ResidualSource], values: np.ndarray, most: int) -> Bars:
     order = np.argsort(-np.abs(values), kind="stable").tolist()
     drawn, rest = order[:most], order[most:]
     return Bars(
@@ -107,7 +107,7 @@ def signed(value: float) -> str:
     return "0" if value == 0 else f"{value:+.3g}" if abs(value) < 1000 else f"{value:+.0f}"
 
 
-def source_name(source: Source) -> str:
+def source_name(source: ResidualSource) -> str:
     """A source's name in the current language."""
     if source.kind == "head" and source.head is not None:
         return head_name(source.layer or 0, source.head)
@@ -177,7 +177,7 @@ def found(answer: Why, words: Words = printable) -> str:
     """The sentence on what adds most, and what takes most away."""
     query, key = _tokens(answer, words)
 
-    def extremes(sources: Sequence[Source], values: np.ndarray, token: str) -> str:
+    def extremes(sources: Sequence[ResidualSource], values: np.ndarray, token: str) -> str:
         top, low = int(values.argmax()), int(values.argmin())
         parts = [f"{source_name(sources[top])} ({signed(float(values[top]))})"] if values[top] > 0 else []
         parts += [f"{source_name(sources[low])} ({signed(float(values[low]))})"] if values[low] < 0 else []

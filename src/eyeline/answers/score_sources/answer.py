@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eyeline.answers.answer import PYTHON_ONLY, Answer
 from eyeline.answers.entries import ModelEntry
-from eyeline.models.residual_stream import Source
+from eyeline.models.residual_stream import ResidualSource
 from eyeline.traces import Trace
 
 Float64 = NDArray[np.float64]
@@ -30,8 +30,8 @@ class WhyToken:
 class Term:
     """One term of the sum: what a source at the query's token and one at the key's add to the score."""
 
-    query: Source
-    key: Source
+    query: ResidualSource
+    key: ResidualSource
     value: float
 
 
@@ -68,8 +68,8 @@ class Why(Answer):
     head: int
     query: WhyToken
     key: WhyToken
-    query_sources: tuple[Source, ...]
-    key_sources: tuple[Source, ...]
+    query_sources: tuple[ResidualSource, ...]
+    key_sources: tuple[ResidualSource, ...]
     table: Float64
     score: float
     run_score: float
@@ -113,14 +113,14 @@ class Why(Answer):
         )
 
 
-def _groups(sources: Sequence[Source]) -> tuple[tuple[Source, ...], NDArray[np.int64]]:
+def _groups(sources: Sequence[ResidualSource]) -> tuple[tuple[ResidualSource, ...], NDArray[np.int64]]:
     """The groups of sources, in order, and each source's."""
-    found: dict[Source, int] = {}
+    found: dict[ResidualSource, int] = {}
     places = []
     for source in sources:
         group = source
         if source.layer is not None and source.kind in ("head", "bias"):
             many = "heads" if source.kind == "head" else "biases"
-            group = Source(f"L{source.layer} {many}", source.kind, source.layer)
+            group = ResidualSource(f"L{source.layer} {many}", source.kind, source.layer)
         places.append(found.setdefault(group, len(found)))
     return tuple(found), np.array(places, np.int64)

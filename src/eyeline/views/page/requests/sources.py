@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eyeline.answers.score_sources import why
-from eyeline.models.residual_stream import Source
+from eyeline.models.residual_stream import ResidualSource
 from eyeline.traces.errors import QuestionError
 from eyeline.views.page.requests.request import (
     AskedPage,
@@ -48,14 +48,14 @@ def answer(page: AskedPage, request: Request) -> Reply:
     }, []
 
 
-def _largest(sources: tuple[Source, ...], values: Any) -> dict[str, Any]:
+def _largest(sources: tuple[ResidualSource, ...], values: Any) -> dict[str, Any]:
     order = np.argsort(-np.abs(values), kind="stable")
     drawn, rest = order[:MOST].tolist(), order[MOST:]
     named = [[_named(sources[number]), _short(float(values[number]))] for number in drawn]
     return {"largest": named, "others": len(rest), "sum": _short(float(values[rest].sum()))}
 
 
-def _named(source: Source) -> list[Any]:
+def _named(source: ResidualSource) -> list[Any]:
     """A source's name without its layer, such as "MLP_norm_bias" or "head", its layer and its head."""
     if source.head is not None:
         return ["head", source.layer, source.head]
