@@ -92,7 +92,7 @@ def softmax_gradients(dtype, lanes, most_vectors):
         """Multiply the weights, which lie at P, by their factors, as the forward pass did; add to the factors'
         gradients, and pull dP back to the weights before. Returns where the multiplied weights lie."""
         to = work.P_dropped
-        if P != to:
+        if to != P:
             for at in range(0, (e - a) * line, vector):
                 store(to + at, load(P + at))
         if p.factor_gradients != 0:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace
+
+if TYPE_CHECKING:
+    from eyeline.answers.mattering import Effects
+    from eyeline.views.page.runs import PageRuns
 
 Request = Mapping[str, Any]
 #: A reply, and its arrays in order; they are sent little-endian and in C order.
@@ -21,9 +25,19 @@ class AskedPage(Protocol):
 
     Attributes:
         traces: its traces.
+        runs: the models that it runs texts with again.
+        effects: what was found when heads were cut.
     """
 
     traces: list[Trace]
+    runs: PageRuns
+    effects: list[Effects]
+
+    def add(self, trace: Trace) -> int:
+        """Add a trace; returns its index."""
+
+    def entry(self, trace: Trace) -> dict[str, Any]:
+        """The header's entry for a trace."""
 
 
 Answering = Callable[[AskedPage, Request], Reply]
