@@ -71,7 +71,13 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *image.stored(page.traces), *projected, *stored_products(page.traces), *_effects(page)]:
+    for request in [
+        *page.stored,
+        *image.stored(page.traces),
+        *projected,
+        *stored_products(page.traces),
+        *_effects(page),
+    ]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     for request, words in stored_nearest(page.traces):
         data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
@@ -110,7 +116,12 @@ def _module(lesson: bool, effects: bool) -> str:
     """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
     with what shows effects if it holds any."""
     module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
-    for prefix in ("editing", "keys.overview.off", *(() if lesson else ("lesson.",)), *(() if effects else ("matters.",))):
+    for prefix in (
+        "editing",
+        "keys.overview.off",
+        *(() if lesson else ("lesson.",)),
+        *(() if effects else ("matters.",)),
+    ):
         module = without_texts(module, prefix)
     return bare(module)
 
@@ -133,7 +144,9 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
     measures = trace.measures
     if not _drawn_by_page(trace):
         data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
-    shapes = {masks[id(a)]: list(a.shape) for a in (as_sent(layer).allowed.array for layer in trace.layers) if a is not None}
+    shapes = {
+        masks[id(a)]: list(a.shape) for a in (as_sent(layer).allowed.array for layer in trace.layers) if a is not None
+    }
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
 
 

@@ -14,7 +14,7 @@ from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.traces import ReadText, TextModel, Trace
 from eyeline.traces.own_model import OwnModel
 from eyeline.views.page.effects_runs import EffectsRun
-from eyeline.views.page.requests.request import RequestError
+from eyeline.views.page.requests.errors import RequestError
 
 if TYPE_CHECKING:
     from eyeline.traces.tokenized_text import TokenizedText
