@@ -72,7 +72,7 @@ class PageRuns:
         return replace(model.with_tokens(tokens_of(line), like), prompt=line.prompt)
 
     def _loaded(self, name: str) -> TextModel | None:
-        """The loaded model of a name that traces have; a session knows models by what it was given, such as a folder."""
+        """The loaded model of a name that traces have; a session knows models by what it was given: a folder."""
         return self.models.get(name) or next((one for one in self.models.values() if one.name == name), None)
 
     def _is_here(self, name: str) -> bool:
