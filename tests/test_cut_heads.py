@@ -1,4 +1,4 @@
-"""What examples/cut_heads.py shows: induction heads copy, and a strong look needn't matter. Its main figures' direction."""
+"""The direction of the main figures of examples/cut_heads.py, which docs/looking-and-mattering.md has."""
 
 from __future__ import annotations
 
