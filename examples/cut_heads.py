@@ -3,7 +3,8 @@
 Copying: random tokens, and then the same again. Nobody can guess them the first time; the second time they can be
 copied. Induction heads, which look at what came after the earlier copy of the current token, are said to do that
 (Olsson et al. 2022): so cut those that `eyeline.heads` finds, all together, and beside them as many heads drawn at
-random from the others of the same layers.
+random from the others: of the same layers, and from anywhere. And the head that looks most at the token before, alone:
+induction heads need one in an earlier layer, which tells each token what stands before it.
 
 Sinks: many heads look most of all at the first token, whatever it is (Xiao et al. 2024). In all heads, its column is
 cut (what is left is renormalised) or multiplied (nothing is).
@@ -138,25 +139,28 @@ def main() -> None:
     induction = labelled(found, "induction")
     layers, count = model.config.layers, model.config.heads
     print(f"{len(induction)} induction heads of {layers * count}:", " ".join(f"L{a}H{b}" for a, b in induction))
+    one = max(found.heads, key=lambda head: head.previous or 0.0)
+    previous = (one.layer, one.head)
     ids = repeated(model.config.vocabulary_size, TEXTS, COPIED, chance)
     for name, one in (
-        ("all heads", copying(model, ids)),
+        ("as trained", copying(model, ids)),
         ("without the induction heads", copying(model, ids, induction)),
+        (f"without L{previous[0]}H{previous[1]}, which looks one token back", copying(model, ids, [previous])),
     ):
-        print(f"{name:40} loss {one.first:6.2f} the first time, {one.second:6.2f} the second")
+        print(f"{name:45} loss {one.first:6.2f} the first time, {one.second:6.2f} the second")
     for name, drawn in (
         ("without as many of the same layers", [beside(induction, count, chance) for _ in range(given.draws)]),
         ("without as many from anywhere", [anywhere(induction, layers, count, chance) for _ in range(given.draws)]),
     ):
         second = [copying(model, ids, heads).second for heads in drawn]
         spread = f"{min(second):.2f} to {max(second):.2f}"
-        print(f"{name:40} loss {np.mean(second):6.2f} the second time, {spread} in {given.draws} draws")
+        print(f"{name:45} loss {np.mean(second):6.2f} the second time, {spread} in {given.draws} draws")
     text = np.array([model.tokens(PROSE).ids])
     looked, passed = first_token(PROSE)
     print(f"\nThe first token, on {text.shape[1]} tokens of prose: {looked:.0%} of the looks of all heads,", end=" ")
     print(f"{passed:.0%} with the lengths of what is passed on. Its column, in all heads:")
     for name, edits in sink_edits().items():
-        print(f"{name:40} loss {losses(model, text, edits).mean():6.2f}")
+        print(f"{name:45} loss {losses(model, text, edits).mean():6.2f}")
 
 
 if __name__ == "__main__":
