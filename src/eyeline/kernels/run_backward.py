@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import STRIDED
+from eyeline.kernels.compiled.call_records import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
 from eyeline.kernels.forms import form_of, memory_of, strided
 from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
@@ -68,8 +68,8 @@ def backward(
     `output`, `maxima` and `sums` are the forward pass's results; `d_output` (B, H, N, E), of any strides, is the
     gradient in the output, and `primitives` are the gradients in lse and the primitives. `wanted` says for each score
     step whether to compute its array's gradient; all if not given. Leave out those that aren't needed: numbers that are
-    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel. `wanted_factors` likewise says so for each factor;
-    none if not given.
+    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel.
+    `wanted_factors` likewise says so for each factor; none if not given.
     """
     call = _Call((q, k, v), spec, maxima, sums, primitives, wanted_factors)
     extra: Array | None = None
