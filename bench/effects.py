@@ -29,7 +29,9 @@ SECONDS, SHARE = 1.0, 0.35
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.effects", description=__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--passes", type=int, default=27, help="forward passes in a turn, of as many as there are heads")
+    parser.add_argument(
+        "--passes", type=int, default=27, help="forward passes in a turn, of as many as there are heads"
+    )
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])

@@ -65,7 +65,7 @@ def factors(weightings: Sequence[Weighting], shape: AttentionShape, heads: Seque
     B = max((shape.batch if one.pairs.batch is not None else len(one.pairs.queries) for one in own), default=1)
     B = max(B, *(len(one.pairs.keys) for one in own), 1)
     for one in own:
-        places = [place for place, head in enumerate(heads) if head in one.pairs.heads]
+        places = np.flatnonzero([head in one.pairs.heads for head in heads])
         batch = np.arange(B) if one.pairs.batch is None else np.array([one.pairs.batch])
         free = (layer for layer in layers if layer.apart is None and not layer.taken[np.ix_(batch, places)].any())
         layer = None if hasattr(one.by, "detach") else next(free, None)
@@ -85,7 +85,7 @@ class _Layer:
         self.by = np.ones((*heads, shape.queries))
         self.rows, self.columns = np.zeros((*heads, shape.queries), bool), np.zeros((*heads, shape.keys), bool)
 
-    def add(self, one: Weighting, batch: NDArray[np.int64], places: list[int]) -> None:
+    def add(self, one: Weighting, batch: NDArray[np.int64], places: NDArray[np.int64]) -> None:
         where = np.ix_(batch, places)
         self.taken[where] = True
         self.rows[where] = one.pairs.queries[:, None]

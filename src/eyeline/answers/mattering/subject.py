@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from eyeline.answers.question import QuestionError, read_text
-from eyeline.traces.word_search import FoundWord, find
 from eyeline.edits import Edit, Kind, ModelEdits, Sites, several
 from eyeline.models.pooling import pooling_of
 from eyeline.models.units import Unit, units_of
 from eyeline.traces import ReadText, TextModel
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
+from eyeline.traces.word_search import FoundWord, find
 from eyeline.words import worded
 
 

@@ -17,7 +17,8 @@ from eyeline.kernels.compiled.topk_tile import topk_tile
 
 class TopKFunctions(NamedTuple):
     """`begin_topk(p, work, panel)`: clears the lists; `take_best(p, work, panel, S, a, e)`: inserts the best of the
-    keys [a, e), whose scores, or weights (`rank`), lie at S; `write_topk(p, work, panel)`: writes the weights and keys."""
+    keys [a, e), whose scores, or weights (`rank`), lie at S; `write_topk(p, work, panel)`: writes the weights and
+    keys."""
 
     begin_topk: object
     take_best: object
