@@ -250,12 +250,20 @@ def score_stacks(draw, problem: AttentionShape, functions: bool = True) -> list[
     return stack + choose(([], [el.Sinks(rng.standard_normal(problem.heads))]))
 
 
+def simple_times(problem: AttentionShape, choose, rng: np.random.Generator):
+    """A factor per key, some of them 0; or none."""
+    shape = [choose((n, 1)) for n in (*problem.lead, problem.heads)]
+    shape = [*shape[choose((0, len(shape) - 1, len(shape))) :], problem.keys]
+    times = rng.random(shape) * 3 * (rng.random(shape) < 0.8)
+    return choose((None, times, times.astype(np.float32)))
+
+
 def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.Generator) -> Readout:
     """A readout of this kind that fits a problem."""
     if kind is el.TopK:
-        return el.TopK(choose((1, 2, 5, 8, problem.keys + 1)))
+        return el.TopK(choose((1, 2, 5, 8, problem.keys + 1)), times=simple_times(problem, choose, rng))
     if kind is el.Received:
-        return el.Received(choose(("sum", "mean", "max")))
+        return el.Received(choose(("sum", "mean", "max")), times=simple_times(problem, choose, rng))
     if kind is el.MeanDistance:
         return el.MeanDistance(choose(("start", "end", None) if problem.queries == problem.keys else ("start", "end")))
     if kind is el.OffsetMass:
@@ -268,7 +276,7 @@ def simple_readout(problem: AttentionShape, kind: type, choose, rng: np.random.G
         shape = [choose((n, 1)) for n in problem.lead]
         shape = [*shape[choose((0, len(shape))) :], problem.keys]
         groups = rng.integers(-1, choose((1, 3, 17)), shape)
-        return el.GroupMass(groups, choose((None, 17)))
+        return el.GroupMass(groups, choose((None, 17)), times=simple_times(problem, choose, rng))
     if kind is el.Pooled:
         return el.Pooled(choose((1, 3, 8, 64)), choose((1, 3, 8, 64)), choose(("mean", "max")))
     if kind is el.Weights:

@@ -153,7 +153,7 @@ def test_the_largest_of_negative_weights_is_the_references():
     q, k, v = arrays(np.float64)
     asked = {
         "read": [el.Received("max"), el.Pooled(3, 4, "max")],
-        "edits": ed.Reweight(head=1, keys=slice(0, 99), by=-2.0),
+        "edits": [ed.Reweight(head=1, keys=slice(0, 99), by=-2.0)],
     }
     found, want = el.observe(q, k, v, **asked), reference.observe(q, k, v, **asked)
     np.testing.assert_allclose(found.received, want.received, atol=1e-12)

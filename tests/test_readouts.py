@@ -85,6 +85,9 @@ def test_readouts_word_by_word(case):
     for readout in read:
         for at in np.ndindex(done.weights.shape[:-2]):
             w, visible = done.weights[at], done.visible[at]
+            if getattr(readout, "times", None) is not None:
+                lead = (*problem.lead, problem.heads)
+                w = w * np.broadcast_to(readout.times.astype(np.float64), (*lead, problem.keys))[at]
             if isinstance(readout, el.GroupMass):
                 groups = np.broadcast_to(readout.groups, (*problem.lead, problem.keys))[at[:-1]]
                 want = [[row[groups == label].sum() for label in range(readout.count)] for row in w]

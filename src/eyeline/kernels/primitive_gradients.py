@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.kernels.forms import strided
 from eyeline.kernels.launch import Params, tell_rectangle
+from eyeline.kernels.primitives import key_factors
 
 Array = NDArray[Any]
 
@@ -23,7 +25,8 @@ class PrimitiveGradients:
         d_row_log_weights: (B, H, N), in Σ_j w_ij · ln w_ij, which is minus an entropy. If it is the only gradient but
             for d_lse, the values of these sums, `row_log_weights` (B, H, N), save a pass over the matrix.
         d_row_distances: (B, H, N), in Σ_j w_ij · |i + row_distances - j|.
-        d_row_bins: (B, H, N, C), in the weight on each bin; `row_bins` is int (B or 1, M), a key's bin or -1.
+        d_row_bins: (B, H, N, C), in the weight on each bin; `row_bins` is int (B or 1, M), a key's bin or -1,
+            and `bin_times` (B or 1, H or 1, M) are factors of the keys' weights, if any.
         d_row_offsets: (B, H, N, R), in the weight on each range [edge, next edge) of j - i, of the edges `row_offsets`.
         d_selected: (B, H, N, K), in the weights of the keys `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M), in Σ_i w_ij.
@@ -38,6 +41,7 @@ class PrimitiveGradients:
     row_distances: int = 0
     d_row_bins: Array | None = None
     row_bins: Array | None = None
+    bin_times: Array | None = None
     d_row_offsets: Array | None = None
     row_offsets: tuple[int, ...] | None = None
     d_selected: Array | None = None
@@ -85,6 +89,10 @@ class PrimitiveGradients:
             tell("labels", self.row_bins, np.int32)
             record["labels_batch"] = keys * 4 if self.row_bins.shape[0] > 1 else 0
             record["bins"] = self.d_row_bins.shape[3]
+            times = key_factors(self.bin_times, params.shape, inside)
+            if times is not None:
+                params.held.append(times)
+                record["bin_times"] = strided(times)
         if self.d_row_offsets is not None and self.row_offsets is not None:
             tell("d_row_offsets", self.d_row_offsets)
             tell("offset_edges", np.array(self.row_offsets), np.int64)

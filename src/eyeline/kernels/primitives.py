@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import FEW_BEST, KEY_BLOCK
-from eyeline.kernels.forms import address_of
+from eyeline.kernels.forms import address_of, strided
 from eyeline.kernels.launch import Params
 from eyeline.masks import edges
 
@@ -26,8 +26,10 @@ class Primitives(NamedTuple):
         row_weights: whether to compute Σ_j w_ij of the rows that have factors.
         row_distances: the key position of the pass's first query, to compute Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, to compute the weight on each of `bins` bins.
+        bin_times: (B or 1, H or 1, M), factors of the keys' weights in their bins, if any.
         row_offsets: ascending edges, to compute the weight on each range [edge, next edge) of j - i.
         select: k, to find the keys of the k largest weights, and these weights.
+        select_times: (B or 1, H or 1, M), factors of the keys, to find the largest products in place of weights.
         column_sums: whether to compute Σ_i w_ij; `column_maxima`: the largest w_ij of each key.
         grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
         maxima, sums: (B, H, N), the totals that normalise the weights, if not the pass's own.
@@ -42,8 +44,10 @@ class Primitives(NamedTuple):
     row_distances: int | None = None
     row_bins: Array | None = None
     bins: int = 0
+    bin_times: Array | None = None
     row_offsets: tuple[int, ...] | None = None
     select: int = 0
+    select_times: Array | None = None
     column_sums: bool = False
     column_maxima: bool = False
     grid: tuple[int, int] | None = None
@@ -91,6 +95,7 @@ class PrimitiveResults:
         self.selected_weights = written(asked.select, (B, H, N, asked.select))
         self._row_bins = written(asked.row_bins is not None, (B, H, asked.bins, N))
         self._binned_keys = None if asked.row_bins is None else _binned_keys(asked.row_bins)
+        self._times = {name: key_factors(getattr(asked, name), shape, dtype) for name in ("bin_times", "select_times")}
         self._edges = None if asked.row_offsets is None else np.array(asked.row_offsets, np.int64)
         self._row_offsets = written(self._edges is not None, (B, H, count_of_ranges(asked.row_offsets), N))
         self._column_sums = made(asked.column_sums, (B, H, M), np.int64)
@@ -132,7 +137,10 @@ class PrimitiveResults:
         asked = self._asked
         record = params.record["primitives"]
         record["asked"], record["select"], record["bins"] = 1, asked.select, asked.bins
-        record["distance_offset"] = asked.row_distances or 0
+        record["distance_offset"], record["by_weight"] = asked.row_distances or 0, asked.select_times is not None
+        for name, times in self._times.items():
+            if times is not None:
+                record[name] = strided(times)
         if asked.grid:
             record["grid_rows"], record["grid_columns"] = asked.grid
         if self._binned_keys is not None:
@@ -228,6 +236,12 @@ class PrimitiveRoom(NamedTuple):
 def count_of_ranges(edges: tuple[int, ...] | None) -> int:
     """The number of ranges between edges."""
     return len(edges) - 1 if edges else 0
+
+
+def key_factors(times: Array | None, shape: tuple[int, int, int, int], dtype: np.dtype[Any]) -> Array | None:
+    """Factors of the keys, (B or 1, H or 1, M), as the kernels read them: (B, H, M), of this type."""
+    B, H, _, M = shape
+    return None if times is None else np.broadcast_to(np.ascontiguousarray(times, dtype), (B, H, M))
 
 
 def _binned_keys(bins: NDArray[np.int32]) -> NDArray[np.int32]:

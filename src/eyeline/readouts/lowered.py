@@ -23,8 +23,10 @@ class LoweredReadout(NamedTuple):
         row_log_weights: Σ_j w_ij · ln w_ij.
         row_distances: the key position of query 0, for Σ_j w_ij · |i + row_distances - j|.
         row_bins: int32 (B or 1, M), each key's bin or -1, for the weight on each of `bins` bins.
+        bin_times: (B or 1, H or 1, M), factors of the keys' weights in their bins; None for 1.
         row_offsets: ascending edges, for the weight on each range [edge, next edge) of j - i.
         select: k, for the k largest weights of each row, with their keys.
+        select_times: (B or 1, H or 1, M), factors of the keys, for the largest products in place of weights.
         column_sums, column_maxima: Σ_i w_ij and the largest w_ij of each key.
         grid: the numbers of rows and columns of cells, at most N and M, for `grid_sums` and `grid_maxima`.
         looking: whether each query may look at any key.
@@ -35,8 +37,10 @@ class LoweredReadout(NamedTuple):
     row_distances: int | None = None
     row_bins: NDArray[np.int32] | None = None
     bins: int = 0
+    bin_times: Array | None = None
     row_offsets: tuple[int, ...] | None = None
     select: int = 0
+    select_times: Array | None = None
     column_sums: bool = False
     column_maxima: bool = False
     grid: tuple[int, int] | None = None
@@ -54,6 +58,8 @@ class LoweredReadout(NamedTuple):
 
     def joined(self, other: LoweredReadout) -> LoweredReadout | None:
         """The primitives of both, for one pass; None if they clash: a pass has one set of bins, grid and rectangle."""
+        if self.select and other.select and not (self.select_times is other.select_times is None):
+            return None
         both: list[Any] = []
         asked: Iterable[tuple[str, Any, Any]] = zip(self._fields, self, other, strict=True)
         for name, mine, its in asked:
@@ -65,7 +71,7 @@ class LoweredReadout(NamedTuple):
                 both.append(max(mine, its))
             elif name == "bins":
                 both.append(mine + its)  # one of the two is 0
-            elif name in ("row_bins", "rectangle") or mine != its:
+            elif name in ("row_bins", "bin_times", "select_times", "rectangle") or mine != its:
                 return None
             else:
                 both.append(mine)
@@ -108,7 +114,7 @@ class LoweredGradient:
     Attributes:
         d_row_log_weights: (B, H, N); `row_log_weights` are the forward pass's values.
         d_row_distances: (B, H, N); `row_distances` as in `LoweredReadout`.
-        d_row_bins: (B, H, N, bins); `row_bins` (B or 1, M).
+        d_row_bins: (B, H, N, bins); `row_bins` (B or 1, M); `bin_times` as in `LoweredReadout`.
         d_row_offsets: (B, H, N, ranges); `row_offsets` as in `LoweredReadout`.
         d_selected: (B, H, N, K), for the weights of `selected_keys`, int64 (B, H, N, K), -1 for none.
         d_column_sums: (B, H, M).
@@ -121,6 +127,7 @@ class LoweredGradient:
     row_distances: int | None = None
     d_row_bins: Array | None = None
     row_bins: NDArray[Any] | None = None
+    bin_times: Array | None = None
     d_row_offsets: Array | None = None
     row_offsets: tuple[int, ...] | None = None
     d_selected: Array | None = None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from eyeline.masks import AttentionShape, namespace
 from eyeline.masks.parts import parts
 from eyeline.readouts.arrays import beside, cast
+from eyeline.readouts.equality import EqualByParts
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 
 Array = NDArray[Any]
@@ -126,7 +127,7 @@ class KeyShares:
 
 
 @dataclass(frozen=True, eq=False)
-class Readout(ABC, Generic[Value]):
+class Readout(EqualByParts, ABC, Generic[Value]):
     """A quantity computed from the weights, without keeping them.
 
     Each readout is a frozen dataclass whose fields are its options. It holds its definition on the matrix (`read`), the

@@ -20,9 +20,10 @@ from eyeline.readouts.readout import (
     Rows,
     larger_places,
 )
+from eyeline.readouts.times import factors, held_times, shown, times_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Received(Readout[Array]):
     """How much each key is looked at, over all queries.
 
@@ -30,9 +31,12 @@ class Received(Readout[Array]):
 
     Args:
         reduce: "sum" of the weights, their "mean" over the queries that may look at anything, or "max".
+        times: factors of the keys, (M,), (H, M) or (..., H, M), finite, 0 or more: then of the weights times these
+            factors, such as the lengths of what is passed on (`Trace.passed_lengths`). An array or a tensor; no
+            gradient goes through it.
 
     Raises:
-        ValueError: if `reduce` is something else.
+        ValueError: if `reduce` is something else, or `times` aren't such numbers, or don't fit the keys.
 
     >>> Received()
     Received(reduce='sum')
@@ -40,13 +44,22 @@ class Received(Readout[Array]):
 
     name = "received"
     reduce: Literal["sum", "mean", "max"] = "sum"
+    times: Any = None
 
     def __post_init__(self) -> None:
         if self.reduce not in ("sum", "mean", "max"):
             raise ValueError(f'reduce must be "sum", "mean" or "max", got {self.reduce!r}')
+        object.__setattr__(self, "times", held_times(self.times))
+
+    def __repr__(self) -> str:
+        return f"Received(reduce={self.reduce!r}{shown(self.times)})"
+
+    def check(self, shape: AttentionShape) -> None:
+        if self.times is not None:
+            times_of(self.times, shape)
 
     def alike(self) -> tuple[Any, ...]:
-        return (self.reduce,)
+        return (self.reduce, self.times is not None)
 
     @property
     def count_of_results(self) -> int:
@@ -59,6 +72,14 @@ class Received(Readout[Array]):
         return (looking, received) if self.reduce == "mean" else (received,)
 
     def read(self, rows: Rows) -> PartialResult:
+        found = self._read(rows)
+        if self.times is None:
+            return found
+        # A factor is the same for all queries, so the sum and the maximum are multiplied by it.
+        return replace(found, arrays=(*found.arrays[:-1], found.arrays[-1] * factors(self.times, rows)[:, :, 0]))
+
+    def _read(self, rows: Rows) -> PartialResult:
+        """Without factors."""
         if self.reduce == "max":
             return PartialResult(*_largest(rows))
         sums = rows.w.sum(axis=-2)
@@ -72,6 +93,8 @@ class Received(Readout[Array]):
         return self.reduce == "max"
 
     def coefficients(self, d: Any, found: PartialResult, rows: Rows) -> Any:
+        if self.times is not None:
+            d = d * factors(self.times, rows)[:, :, 0]
         if self.reduce == "sum":
             return d[..., None, :]
         if self.reduce == "mean":
@@ -118,15 +141,17 @@ class Received(Readout[Array]):
         return LoweredReadout(column_sums=True, looking=self.reduce == "mean")
 
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
-        if self.reduce == "max":
-            return (found.column_maxima,)
-        if self.reduce == "sum":
-            return (found.column_sums,)
-        return found.looking, cast(found.column_sums / _count(found.looking), found.column_sums)
+        of = found.column_maxima if self.reduce == "max" else found.column_sums
+        received = of if self.times is None else of * cast(times_of(self.times, shape), of)
+        if self.reduce == "mean":
+            return found.looking, cast(received / _count(found.looking), received)
+        return (received,)
 
     def lower_gradient(self, d: Any, arrays: tuple[Any, ...], shape: AttentionShape) -> LoweredGradient | None:
         if self.reduce == "max":
             return None
+        if self.times is not None:
+            d = d * cast(times_of(self.times, shape), d)
         return LoweredGradient(d_column_sums=d if self.reduce == "sum" else d / _count(arrays[0]))
 
 

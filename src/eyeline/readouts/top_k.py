@@ -12,6 +12,7 @@ from eyeline.readouts.arrays import added_along, along, cast, descending, zeros
 from eyeline.readouts.counts import check_count
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, ResultArray, Rows
+from eyeline.readouts.times import factors, held_times, shown, times_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,14 +21,14 @@ class TopKeys:
 
     Attributes:
         keys: int64, (..., H, N, k), by weight, then by position; -1 where a query may look at fewer.
-        weights: (..., H, N, k), the keys' weights; 0 where the key is -1.
+        weights: (..., H, N, k), the keys' weights, or with `times` weights times factors; 0 where the key is -1.
     """
 
     keys: Array
     weights: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopK(Readout[TopKeys]):
     """The k keys that each query looks at most.
 
@@ -36,23 +37,35 @@ class TopK(Readout[TopKeys]):
 
     Args:
         k: the number of keys, 1 or more.
+        times: factors of the keys, (M,), (H, M) or (..., H, M), finite, 0 or more: then the k keys with the largest
+            weight times factor, and these products in place of the weights. With `Trace.passed_lengths`, these are the
+            keys that the most is passed on from (`times`). An array or a tensor; no gradient goes through it.
 
     Raises:
-        ValueError: if k isn't a whole number of 1 or more.
+        ValueError: if k isn't a whole number of 1 or more, or `times` aren't such numbers, or don't fit the keys.
 
-    >>> TopK(8)
-    TopK(k=8)
+    >>> TopK(8), TopK(8, times=[1.0, 2.0, 0.5])
+    (TopK(k=8), TopK(k=8, times=3))
     """
 
     name = "top_k"
     column = "top"
     k: int
+    times: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_count("k", self.k, 1))
+        object.__setattr__(self, "times", held_times(self.times))
+
+    def __repr__(self) -> str:
+        return f"TopK(k={self.k}{shown(self.times)})"
+
+    def check(self, shape: AttentionShape) -> None:
+        if self.times is not None:
+            times_of(self.times, shape)
 
     def alike(self) -> tuple[Any, ...]:
-        return (self.k,)
+        return (self.k, self.times is not None)
 
     @property
     def count_of_results(self) -> int:
@@ -67,9 +80,11 @@ class TopK(Readout[TopKeys]):
 
     def read(self, rows: Rows) -> PartialResult:
         xp, w = rows.xp, rows.w
+        if self.times is not None:
+            w = w * factors(self.times, rows)
         visible = xp.broadcast_to(rows.visible, w.shape)
-        # Hidden keys sort after all visible ones, even those of weight 0.
-        keys = descending(xp.where(visible, w, -1.0))[..., : self.k]
+        # Hidden keys sort after all visible ones, even those of weight 0, or below by an edit.
+        keys = descending(xp.where(visible, w, -np.inf))[..., : self.k]
         there = along(visible, keys, -1)
         missing = self.k - keys.shape[-1]
         weights = xp.where(there, along(w, keys, -1), 0.0)
@@ -85,7 +100,8 @@ class TopK(Readout[TopKeys]):
         if not rows.shape.keys:
             return rows.w
         d = rows.xp.where(keys < 0, 0.0, d[..., rows.first : rows.last, :])
-        return added_along(rows.xp.zeros_like(rows.w), rows.xp.where(keys < 0, 0, keys), d)
+        found_at = added_along(rows.xp.zeros_like(rows.w), rows.xp.where(keys < 0, 0, keys), d)
+        return found_at if self.times is None else found_at * factors(self.times, rows)
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
         xp = namespace(a.arrays[1])
@@ -102,21 +118,29 @@ class TopK(Readout[TopKeys]):
         return replace(a, arrays=(keys[..., : self.k], cast(both[..., : self.k], a.arrays[1])))
 
     def lower(self, shape: AttentionShape) -> LoweredReadout:
-        return LoweredReadout(select=self.k)
+        return LoweredReadout(
+            select=self.k, select_times=None if self.times is None else times_of(self.times, shape)
+        )
 
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
         return found.selected_keys[..., : self.k], found.selected_weights[..., : self.k]
 
     def lower_gradient(self, d: Any, arrays: tuple[Any, ...], shape: AttentionShape) -> LoweredGradient | None:
-        return LoweredGradient(d_selected=d, selected_keys=arrays[0])
+        keys = arrays[0]
+        if self.times is not None and shape.keys:
+            whole = np.broadcast_to(times_of(self.times, shape)[:, :, None], (*keys.shape[:3], shape.keys))
+            d = d * cast(np.take_along_axis(whole, np.maximum(keys, 0), axis=-1), d)
+        return LoweredGradient(d_selected=d, selected_keys=keys)
 
     def tabulated(self, found: PartialResult) -> dict[str, Any]:
-        """Columns `top_1_key` and `top_1_weight` for the first key (an ordinal, so from 1), and so on."""
+        """Columns `top_1_key` and `top_1_weight` for the first key (an ordinal, so from 1), and so on; `top_1_product`
+        with factors."""
         keys, weights = found.arrays
+        what = "weight" if self.times is None else "product"
         columns: dict[str, Any] = {}
         for rank in range(self.k):
             columns[f"top_{rank + 1}_key"] = keys[..., rank]
-            columns[f"top_{rank + 1}_weight"] = weights[..., rank]
+            columns[f"top_{rank + 1}_{what}"] = weights[..., rank]
         return columns
 
 

@@ -25,6 +25,8 @@ from eyeline.traces.inputs import KeptInputs
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays, LayerTrace, layers_of
 from eyeline.traces.measures import Measures, asked, measures
+from eyeline.traces.observed_layers import observed_layers
+from eyeline.traces.passed_lengths import passed_lengths
 from eyeline.traces.positions import is_whole
 from eyeline.traces.projections import Projections, projections
 from eyeline.traces.safetensors_file import write_trace
@@ -166,16 +168,7 @@ class Trace:
             vectors: the vectors of the tokens `keep.vectors`.
         """
         keep = Keep(measures=True) if keep is None else keep
-        measured = asked(queries, keys) if keep.measures else []
-        # One call can't have two readouts of one kind, so the readouts of `keep` get a call of their own.
-        kept, seen, read = [], [], []
-        for arrays in layers:
-            layer, found = arrays.observed(measured or keep.read)
-            kept.append(layer)
-            if measured and found is not None:
-                seen.append(found)
-            if keep.read:
-                read.append(layer.observe(keep.read) if measured or found is None else found)
+        kept, measured, read = observed_layers(layers, queries, keys, keep)
         (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
         causal = all(arrays.allowed.kind == "causal" for arrays in layers)
         kind = kind or ("cross" if keys is not None else "decoder" if causal else "encoder")
@@ -185,11 +178,11 @@ class Trace:
             kind,
             queries,
             keys,
-            tuple(kept),
-            measures(seen) if measured else None,
+            kept,
+            measured,
             vectors,
             () if vectors is None else tuple(keep.positions(len(queries)) or ()),
-            tuple(read),
+            read,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -283,6 +276,19 @@ class Trace:
         self.layer(layer)
         self.key_head(head)
         return projections(self.inputs, layer, head)
+
+    def passed_lengths(self, layer: int) -> Array:
+        """The length of what each head of a layer passes on of each key at weight 1, ‖v·W_o‖: float32, (H, M). As
+        `times=` of `TopK`, `Received` and `GroupMass` it makes weights lengths (Kobayashi et al. 2020).
+
+        Raises:
+            TraceError: if there is no such layer, or its heads' W_o weren't kept (`keep=["input"]`).
+
+        >>> from eyeline.traces import record
+        >>> record("time flies like an arrow", keep=["input"]).passed_lengths(5)[2].round(1)
+        array([0.4, 5.1, 3.9, 2.2, 1.1, 4.3, 1.3], dtype=float32)
+        """
+        return passed_lengths(self.inputs, self.layer(layer), layer)
 
     def layer(self, layer: int) -> LayerTrace:
         """A layer, counted from 0; raises `TraceError` if there is no such layer."""

@@ -37,6 +37,7 @@ PRIMITIVES = record(
     "select",  # k, the number of largest weights; the weights and their keys are (B, H, N, select)
     "selected_weights",
     "selected_keys",  # int64
+    "by_weight",  # whether to select by weights, times factors, rather than by scores
     "binned_keys",  # int32 (B or 1, M, 2): each block's keys in the order of their bins, and the bins; -1 for none
     "binned_keys_batch",  # its batch stride
     "bins",
@@ -55,6 +56,8 @@ PRIMITIVES = record(
     "grid_sums",  # int64 (B, H, grid_rows, grid_columns), fixed point
     "grid_spoiled",  # bytes
     "grid_maxima",  # (B, H, grid_rows, grid_columns)
+    bin_times=STRIDED,  # the factors of the keys' weights in their bins, or 0; one row
+    select_times=STRIDED,  # the factors of the weights by which keys are selected, or 0
 )
 #: The gradients of the loss in the primitives, each contiguous; 0 where there is none.
 PRIMITIVE_GRADIENTS = record(
@@ -74,6 +77,7 @@ PRIMITIVE_GRADIENTS = record(
     "selected_keys",
     "select",
     "d_column_sums",  # (B, H, M)
+    bin_times=STRIDED,
     d_rectangle=RECTANGLE,
 )
 

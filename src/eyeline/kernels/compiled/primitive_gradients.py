@@ -11,7 +11,7 @@ import math
 from eyeline.kernels.compiled.memory import load_i32, width, word
 from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.programs import sizes
-from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.records import compiled, head_of
 from eyeline.kernels.compiled.simd import equal, fma, magnitude, select
 from eyeline.kernels.compiled.weight_factors import weight_factors
 
@@ -83,12 +83,14 @@ def primitive_gradients(dtype, lanes, most_vectors):
     @compiled
     def add_bins(p, work, panel, a, e):
         labels, bins = p.primitives.labels + panel.batch * p.primitives.labels_batch, p.primitives.bins
+        times = head_of(p.primitives.bin_times, panel.batch, panel.head).at
         for j in range(a, e):
             label = load_i32(labels + j * 4)
             if label >= 0:
+                factor = one if times == 0 else load_scalar(times + j * size)
                 for i in range(panel.count):
                     x = load_scalar(p.primitives.d_row_bins + ((panel.row + i) * bins + label) * size)
-                    add_scalar(work.dP + (j - a) * line + i * size, x)
+                    add_scalar(work.dP + (j - a) * line + i * size, x * factor)
 
     @compiled
     def add_rectangle(p, work, panel, a, e):

@@ -12,7 +12,7 @@ from eyeline.kernels.compiled.memory import load_i8, load_i32, width
 from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.params import VISIT
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
-from eyeline.kernels.compiled.records import compiled, scores_at, visit_at
+from eyeline.kernels.compiled.records import compiled, head_of, scores_at, visit_at
 from eyeline.kernels.compiled.row_totals import row_totals
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, magnitude, maximum, select
 from eyeline.kernels.compiled.topk import topk
@@ -39,7 +39,7 @@ def primitives(dtype, lanes, most_vectors):
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
-    begin_topk, take_best, write_topk = topk(dtype, lanes, most_vectors)
+    begin_topk, weigh_candidates, take_best, write_topk = topk(dtype, lanes, most_vectors)
     _, multiply, _, add_weighed, rank, _ = weight_factors(dtype, lanes, most_vectors)
     add_offsets = offset_ranges(dtype, lanes, most_vectors).add_sums
     begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
@@ -136,6 +136,15 @@ def primitives(dtype, lanes, most_vectors):
                     store(at, load(at) + load(P + (j - a) * line + w * vector))
 
     @compiled
+    def multiply_keys(P, times, vectors, a, e):
+        """Multiply the weights on the keys [a, e) by these keys' factors."""
+        for j in range(a, e):
+            factor = splat(load_scalar(times + j * size))
+            for w in range(vectors):
+                at = P + (j - a) * line + w * vector
+                store(at, load(at) * factor)
+
+    @compiled
     def add_to_bins(P, sums, binned_keys, vectors, block, end, a, e):
         """Add the weights on the keys [a, e) of a block, which ends at `end`, to the sums of these keys' bins, bin by
         bin: in each, key by key."""
@@ -208,22 +217,25 @@ def primitives(dtype, lanes, most_vectors):
             a, e = visit.a, visit.e
             S = scores_at(panel, a, line)
             weigh_again(p, work, panel, S, a, e)
-            if asked.select != 0 and panel.factor_count == 0:
+            if asked.select != 0:
+                if asked.by_weight != 0:
+                    weigh_candidates(p, work, panel, S, a, e)
+                elif panel.factor_count != 0:
+                    rank(work, panel, S, e - a)
                 take_best(p, work, panel, S, a, e)
             add_columns(p, work, panel, a, e)
-            if asked.row_bins != 0:
-                block = a - a % KEY_BLOCK
-                keys = asked.binned_keys + panel.batch * asked.binned_keys_batch
-                add_to_bins(P, work.row_bins, keys, vectors, block, min(block + KEY_BLOCK, p.M), a, e)
             if asked.row_offsets != 0:
                 add_offsets(asked, panel, P, work.row_offsets, a, e)
             if asked.grid_sums != 0:
                 add_to_places(P, work.grid_sums, asked.grid_column_places, vectors, a, e)
             if asked.grid_maxima != 0:
                 raise_places(P, work.grid_maxima, asked.grid_column_places, vectors, a, e)
-            if asked.select != 0 and panel.factor_count != 0:
-                rank(work, panel, S, e - a)
-                take_best(p, work, panel, P, a, e)
+            if asked.row_bins != 0:  # the last, since it may change P
+                if asked.bin_times.address != 0:
+                    multiply_keys(P, head_of(asked.bin_times, panel.batch, panel.head).at, vectors, a, e)
+                block = a - a % KEY_BLOCK
+                keys = asked.binned_keys + panel.batch * asked.binned_keys_batch
+                add_to_bins(P, work.row_bins, keys, vectors, block, min(block + KEY_BLOCK, p.M), a, e)
         write_rows(p, work, panel)
         if asked.select != 0:
             write_topk(p, work, panel)

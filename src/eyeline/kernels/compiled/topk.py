@@ -1,5 +1,5 @@
-"""The keys of each row's k largest weights, kept in order; found from the scores alone, or where a row has factors,
-from its weights."""
+"""The keys of each row's k largest weights, kept in order; found from the scores alone, or where weights have
+factors, from the weights."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.memory import load_i32, store_word, width
 from eyeline.kernels.compiled.programs import FEW_BEST, sizes
-from eyeline.kernels.compiled.records import compiled
+from eyeline.kernels.compiled.records import compiled, head_of
 from eyeline.kernels.compiled.simd import above, bits_above, equal, maximum, select
 from eyeline.kernels.compiled.topk_tile import topk_tile
 
 
 class TopKFunctions(NamedTuple):
-    """`begin_topk(p, work, panel)`: clears the lists; `take_best(p, work, panel, S, a, e)`: inserts the best of the
-    keys [a, e), whose scores, or weights (`rank`), lie at S; `write_topk(p, work, panel)`: writes the weights and
-    keys."""
+    """`begin_topk(p, work, panel)`: clears the lists; `weigh_candidates(p, work, panel, S, a, e)`: overwrites the
+    scores on the keys [a, e), at S, by their weights P times factors, where keys are selected by these; `take_best(p,
+    work, panel, S, a, e)`: inserts the best of the keys [a, e), whose scores, or weights, lie at S; `write_topk(p,
+    work, panel)`: writes the weights and keys."""
 
     begin_topk: object
+    weigh_candidates: object
     take_best: object
     write_topk: object
 
@@ -66,7 +68,7 @@ def topk(dtype, lanes, most_vectors):
         forget(best, max(k, FEW_BEST))
         for w in range(panel.vectors):
             store(threshold + w * vector, splat(-infinity))
-        if visits < k:
+        if visits < k or p.primitives.by_weight != 0:
             return
         for w in range(panel.vectors):
             for visit in range(visits):
@@ -81,6 +83,16 @@ def topk(dtype, lanes, most_vectors):
                 bound = select(equal(load(panel.factors + w * vector), splat(one)), splat(-infinity), bound)
             store(threshold + w * vector, bound)
         forget(best, k)
+
+    @compiled
+    def weigh_candidates(p, work, panel, S, a, e):
+        times = head_of(p.primitives.select_times, panel.batch, panel.head).at
+        for j in range(e - a):
+            factor = one if times == 0 else load_scalar(times + (a + j) * size)
+            for w in range(panel.vectors):
+                at = S + j * line + w * vector
+                weight = load(work.P + j * line + w * vector) * splat(factor)
+                store(at, select(equal(load(at), splat(-infinity)), splat(-infinity), weight))
 
     @compiled
     def take_best(p, work, panel, S, a, e):
@@ -116,7 +128,9 @@ def topk(dtype, lanes, most_vectors):
             for w in range(panel.vectors):
                 score, shift = load(best + r * line + w * vector), load(work.shift + w * vector)
                 weight = exp2(score - shift) * load(work.inverse_l + w * vector)
-                if panel.factor_count != 0:
+                if p.primitives.by_weight != 0:
+                    weight = score
+                elif panel.factor_count != 0:
                     weight = select(equal(load(panel.factors + w * vector), splat(one)), score, weight)
                 store(P + w * vector, weight)
             for i in range(panel.count):
@@ -127,4 +141,4 @@ def topk(dtype, lanes, most_vectors):
                 key = load_i32(work.best_keys + (r * length + i) * 4)
                 store_word(p.primitives.selected_keys + to * 8, key if found else -1)
 
-    return TopKFunctions(begin_topk, take_best, write_topk)
+    return TopKFunctions(begin_topk, weigh_candidates, take_best, write_topk)

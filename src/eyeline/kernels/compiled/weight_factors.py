@@ -27,8 +27,8 @@ class WeightFactors(NamedTuple):
     vector w, those of their factors' sizes.
 
     `add_weighed(p, work, panel, S, a, e)`: adds the multiplied weights on these keys, whose scores lie at S, to the
-    rows' log-weights, weights and distances. `rank(work, panel, S, n)`: turns n keys' weights at P into what the
-    largest weights are selected by: the weights themselves, for rows that have factors, and the scores for others.
+    rows' log-weights, weights and distances. `rank(work, panel, S, n)`: overwrites n keys' scores at S by what the
+    largest weights are selected by: the weights, for rows that have factors, and the scores for others.
 
     `add_to_gradients(p, work, panel, a, e)`, backward: adds to the factors' gradients, Σ_j P_ij dP_ij of their
     columns.
@@ -140,7 +140,7 @@ def weight_factors(dtype, lanes, most_vectors):
                 at = j * line + w * vector
                 score, weight = load(S + at), load(work.P + at)
                 weight = select(equal(score, splat(-infinity)), score, weight)
-                store(work.P + at, select(edited, weight, score))
+                store(S + at, select(edited, weight, score))
 
     @compiled
     def add_to_gradients(p, work, panel, a, e):
