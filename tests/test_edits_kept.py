@@ -42,11 +42,7 @@ def test_a_file_has_the_edits_and_gives_the_edited_weights(edited, tmp_path):
     path = tmp_path / "edited.safetensors"
     edited.save(path)
     loaded = load_trace(path)
-    assert (
-        loaded.name
-        == edited.name
-        == ("cut L1H2 flies>time,#0, uniform L2H0,L2H3, reweight L3H1 >like 1,0.5,0.25,0,2,1,1, gate L4-H5 0.1")
-    )
+    assert loaded.name == edited.name == "cut L1H2 flies>time,#0, uniform L2H0,L2H3, 2 more edits"
     assert [words_of(one) for one in loaded.edits] == [words_of(one) for one in edited.edits]
     assert words_of(loaded.edits[0]) == "cut L1H2 #2>#1,#0"
     for layer in range(6):
