@@ -15,7 +15,7 @@ from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
 from eyeline.kernels.forms import form_of, memory_of, strided
 from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
-from eyeline.kernels.layouts import Layout, laid_out
+from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
@@ -238,16 +238,27 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
     record["line_d"], record["line_e"], record["stripe"] = line_d, line_e, stripe
     curved = sum(not isinstance(step, (Relative, Added)) for step in steps)
     intervals, elaborate = int(record["mask"]["intervals"]), bool(record["elaborate"])
-    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved))
+    changes = bool(record["cuts"]["columns"]), int(record["factor_count"])
+    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved, *changes))
     return stripe
 
 
 @lru_cache(maxsize=64)
 def _layout(
-    D: int, E: int, size: int, panel: int, rows: int, stripe: int, intervals: int, elaborate: bool, curved: int
+    D: int,
+    E: int,
+    size: int,
+    panel: int,
+    rows: int,
+    stripe: int,
+    intervals: int,
+    elaborate: bool,
+    curved: int,
+    cuts: bool,
+    factors: int,
 ) -> Layout:
     """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, tiles of so many `rows`, and so
-    many steps that aren't sums."""
+    many steps that aren't sums, and factors."""
     line, line_d, line_e = panel * size, padded(D, size), padded(E, size)
     block = (KEY_BLOCK + rows) * line
     parts = {
@@ -257,6 +268,7 @@ def _layout(
         "l": line,
         "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
+        **changes_in_panel(cuts, factors, panel, line),
     }
     shared = {
         "P": block,

@@ -19,7 +19,7 @@ from eyeline.masks import Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Flat, Scores, Sinks, WeightFactor
+from eyeline.scores import Flat, HiddenPairs, Scores, Sinks, WeightFactor
 from eyeline.torch.request import Request
 
 
@@ -141,7 +141,7 @@ def backward(
     given = {"d_lse": d_lse, **(of_read.given() if of_read else {})}
     primitives = PrimitiveGradients(**given) if any(x is not None for x in given.values()) else None
     call = _call(q.to(wide), k.to(wide), v.to(wide), request)
-    steps = [score for score in request.scores if not isinstance(score, Sinks)]
+    steps = [score for score in request.scores if not isinstance(score, (Sinks, HiddenPairs))]
     needed = list(needs[3:])
     wanted = [bool(score.parameters()) and needed.pop(0) for score in steps]
     found = kernel(

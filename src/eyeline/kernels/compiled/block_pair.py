@@ -29,7 +29,7 @@ def block_pair(dtype, lanes, vectors, rows, added_rows):
     size, vector, length, _ = sizes(dtype, lanes, vectors)
     wide_line = wide(size)
     zero, hidden = dtype(0), dtype(-1)
-    visible_keys, hide = masking(dtype, lanes, vectors)
+    _, visible_keys, hide = masking(dtype, lanes, vectors)
     multiply, add_product, add_product_carefully = matmul(dtype, lanes, vectors, rows, added_rows)
     differentiate, differentiate_all, add_delta = softmax_gradients(dtype, lanes, vectors)
     apply_and_keep = score_gradients(dtype, lanes, vectors).apply_and_keep
