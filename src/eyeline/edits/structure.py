@@ -65,7 +65,7 @@ def factors(weightings: Sequence[Weighting], shape: AttentionShape, heads: Seque
     B = max((shape.batch if one.pairs.batch is not None else len(one.pairs.queries) for one in own), default=1)
     B = max(B, *(len(one.pairs.keys) for one in own), 1)
     for one in own:
-        places = [place for place, head in enumerate(heads) if head in one.pairs.heads]
+        places = np.flatnonzero([head in one.pairs.heads for head in heads])
         batch = np.arange(B) if one.pairs.batch is None else np.array([one.pairs.batch])
         free = (layer for layer in layers if layer.apart is None and not layer.taken[np.ix_(batch, places)].any())
         layer = None if hasattr(one.by, "detach") else next(free, None)
@@ -85,13 +85,14 @@ class _Layer:
         self.by = np.ones((*heads, shape.queries))
         self.rows, self.columns = np.zeros((*heads, shape.queries), bool), np.zeros((*heads, shape.keys), bool)
 
-    def add(self, one: Weighting, batch: NDArray[np.int64], places: list[int]) -> None:
+    def add(self, one: Weighting, batch: NDArray[np.int64], places: NDArray[np.int64]) -> None:
         where = np.ix_(batch, places)
         self.taken[where] = True
-        self.rows[where] = one.pairs.queries[:, None]
-        self.columns[where] = one.pairs.keys[:, None]
+        self.rows[where] = _of_elements(one.pairs.queries, batch)
+        self.columns[where] = _of_elements(one.pairs.keys, batch)
         if self.apart is None:
-            self.by[where] = one.by if one.taken is None else np.asarray(one.by)[np.maximum(one.taken, 0)][:, None]
+            by = one.by if one.taken is None else np.asarray(one.by)[np.maximum(_of_elements(one.taken, batch), 0)]
+            self.by[where] = by
 
     def factor(self) -> WeightFactor:
         by: Any = self.by
@@ -99,3 +100,8 @@ class _Layer:
             by, taken = self.apart.by, self.apart.taken
             by = by if taken is None else by[np.maximum(taken, 0)][:, None]
         return WeightFactor(by, self.rows, self.columns)
+
+
+def _of_elements(rows: NDArray[Any], batch: NDArray[np.int64]) -> NDArray[Any]:
+    """The rows, (B or 1, N), of these elements of the batch, with an axis for heads."""
+    return rows[np.minimum(batch, len(rows) - 1)][:, None]

@@ -260,7 +260,10 @@ def _tell_factor(
         table = np.stack([by.clip(*_finite(inside)), np.log2(np.abs(by))], dtype=inside, casting="same_kind")
     table = np.broadcast_to(table, (2, *shape[:3]))
     record["logs"], record["by"] = table.strides[0], strided(table[0])
-    columns, heads = np.broadcast_to(factor.columns, (*shape[:2], shape[3])), np.broadcast_to(factor.heads, shape[:2])
+    columns, heads = (
+        np.broadcast_to(factor.columns, (*shape[:2], shape[3])),
+        np.broadcast_to(factor.columns.any(axis=2), shape[:2]),
+    )
     batch, head, key = columns.strides
     record["columns"], record["heads"] = (address_of(columns), batch, head, 0, key), strided(heads)
     return table, columns, heads

@@ -66,3 +66,10 @@ class WeightFactor(Score):
         self.check(shape)
         by = np.where(self.rows, array_of(self.by).astype(np.float64), 1.0)
         return Weighted(by, self.columns.view(np.int8))
+
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
+        """From the gradient in each row's number, (B, H, N)."""
+        found, sizes = np.where(self.rows, gradient, 0).astype(np.float64), tuple(getattr(self.by, "shape", ()))
+        apart = (1,) * (3 - len(sizes)) + sizes
+        axes = tuple(axis for axis in range(3) if apart[axis] == 1)
+        return {"by": found.sum(axis=axes, keepdims=True).reshape(sizes)}

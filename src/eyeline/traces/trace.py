@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models.model_positions import ModelPositions
+from eyeline.models.network import Network
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
@@ -56,6 +57,7 @@ class Trace:
         edits: what was changed in the run, with positions in place of words.
         vocabulary: the model's words, which `vectors` can be compared with; None without these, or from a file.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
+        network: the model that ran, if it is one of Eyeline's; None if the trace comes from a file.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Trace:
     placing: ModelPositions | None = None
     image: Image | None = None
     edits: tuple[Edit, ...] = ()
+    network: Network | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
