@@ -14,6 +14,7 @@ from eyeline.cli import main
 from eyeline.edits import EditError, words_of
 from eyeline.traces import TraceError, load_trace
 from eyeline.traces.safetensors_file import StoredArrays
+from eyeline.views.page.edited_layers import as_sent, factors
 
 ARROW, BANANA = "time flies like an arrow", "fruit flies like a banana"
 EDITS = [
@@ -141,6 +142,28 @@ def test_what_heads_do_is_read_of_the_edited_weights(edited):
             places = np.arange(max(0, -offset), min(7, 7 - offset))
             found = shifted(layer, offset)[:, places]
             np.testing.assert_allclose(found, weights[:, places, places + offset], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        EDITS,
+        [ed.Uniform(layer=1, head=2), ed.Reweight(layer=1, head=2, keys=0, by=0.5)],
+        [ed.Cut(layer=1, head=2, keys=range(0, 18, 2)), ed.Reweight(layer=1, head=2, keys=1, by=-1.5)],
+        [ed.Cut(layer=1, head=2, queries=3), ed.Uniform(layer=1, head=2)],
+    ],
+)
+def test_a_page_computes_the_edited_weights(edits):
+    text = ARROW if edits is EDITS else "one two three four five six seven eight nine ten eleven twelve a b c d e"
+    for layer in el.record(text, edits=edits).layers[:4]:
+        sent = as_sent(layer)
+        allowed = np.broadcast_to(sent.allowed.dense(*(x.shape[1] for x in (sent.q, sent.k))), layer.weights.shape)
+        for head in (0, 1, 2, 3):
+            s = sent.scale * (sent.q[head].astype(np.float64) @ sent.k[head].T)
+            with np.errstate(invalid="ignore", over="ignore"):
+                w = np.where(allowed[head], np.exp(s - sent.lse[head][:, None]), 0)
+            factor = factors(layer, head)
+            np.testing.assert_allclose(w if factor is None else w * factor, layer.weights[head], atol=5e-6)
 
 
 def test_explain_shows_the_run_before_and_after():
