@@ -47,6 +47,10 @@ class OwnModel:
         """Tokenize a text for the model."""
         return ReadText(self.model.tokens(text))
 
+    def text_of(self, id: int) -> str:
+        """A token's text."""
+        return self.model.text([id])
+
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""
         return ReadText(tokens)

@@ -21,6 +21,7 @@ from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
 from eyeline.traces.transformers_edits import edited, edits_found
+from eyeline.traces.transformers_sizes import layers_and_heads, positions, size
 from eyeline.traces.transformers_traces import (
     KINDS,
     before_each,
@@ -34,9 +35,6 @@ from eyeline.traces.transformers_traces import (
     trace_of_calls,
 )
 from eyeline.words import worded
-
-#: Tokenizers without a limit report a number larger than this.
-_NO_LIMIT = 10**9
 
 
 class TransformersModel:
@@ -71,9 +69,9 @@ class TransformersModel:
         sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
         self.name = name or name_of_model(self.model)
         self.family = str(getattr(config, "model_type", type(self.model).__name__))
-        self.layers, self.heads = _layers_and_heads(config, sizes, self.kind)
-        self.vocabulary_size = _size(sizes, "vocab_size")
-        self.positions = _positions(sizes, tokenizer)
+        self.layers, self.heads = layers_and_heads(config, sizes, self.kind)
+        self.vocabulary_size = size(sizes, "vocab_size")
+        self.positions = positions(sizes, tokenizer)
 
     @property
     def state(self) -> int:
@@ -105,6 +103,11 @@ class TransformersModel:
             ModelError: if the tokenizer panics.
         """
         return read_any(text, self._tokenizer)[0]
+
+    def text_of(self, id: int) -> str:
+        """A token's text; its id where the tokenizer doesn't say."""
+        decode = getattr(self._tokenizer, "decode", None)
+        return str(id if decode is None else decode([id]))
 
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""
@@ -275,32 +278,3 @@ def _checked_kind(kind: str | None, both: bool) -> str | None:
     if kind not in (None, "encoder", "decoder"):
         raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
     return kind or "encoder"
-
-
-def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, int]:
-    """The numbers of layers and heads in the recorded part, by the configuration; a trace's own counts are final."""
-    if kind is None:
-        return _size(text, "num_hidden_layers"), _size(text, "num_attention_heads")
-    layers = [f"{kind}_layers", *(["num_decoder_layers"] if kind == "decoder" else []), "num_hidden_layers"]
-    found = (config, text)[not any(isinstance(getattr(config, name, None), int) for name in layers)]
-    return _size(found, *layers), _size(found, f"{kind}_attention_heads", "num_attention_heads")
-
-
-def _size(config: Any, *names: str) -> int:
-    """The first of these sizes that the configuration has."""
-    for name in names:
-        value = getattr(config, name, None)
-        if isinstance(value, int):
-            return value
-    raise TraceError(
-        worded("model.config must say {name}, got none; read its weights with eyeline.watch", name=names[-1])
-    )
-
-
-def _positions(config: Any, tokenizer: Any) -> int | None:
-    """The model's maximum number of tokens: RoBERTa's configuration has two positions too many."""
-    room = getattr(config, "max_position_embeddings", None)
-    if not isinstance(room, int) or room < 1:
-        return None
-    known = getattr(tokenizer, "model_max_length", None)
-    return min(room, known) if isinstance(known, int) and known < _NO_LIMIT else room
