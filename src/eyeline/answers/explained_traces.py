@@ -84,7 +84,8 @@ def explained(
         runs.append(run)
         if run.steps is not None:
             steps_of = run.steps.head
-        if generated is not None and new is None:
+        # With edits, the changed run is the one that generated.
+        if generated is not None and (trace is traces[-1] if traces[-1].edits else new is None):
             new = generated(weights, units, shown, place)
     return Explanation(
         model_entry(traces[0]),

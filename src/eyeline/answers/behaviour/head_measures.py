@@ -108,8 +108,8 @@ def shifted(layer: LayerTrace, offset: int) -> Array:
     if first >= last:
         return weights
     if layer.edits is not None:  # q, k and lse alone don't give the weights
-        seen = layer.observe(OffsetMass([offset, offset + 1]))
-        return np.asarray(seen.offset_mass.reshape(H, N), np.float64)
+        found = layer.observe(OffsetMass([offset, offset + 1]))
+        return np.asarray(found.offset_mass.reshape(H, N), np.float64)
     rows = np.arange(first, last)
     grouped = layer.q[:, first:last].reshape(G, H // G, last - first, D)
     scores = np.einsum("grnd,gnd->grn", grouped, layer.k[:, first + offset : last + offset], dtype=np.float64)
