@@ -110,8 +110,8 @@ def edges_note(answer: Effects) -> str:
     heads = len({(edge.layer, edge.head) for edge in answer.edges})
     if answer.passed is None:
         return worded(
-            "Cut: the {count} looks with the largest weights, of the {heads} heads that matter most; the rest of the row "
-            "is renormalised.",
+            "Cut: the {count} looks with the largest weights, of the {heads} heads that matter most; the rest of the "
+            "row is renormalised.",
             count=len(answer.edges),
             heads=heads,
         )
