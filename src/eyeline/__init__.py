@@ -20,7 +20,7 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, effects, explain, heads, rollout, toy
+    from eyeline.answers import compare, effects, explain, heads, rollout, toy, why
     from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
@@ -77,6 +77,7 @@ __all__ = [
     "toy",
     "view",
     "watch",
+    "why",
 ]
 
 # `attn_implementation="eyeline"` works whichever of the two is imported first.
@@ -103,6 +104,7 @@ _LATER = {
     "toy": "answers",
     "view": "views.viewing",
     "watch": "huggingface",
+    "why": "answers",
 }
 #: Rooms that `import eyeline` leaves unloaded.
 _ROOMS = ("edits", "huggingface", "models", "reference", "surveys", "torch", "traces")

@@ -13,7 +13,6 @@ from eyeline.cli.progress import progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Effects, Explanation, Heads
     from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
@@ -44,7 +43,7 @@ def check_results(
         raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
-def save_png(answer: Effects | Explanation | Heads, png: Path) -> None:
+def save_png(answer: Answer, png: Path) -> None:
     """Draw an answer to a PNG file, and report it."""
     missing = answer.save_png(png)
     if missing:

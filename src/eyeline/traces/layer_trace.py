@@ -145,7 +145,7 @@ class LayerTrace:
             edits = of_weights(edits)
         own = None if edits is None else of_rows(heads_as_batch(edits, some), slice(first, last), slice(None))
         return observe(
-            self.q[some][:, None, first:last],
+            self.q[:, first:last][some][:, None],
             self.k[groups][:, None],
             np.zeros((len(some), 1, self.k.shape[1], 0), np.float32) if v is None else v,
             mask=self.allowed.of_heads(some).over_heads(first, None if (first, last) == (0, N) else last),

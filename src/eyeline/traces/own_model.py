@@ -117,6 +117,7 @@ class OwnModel:
             self._vocabulary if vectors else None,
             positions_of(model.network),
             edits=() if changes is None else changes.edits,
+            network=model.network,
         )
 
     def go_on(
@@ -200,6 +201,7 @@ class OwnModel:
             vocabulary=None if vectors is None else self._vocabulary,
             placing=positions_of(self.model.network),
             edits=() if changes is None else changes.edits,
+            network=self.model.network,
         )
 
     @cached_property

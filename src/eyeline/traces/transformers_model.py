@@ -20,6 +20,7 @@ from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
+from eyeline.traces.transformers_edits import edited, edits_found
 from eyeline.traces.transformers_sizes import layers_and_heads, positions, size
 from eyeline.traces.transformers_traces import (
     KINDS,
@@ -74,8 +75,11 @@ class TransformersModel:
 
     @property
     def state(self) -> int:
-        """A number that changes whenever the model's weights do."""
-        return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
+        """A number that changes whenever the model's weights do, or the edits of the blocks that it is in."""
+        from eyeline.huggingface.observers import edits_around
+
+        edits = [(id(edit), repr(edit)) for edit in edits_around(self.model)]
+        return hash((*((id(weights), weights._version) for weights in self.model.parameters()), *edits))
 
     def read(self, text: str) -> ReadText:
         """Tokenize a text for the model; with kind="decoder", the answer to it."""
@@ -127,8 +131,6 @@ class TransformersModel:
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
-        if edits:
-            raise TraceError("edits must be left out here with a model of transformers; use eyeline.edit(model, edits)")
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError
@@ -142,8 +144,11 @@ class TransformersModel:
                 layer_done(done, self.layers)
             done += 1
 
+        found = edits_found(edits, self.model, text.tokens)
         try:
-            calls = calls_of(self.model, as_tensors(self.model, text.inputs), keep, before_each(cancelled, next_layer))
+            inputs = as_tensors(self.model, text.inputs)
+            with edited(self.model, found) as changes:
+                calls = calls_of(self.model, inputs, keep, before_each(cancelled, next_layer))
         except HuggingFaceError as error:
             raise TraceError(str(error)) from None
         mine = [call for call in calls if not self._both or KINDS[call.kind] == self.kind]
@@ -165,6 +170,7 @@ class TransformersModel:
             keep,
             positions=self.positions,
             prompt=text.prompt,
+            edits=changes,
         )
         return trace if trace.vectors is None else replace(trace, vocabulary=self._vocabulary(trace.vectors.shape[2]))
 
@@ -179,6 +185,7 @@ class TransformersModel:
         keep: Keep,
         *,
         target: str | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Parts:
@@ -188,7 +195,7 @@ class TransformersModel:
 
         answer = self._target if target is None else target
         parts = record_parts(
-            self.model, self._tokenizer, text, answer, keep, cancelled, name=self.name, positions=self.positions
+            self.model, self._tokenizer, text, answer, keep, cancelled, edits, name=self.name, positions=self.positions
         )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
@@ -227,7 +234,8 @@ class TransformersModel:
                 said(new)
             return chosen
 
-        generate_by(self.model, text.tokens.ids, count, choose, ends)
+        with edited(self.model, edits_found(edits, self.model, text.tokens)):
+            generate_by(self.model, text.tokens.ids, count, choose, ends)
         tokens = continuation.tokens
         whole = self.with_tokens(tokens, text)
         return Continued(ReadText(tokens, whole.inputs, len(text.tokens)), tuple(probabilities), tokens.ids[-1] in ends)

@@ -18,16 +18,18 @@ from eyeline.answers import (
     Renderers,
     Rollout,
     Toy,
+    Why,
     compare,
     effects,
     explain,
     heads,
     rollout,
     toy,
+    why,
 )
 from eyeline.views.drawing import Drawing
 
-__all__ = ["compare", "effects", "explain", "heads", "rollout", "toy"]
+__all__ = ["compare", "effects", "explain", "heads", "rollout", "toy", "why"]
 
 _EXCERPT = 60  # characters of the text in an answer's repr
 
@@ -194,6 +196,36 @@ def _effects() -> Renderers:
     return Renderers(rich, html, line, csv, png)
 
 
+def _why() -> Renderers:
+    def rich(answer: Why) -> Drawing:
+        from eyeline.views.why_terminal import why as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Why) -> str:
+        from eyeline.views.why_html import why_html
+
+        return why_html(answer)
+
+    def line(answer: Why) -> str:
+        from eyeline.views.provenance import provenance
+        from eyeline.views.why_findings import found
+
+        return f"<Why of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
+
+    def csv(answer: Why) -> str:
+        from eyeline.views.csv_tables import why_csv
+
+        return why_csv(answer)
+
+    def png(answer: Why, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.why_figure import save_why
+
+        return save_why(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
 def _toy() -> Renderers:
     def rich(answer: Toy) -> Drawing:
         from eyeline.views.toy_terminal import toy as lines
@@ -225,3 +257,4 @@ Rollout.renderers = _rollout()
 Heads.renderers = _heads()
 Effects.renderers = _effects()
 Toy.renderers = _toy()
+Why.renderers = _why()

@@ -13,7 +13,7 @@ from eyeline.version import VERSION
 from eyeline.views.labels import excerpt, printable
 
 if TYPE_CHECKING:
-    from eyeline.answers import Effects, Explanation, Heads
+    from eyeline.answers import Effects, Explanation, Heads, Why
     from eyeline.answers.generation import Generated
 
 _STEPS = ("score", "scaled", "hidden", "weight", "value_length", "contribution_length")
@@ -62,7 +62,19 @@ def effects_csv(answer: Effects) -> str:
     return written(answer, columns, ([*row, *told] for row in rows))
 
 
-def written(answer: Effects | Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def why_csv(answer: Why) -> str:
+    """A row for each term of a split score."""
+    start = [answer.layer, answer.head, answer.query.index, answer.query.text, answer.key.index, answer.key.text]
+    rows = (
+        [*start, query.name, key.name, value]
+        for query, row in zip(answer.query_sources, answer.table.tolist(), strict=True)
+        for key, value in zip(answer.key_sources, row, strict=True)
+    )
+    columns = ["layer", "head", "query_index", "query", "key_index", "key", "query_source", "key_source", "adds"]
+    return written(answer, columns, rows)
+
+
+def written(answer: Effects | Explanation | Heads | Why, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows of a table as CSV, each with its source: the model, the text and the version."""
     source = [answer.model.name, "".join(excerpt(answer.text, None, _EXCERPT)), VERSION]
     return table([*columns, *_SOURCE], ((*row, *source) for row in rows))

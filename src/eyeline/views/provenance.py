@@ -24,7 +24,7 @@ def provenance(answer: Answer) -> str:
     >>> provenance(el.explain("time flies", "flies", layer=5, head=2))
     'minilm · L5H2 of L0 to L5, H0 to H11 · as trained · eyeline 0.1.0'
     """
-    from eyeline.answers import Comparison, Effects, Explanation, Heads, Rollout
+    from eyeline.answers import Comparison, Effects, Explanation, Heads, Rollout, Why
 
     if isinstance(answer, (Explanation, Comparison)):
         parts = _attention(answer)
@@ -32,6 +32,9 @@ def provenance(answer: Answer) -> str:
         parts = _rollout(answer)
     elif isinstance(answer, Effects):
         parts = _effects(answer)
+    elif isinstance(answer, Why):
+        model = answer.model
+        parts = [place(answer.layer, answer.head, model.layers, model.heads), run_name(answer.run)]
     else:
         assert isinstance(answer, Heads)
         parts = _heads(answer)
@@ -62,7 +65,7 @@ def run_name(name: str) -> str:
         "decoder": worded("decoder"),
         "cross": worded("cross-attention"),
     }
-    return ", ".join(known.get(part, part) for part in name.split(", "))
+    return ", ".join(known.get(part, printable(part)) for part in name.split(", "))
 
 
 def _attention(answer: Explanation | Comparison) -> list[str]:
