@@ -1,7 +1,7 @@
 """Effects of all heads beside as many whole forward passes: `python -m bench.effects`.
 
-What a user of transformers would do is a forward pass with each head switched off by a hook; that is at least a forward
-pass on SDPA for each head, which is measured here without the hook, in the same process, turn by turn. Models are loaded
+What a user of transformers would do is a forward pass with each head switched off by a hook: at least a forward pass on
+SDPA for each head, which is measured here without the hook, in the same process, turn by turn. Models are loaded
 beforehand; the first effects of each model aren't timed.
 """
 
@@ -29,7 +29,9 @@ SECONDS, SHARE = 1.0, 0.35
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.effects", description=__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--passes", type=int, default=27, help="forward passes in a turn, of as many as there are heads")
+    parser.add_argument(
+        "--passes", type=int, default=27, help="forward passes in a turn, of as many as there are heads"
+    )
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])

@@ -2,8 +2,9 @@
 
 import { createEditing } from "../editing/editing.js";
 import { createMatters } from "../matters/matters.js";
+import { createSources } from "../sources/sources.js";
 
 /** The page with these rooms. @type {(main: Main) => Main} */
 export const start = (main) => ({
-  render: (shown) => main.render({ ...shown, rooms: { createEditing, createMatters } }),
+  render: (shown) => main.render({ ...shown, rooms: { createEditing, createMatters, createSources } }),
 });

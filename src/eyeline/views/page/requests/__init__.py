@@ -18,6 +18,7 @@ from eyeline.views.page.requests import (
     positions,
     products,
     projections,
+    sources,
 )
 from eyeline.views.page.requests.request import Answering
 
@@ -35,4 +36,5 @@ KINDS: dict[str, Answering] = {
     "positions": positions.answer,
     "products": products.answer,
     "projections": projections.answer,
+    "sources": sources.answer,
 }

@@ -129,6 +129,7 @@ type HostRequest =
   | { kind: "edited"; trace: number; edits: string[]; known: number }
   | { kind: "changes"; trace: number; other: number; token?: number; last?: number }
   | { kind: "next"; sides: { trace: number; written: number[] }[] }
+  | { kind: "sources"; trace: number; layer: number; head: number; query: number; key: number }
   | PlacedRequest;
 
 /** An error as a host reports it. */
@@ -179,6 +180,22 @@ interface Reply {
   next?: string;
   rather?: string | null;
   probability?: number;
+  /** Of "sources". */
+  score?: number;
+  same_place?: number;
+  scheme?: "rotary" | "added";
+  query_sources?: SourceSums & { largest: [source: SourceName, value: number][] };
+  key_sources?: SourceSums & { largest: [source: SourceName, value: number][] };
+  pairs?: SourceSums & { largest: [query: SourceName, key: SourceName, value: number][] };
+}
+
+/** A source of a score: its name, and its layer and head, if it has them. */
+type SourceName = [name: string, layer: number | null, head: number | null];
+
+/** Of the sources that aren't named: how many, and their sum. */
+interface SourceSums {
+  others: number;
+  sum: number;
 }
 
 /** The further keys of a reply to "projections". */

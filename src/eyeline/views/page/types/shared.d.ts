@@ -190,6 +190,7 @@ interface Framed {
 interface Rooms {
   createEditing?(page: Page, frame: HTMLElement): Editing;
   createMatters?(page: Page, redraw: () => void): Matters;
+  createSources?(page: Page): SourcesOf;
 }
 
 /** An item of a menu: its text, what it means, and what it does. */
@@ -199,6 +200,8 @@ interface MenuItem {
   chosen: () => void;
 }
 
+/** Makes the block that says where the score of a walkthrough comes from; null where that can't be said. */
+type SourcesOf = (walk: Walkthrough) => HTMLElement | null;
 type Editing = import("../editing/editing.js").Editing;
 type Matters = import("../matters/matters.js").Matters;
 

@@ -280,6 +280,7 @@ interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;
   ends: { query: number; keys: number; values: number; taken: number };
+  sources: SourcesOf | undefined;
   /** The role whose coordinate is taken apart; null while none is. */
   role: Role | null;
   tell(space: Space, value: (at: number) => number): HTMLElement;
