@@ -172,18 +172,9 @@ class Trace:
         (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
         causal = all(arrays.allowed.kind == "causal" for arrays in layers)
         kind = kind or ("cross" if keys is not None else "decoder" if causal else "encoder")
-        return Trace(
-            name,
-            Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions),
-            kind,
-            queries,
-            keys,
-            kept,
-            measured,
-            vectors,
-            () if vectors is None else tuple(keep.positions(len(queries)) or ()),
-            read,
-        )
+        sizes = Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions)
+        tokens = () if vectors is None else tuple(keep.positions(len(queries)) or ())
+        return Trace(name, sizes, kind, queries, keys, kept, measured, vectors, tokens, read)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a safetensors file (docs/page-format.md), completely or not at all. `load_trace` opens it.
