@@ -13,6 +13,7 @@ import pytest
 
 import eyeline as el
 from eyeline import words
+from eyeline.edits import Gate
 from eyeline.models import load
 from eyeline.views.why_findings import round_up, signed
 from eyeline.views.why_terminal import _bar
@@ -82,6 +83,18 @@ def test_options_choose_what_is_drawn(say, tmp_path, found):
     code, out, _ = say("why", "The capital of France is", "--token", "is", "--key", "France", "--model", "smollm2")
     assert "With both tokens at one place it would be" in " ".join(out.split())
     assert "rotary positions are no source" in " ".join(out.split())
+
+
+def test_the_split_of_an_edited_run_says_so(say, minilm):
+    code, out, _ = say(*FLIES, "--edit", "gate L2H3", "--json")
+    trace = el.record("time flies like an arrow", model=minilm, edits=[Gate(layer=2, head=3)])
+    document = json.loads(out)
+    assert (code, document["run"]) == (0, "gate L2H3 0")
+    np.testing.assert_allclose(document["table"], el.why(trace, 5, 2, 2, 1).table, rtol=1e-5, atol=1e-7)
+    code, out, _ = say(*FLIES, "--edit", "gate L2H3")
+    assert "gate L2H3 0" in out.split("\n\n")[0]
+    code, _, err = say(*FLIES, "--edit", "gate L9H3")
+    assert (code, len(err.splitlines())) == (2, 1)
 
 
 def test_json_and_csv_have_every_term(say, found):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
-    from eyeline.traces import Trace, load_trace, record
+    from eyeline.traces import Trace, load_trace, mean_outputs, record
     from eyeline.views.viewing import view
 
 __version__ = VERSION
@@ -68,6 +68,7 @@ __all__ = [
     "lesson",
     "load_survey",
     "load_trace",
+    "mean_outputs",
     "observe",
     "record",
     "rollout",
@@ -96,6 +97,7 @@ _LATER = {
     "lesson": "views.page",
     "load_survey": "surveys",
     "load_trace": "traces",
+    "mean_outputs": "traces",
     "record": "traces",
     "rollout": "answers",
     "survey": "surveys",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eyeline.cli.edits import EditWords, Over, edits_of
 from eyeline.cli.options import (
     AsJson,
     Half,
@@ -45,6 +46,8 @@ def explain(
     shares: Shares = False,
     top: Top = None,
     mask: Mask = None,
+    edit: EditWords = None,
+    over: Over = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Through all layers: what the token's vector is made of.")
@@ -84,6 +87,7 @@ def explain(
         raise QuestionError(worded("--effects must come with --html, whose page then shows what matters"))
     if rollout:
         others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
+        others |= {"edit": edit or None, "over": over}
         others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
         for name, value in {**others, "seed": seed}.items():
             if value is not None and value is not False:
@@ -104,7 +108,7 @@ def explain(
             )
         print_json(rolled) if as_json else draw(rolled)
         return
-    asked = text_or_stdin(text)
+    asked, changes = text_or_stdin(text), edits_of(edit, over, model)
     with TextShown(asked) as said, layers_shown(generate is None) as layer_done:
         answer = attach.explain(
             asked,
@@ -118,6 +122,7 @@ def explain(
             shares=shares,
             mask="causal" if mask else None,
             scale=1.0 if no_scale else None,
+            edits=changes,
             generate=generate,
             temperature=temperature,
             top_p=top_p,

@@ -29,6 +29,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
         given: the arguments of the command line.
     """
     from eyeline.answers import QuestionError
+    from eyeline.edits import EditError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
     from eyeline.surveys import SurveyError
@@ -40,7 +41,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
         line = error.command_line
     elif isinstance(error, SurveyError):
         line = _with_options(str(error))
-    elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
+    elif isinstance(error, (EditError, ModelError, TraceError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
 from eyeline.calls import observe
 from eyeline.edits import CallEdits, EditError, HeadsOfRun
-from eyeline.edits.call_parts import heads_as_batch, of_rows, with_row_factor
+from eyeline.edits.call_parts import heads_as_batch, of_rows, of_weights, with_row_factor
 from eyeline.edits.structure import changed_scores
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout, Weights
@@ -115,7 +115,7 @@ class LayerTrace:
         )
 
     def output_of(self, heads: Sequence[int], queries: tuple[int, int] | None = None) -> Array:
-        """The outputs of some query heads, before W_o: float32, (heads, n, E), of all queries or of [first, last).
+        """The outputs of some query heads, before W_o, for the queries [first, last) or all: float32, (heads, n, E).
 
         Raises:
             EditError: if values weren't kept.
@@ -141,6 +141,8 @@ class LayerTrace:
         some, N = list(heads), self.q.shape[1]
         groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
         v = self.v[groups][:, None] if values and self.v is not None else None
+        if edits is not None and v is None:
+            edits = of_weights(edits)
         own = None if edits is None else of_rows(heads_as_batch(edits, some), slice(first, last), slice(None))
         return observe(
             self.q[:, first:last][some][:, None],

@@ -63,7 +63,7 @@ def run_name(name: str) -> str:
         "decoder": worded("decoder"),
         "cross": worded("cross-attention"),
     }
-    return ", ".join(known.get(part, part) for part in name.split(", "))
+    return ", ".join(known.get(part, printable(part)) for part in name.split(", "))
 
 
 def _attention(answer: Explanation | Comparison) -> list[str]:
