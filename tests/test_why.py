@@ -20,7 +20,6 @@ from tests.test_decoders import TINY as DECODERS
 from tests.test_decoders import save_tiny
 from tests.test_models import _TINY as ENCODERS
 from tests.test_models import save_tiny as save_tiny_encoder
-from tests.test_models import tiny_tokenizer  # noqa: F401  # a fixture
 from tests.tiny import save_decoder
 
 TEXT = "The old man the boat while the horse raced past the barn, and time flies like an arrow"
@@ -250,8 +249,8 @@ def test_every_family_of_decoders_is_split(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
-def test_every_family_of_encoders_is_split(kind, tmp_path, tiny_tokenizer):
-    save_tiny_encoder(tmp_path, kind, tiny_tokenizer)
+def test_every_family_of_encoders_is_split(kind, tmp_path):
+    save_tiny_encoder(tmp_path, kind, load(save_encoder(tmp_path)).tokenizer)
     trace = el.record("w4 w9 w5 w30 w4 w7 w8", model=load(tmp_path))
     for head, i, j in ((0, 6, 4), (3, 5, 5), (1, 2, 3)):
         found = el.why(trace, 1, head, i, j)
