@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from eyeline.models import load
 from eyeline.views.why_findings import round_up, signed
 from eyeline.views.why_terminal import _bar
 
+DOCS = Path(__file__).parent.parent / "docs" / "json.md"
 FLIES = ("why", "time flies like an arrow", "--token", "flies", "--key", "time", "--layer", "5", "--head", "2")
 
 
@@ -113,6 +115,13 @@ def test_json_and_csv_have_every_term(say, found):
     }
     assert math.isclose(sum(float(row["adds"]) for row in rows), found.score, abs_tol=1e-5)
     assert (rows[1]["query_source"], rows[1]["key_source"]) == ("embedding", "position")
+    documented = DOCS.read_text("utf-8")
+    section = documented.split("## `eyeline.why/1`")[1].split("\n## ")[0]
+    named = {
+        name for line in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.MULTILINE) for name in line.split(", ")
+    }
+    assert {name.strip("`") for name in named} == set(document)
+    assert f"`{out.splitlines()[0]}`" in documented
 
 
 @pytest.mark.parametrize(
