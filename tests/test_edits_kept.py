@@ -42,11 +42,7 @@ def test_a_file_has_the_edits_and_gives_the_edited_weights(edited, tmp_path):
     path = tmp_path / "edited.safetensors"
     edited.save(path)
     loaded = load_trace(path)
-    assert (
-        loaded.name
-        == edited.name
-        == ("cut L1H2 flies>time,#0, uniform L2H0,L2H3, reweight L3H1 >like 1,0.5,0.25,0,2,1,1, gate L4-H5 0.1")
-    )
+    assert loaded.name == edited.name == "cut L1H2 flies>time,#0, uniform L2H0,L2H3, 2 more edits"
     assert [words_of(one) for one in loaded.edits] == [words_of(one) for one in edited.edits]
     assert words_of(loaded.edits[0]) == "cut L1H2 #2>#1,#0"
     for layer in range(6):
@@ -87,6 +83,27 @@ def test_wrong_edits_of_a_file_are_told(edits, said, edited, tmp_path, monkeypat
         return
     with pytest.raises(TraceError, match=said):
         load_trace(path)
+
+
+def test_scattered_cuts_are_kept_beside_the_mask(tmp_path):
+    text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    cut = ed.Cut(layer=1, head=[2, 3], queries=range(1, 19), keys=range(0, 18, 2))
+    trace = el.record(text, edits=cut)
+    layer = trace.layers[1]
+    assert layer.allowed.kind == "all"
+    assert layer.edits.cuts
+    plain = el.record(text).layers[1].weights
+    kept = plain[2:4, 1:] * (np.arange(19) % 2 == 1)
+    kept[:, :, 18:] = plain[2:4, 1:, 18:]
+    expected = plain.copy()
+    expected[2:4, 1:] = kept / kept.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(layer.weights, expected, atol=1e-6)
+    np.testing.assert_allclose(trace.weights(1, 2, [3, 0], slice(2, 7)), expected[2][[3, 0], 2:7], atol=1e-6)
+    np.testing.assert_allclose(layer.of_heads([1, 3]).weights(), expected[[1, 3]], atol=1e-6)
+    trace.save(tmp_path / "x.safetensors")
+    np.testing.assert_array_equal(load_trace(tmp_path / "x.safetensors").layers[1].weights, layer.weights)
+    taken = el.record(text, edits=ed.Pattern(trace, layer=1, head=2))
+    np.testing.assert_allclose(taken.weights(1, 2), expected[2], atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["pattern", "patch", "mean"])

@@ -1,4 +1,4 @@
-"""In the browser, on the local server: cutting looks, switching heads off, what it changes, next words, what matters."""
+"""In the browser, on the local server: cutting looks, switching heads off, what changes, next words, what matters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ POINT = """(link) => {
   const [box, back] = [link.getBoundingClientRect(), link.getScreenCTM().inverse()];
   for (let i = 1; i < 60; i++) for (let j = 1; j < 60; j++) {
     const [x, y] = [box.left + box.width * i / 60, box.top + box.height * j / 60];
-    if (link.isPointInFill(new DOMPoint(x, y).matrixTransform(back)) && document.elementFromPoint(x, y) === link) return [x, y];
+    const inside = link.isPointInFill(new DOMPoint(x, y).matrixTransform(back));
+    if (inside && document.elementFromPoint(x, y) === link) return [x, y];
   }
   return null;
 }"""
@@ -233,10 +234,15 @@ def test_next_words_with_and_without_the_edits(opened):
 def colours(page):
     """The colour of each cell's corner."""
     return page.evaluate(
-        """() => { const canvas = document.querySelector(".board canvas"); const pen = canvas.getContext("2d");
-          const [origin, times] = [canvas.getBoundingClientRect(), canvas.width / canvas.getBoundingClientRect().width];
-          return [...document.querySelectorAll(".board .head")].map((cell) => { const box = cell.getBoundingClientRect();
-            return [...pen.getImageData((box.left - origin.left + 4) * times, (box.top - origin.top + 4) * times, 1, 1).data]; }); }"""
+        """() => {
+          const canvas = document.querySelector(".board canvas");
+          const [pen, origin] = [canvas.getContext("2d"), canvas.getBoundingClientRect()];
+          const times = canvas.width / origin.width;
+          return [...document.querySelectorAll(".board .head")].map((cell) => {
+            const { left, top } = cell.getBoundingClientRect();
+            return [...pen.getImageData((left - origin.left + 4) * times, (top - origin.top + 4) * times, 1, 1).data];
+          });
+        }"""
     )
 
 
@@ -251,7 +257,9 @@ def test_the_overview_shows_what_matters_on_one_scale(opened):
     assert len(seen) == 72
     order = sorted(range(72), key=lambda place: -found[place])
     assert sorted(seen)[:6] == [seen[place] for place in order[:6]]  # the larger, the darker
-    expect(page.locator(".head[data-focus=L0H4]")).to_have_attribute("aria-label", re.compile(r"changes the vector of “flies” by 0\.045"))
+    expect(page.locator(".head[data-focus=L0H4]")).to_have_attribute(
+        "aria-label", re.compile(r"changes the vector of “flies” by 0\.045")
+    )
     in_words(page, "colour=matters")
 
 

@@ -123,7 +123,9 @@ def test_the_heads_that_look_elsewhere_are_those_whose_rows_moved(flies):
     np.testing.assert_allclose(moved(before, after), dense, atol=1e-5)
     layer, head, query, share = reply["looks"][0]
     assert (layer, head, query) == (3, 1, 2)
-    assert share == pytest.approx(float(before.weights(3, 1)[2, 1]), abs=1e-3)  # the weight that was cut lies elsewhere now
+    assert share == pytest.approx(
+        float(before.weights(3, 1)[2, 1]), abs=1e-3
+    )  # the weight that was cut lies elsewhere now
     assert reply["turned"] == int((dense.max(axis=2) > 0.005).sum())
     assert [one[3] for one in reply["looks"]] == sorted((one[3] for one in reply["looks"]), reverse=True)
     one, other = before.vectors[-1].astype(float), after.vectors[-1].astype(float)

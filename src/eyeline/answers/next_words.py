@@ -1,4 +1,4 @@
-"""What a decoder would say next: the likeliest words with their probabilities, with edits or without, token by token."""
+"""What a decoder would say next: the likeliest words with their probabilities, with edits, token by token."""
 
 from __future__ import annotations
 

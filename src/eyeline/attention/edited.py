@@ -19,7 +19,7 @@ from eyeline.attention.observed import observed
 from eyeline.edits import CallEdits, EditError, Edits, lowered, place_of
 from eyeline.edits.arrays import cast, changed_inputs, computed, copied, gated, like, with_rows
 from eyeline.edits.placed import alike, placed
-from eyeline.edits.structure import changed_mask, changed_scores, factors
+from eyeline.edits.structure import changed_scores, factors
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
@@ -133,7 +133,7 @@ def carried_out(
 
     whole = None if lse is None else lse.reshape(B, H, -1)
     changed = changed_scores(scores, own, shape)
-    seen: Observation = run(q, k, v, read, whole, mask=changed_mask(mask, own), scale=scale, scores=changed)
+    seen: Observation = run(q, k, v, read, whole, mask=mask, scale=scale, scores=changed)
     for group in alike(own.frozen):
         frozen = tuple(sorted({head for one in group for head in one.pairs.heads}))
         heads = tuple(range(H)) if drops or seen.read else frozen  # dropout and readouts may refer to all heads

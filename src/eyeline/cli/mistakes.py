@@ -11,7 +11,7 @@ from typing import Any
 from eyeline.words import worded
 
 #: The commands that take one text, and those that take two.
-_TEXTS = {"explain": 1, "heads": 1, "why": 1, "view": 1, "compare": 2}
+_TEXTS = {"explain": 1, "heads": 1, "effects": 1, "why": 1, "view": 1, "compare": 2}
 _CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
 #: An argument of `eyeline.survey` in an advice, such as again=True.
 _ARGUMENT = re.compile(

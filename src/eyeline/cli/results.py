@@ -57,6 +57,15 @@ def chosen_language() -> dict[str, str]:
     return {} if chosen is None else {"language": chosen}
 
 
+def save_document(text: str, html: Path) -> None:
+    """Write an HTML text to a file, completely or not at all, and report it."""
+    from eyeline.caches import whole
+
+    with whole(html) as beside:
+        beside.write_text(text, "utf-8")
+    progress(f"wrote {html}")
+
+
 def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> None:
     """Write a page to one file, and report it."""
     page.state |= chosen_language()

@@ -65,7 +65,7 @@ def copied(x: Any) -> Any:
 def like(x: Any, given: Any) -> Any:
     """`given` as an array or tensor of x's type; booleans stay so."""
     if isinstance(x, np.ndarray):
-        array: NDArray[Any] = np.asarray(given)
+        array: NDArray[Any] = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
         return array if array.dtype == bool else array.astype(x.dtype)
     if isinstance(given, np.ndarray):
         given = np.require(given, requirements="W")  # PyTorch warns of arrays that it may not write

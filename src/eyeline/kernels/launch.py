@@ -75,7 +75,7 @@ class Params:
         if spec.mask is not None:
             self._tell_mask(spec.mask)
         scores = spec.scores
-        if scores.steps or scores.factors or scores.sinks is not None:
+        if scores.steps or scores.factors or scores.hides or scores.sinks is not None:
             self._tell_scores(spec)
         if spec.dropout:
             seed = int(np.uint64(spec.seed).astype(np.int64))
@@ -153,12 +153,21 @@ class Params:
             sinks = np.ascontiguousarray(spec.scores.sinks * math.log2(math.e), inside)
             self.record["sinks"] = sinks.ctypes.data
             self.held.append(sinks)
+        if spec.scores.hides:
+            self._tell_cuts(spec)
         if spec.scores.factors:
             factors = np.zeros(len(spec.scores.factors), FACTOR)
             for record, factor in zip(factors, spec.scores.factors, strict=True):
                 self.held.append(_tell_factor(record, factor, self.shape, spec, inside))
             self.record["factors"], self.record["factor_count"] = factors.ctypes.data, len(factors)
             self.held.append(factors)
+
+    def _tell_cuts(self, spec: AttentionSpec) -> None:
+        hidden = spec.scores.hidden
+        assert hidden is not None
+        kinds = np.broadcast_to(hidden.kinds[..., spec.first_query :][..., : self.shape[2]], self.shape[:3])
+        self.record["cuts"] = address_of(hidden.columns), strided(kinds)
+        self.held.append(kinds)
 
     def lay_out(self, layout: Layout) -> None:
         """Set the offsets of a workspace's parts."""
@@ -250,8 +259,11 @@ def _tell_factor(
     with np.errstate(divide="ignore"):
         table = np.stack([by.clip(*_finite(inside)), np.log2(np.abs(by))], dtype=inside, casting="same_kind")
     table = np.broadcast_to(table, (2, *shape[:3]))
-    columns, heads = np.broadcast_to(factor.columns, (*shape[:2], shape[3])), np.broadcast_to(factor.heads, shape[:2])
     record["logs"], record["by"] = table.strides[0], strided(table[0])
+    columns, heads = (
+        np.broadcast_to(factor.columns, (*shape[:2], shape[3])),
+        np.broadcast_to(factor.columns.any(axis=2), shape[:2]),
+    )
     batch, head, key = columns.strides
     record["columns"], record["heads"] = (address_of(columns), batch, head, 0, key), strided(heads)
     return table, columns, heads

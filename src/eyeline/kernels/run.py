@@ -14,7 +14,7 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.forms import ArrayForm, Memory, address_of, computed, form_of, memory_of
 from eyeline.kernels.launch import Params, tasks_at_a_time, tell_rectangle, workers_for
-from eyeline.kernels.layouts import Layout, laid_out
+from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 from eyeline.kernels.small_plan import MOST_WORK, SmallPlan
@@ -153,7 +153,7 @@ class SweepPlan:
         tasks = record["tasks"] = B * H * blocks
         record["blocks"], record["panels"] = blocks, panels
         half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-        changes = bool(stepped), int(record["factor_count"])
+        changes = bool(stepped), bool(record["cuts"]["columns"]), int(record["factor_count"])
         params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, *changes, room, reach))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
@@ -245,6 +245,7 @@ def _layout(
     half: bool,
     intervals: int,
     stepped: bool,
+    cuts: bool,
     factors: int,
     room: PrimitiveRoom | None,
     reach: int,
@@ -259,8 +260,7 @@ def _layout(
         "l": line,
         "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
-        "factor_numbers": factors * 8,
-        "factors": (1 + 2 * factors) * line,
+        **changes_in_panel(cuts, factors, panel, line),
     }
     shared = {
         "P": (KEY_BLOCK + rows) * line,

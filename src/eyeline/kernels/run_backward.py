@@ -15,12 +15,12 @@ from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
 from eyeline.kernels.forms import form_of, memory_of, strided
 from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
-from eyeline.kernels.layouts import Layout, laid_out
+from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
 from eyeline.masks import LoweredMask
-from eyeline.scores import Added, Called, Relative, Step
+from eyeline.scores import Added, Called, Flattened, Relative, Step
 
 Array = NDArray[Any]
 #: The size in bytes of a stripe of keys, values and their gradients, which should stay in the cache.
@@ -37,6 +37,7 @@ class Gradients:
         delta: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i); 0 where a row may look at
             nothing. The gradient in a sink's logit is minus the sum over rows of delta times the sink's share.
         steps: for each score step, the gradient in its array, or None if it has none.
+        factors: for each factor of weights, the gradient in its numbers, (B, H, N), or None.
         pairs: the number of query-key pairs that were computed.
     """
 
@@ -45,6 +46,7 @@ class Gradients:
     dv: Array
     delta: Array
     steps: list[Array | None]
+    factors: list[Array | None]
     pairs: int
 
 
@@ -59,20 +61,24 @@ def backward(
     d_output: Array,
     primitives: PrimitiveGradients | None = None,
     wanted: Sequence[bool] | None = None,
+    wanted_factors: Sequence[bool] = (),
 ) -> Gradients:
     """The gradients in q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E), of any strides, all float32 or all float64.
 
     `output`, `maxima` and `sums` are the forward pass's results; `d_output` (B, H, N, E), of any strides, is the
     gradient in the output, and `primitives` are the gradients in lse and the primitives. `wanted` says for each score
     step whether to compute its array's gradient; all if not given. Leave out those that aren't needed: numbers that are
-    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel.
+    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel. `wanted_factors` likewise says so for each factor;
+    none if not given.
     """
-    call = _Call((q, k, v), spec, maxima, sums, primitives)
+    call = _Call((q, k, v), spec, maxima, sums, primitives, wanted_factors)
     extra: Array | None = None
     if primitives is not None:
         parts = [] if primitives.d_lse is None else [-primitives.d_lse]
         if primitives.of_weights():
-            known = primitives.known_delta(weight_sums(maxima, sums, spec.scores.sinks))
+            known = None
+            if not spec.scores.factors:
+                known = primitives.known_delta(weight_sums(maxima, sums, spec.scores.sinks))
             parts.append(call.delta_of_primitives() if known is None else known)
         extra = np.ascontiguousarray(sum(parts), q.dtype) if parts else None
     return call.gradients(output, d_output, extra, wanted)
@@ -88,6 +94,7 @@ class _Call:
         maxima: Array,
         sums: Array,
         primitives: PrimitiveGradients | None,
+        wanted_factors: Sequence[bool],
     ) -> None:
         self.arrays, self.spec = arrays, spec
         q, _, v = arrays
@@ -96,6 +103,7 @@ class _Call:
         G, here = v.shape[1:3]
         M = spec.keys or here
         self.shape, self.key_heads = (B, H, N, M), G
+        self.factors = [np.zeros((B, H, N), q.dtype) if want else None for want in wanted_factors]
         self.empty = not B * H * N * here
         if self.empty:
             return
@@ -111,7 +119,13 @@ class _Call:
         weighed = primitives is not None and primitives.of_weights()
         if primitives is not None and weighed:
             primitives.tell(params, sums)
-        record["elaborate"] = int(weighed or record["dropout"]["threshold"] != 0 or bool(spec.scores.steps))
+        if any(wanted_factors):
+            addresses = np.array([0 if x is None else x.ctypes.data for x in self.factors], np.int64)
+            params.held += [addresses, self.factors]
+            record["factor_gradients"] = addresses.ctypes.data
+            record["keep_factors"] = 1
+        changed = spec.scores.steps or spec.scores.factors or record["dropout"]["threshold"] != 0
+        record["elaborate"] = int(weighed or bool(changed))
 
     def delta_of_primitives(self) -> Array:
         """(B, H, N): each row's Σ_j w_ij · (gradient in w_ij) of the primitives alone."""
@@ -158,7 +172,7 @@ class _Call:
             array[:, :-PANEL_AT_MOST] if array is not None and isinstance(step, Relative) else array
             for step, array in zip(steps, found, strict=True)
         ]
-        return Gradients(dq, dk, dv, delta, shown, pairs)
+        return Gradients(dq, dk, dv, delta, shown, self.factors, pairs)
 
     def _tell_step_gradients(self, params: Params, found: list[Array | None]) -> None:
         """Set each step's gradient in the params: its array's address, or the derivative of a user's function."""
@@ -236,18 +250,29 @@ def _lay_out(params: Params, steps: Sequence[Step]) -> int:
     keys = _STRIPE_BYTES // (2 * (line_d + line_e)) // KEY_BLOCK * KEY_BLOCK
     stripe = min(max(keys, KEY_BLOCK), _MOST_KEYS)
     record["line_d"], record["line_e"], record["stripe"] = line_d, line_e, stripe
-    curved = sum(not isinstance(step, (Relative, Added)) for step in steps)
+    curved = sum(not isinstance(step, (Relative, Added, Flattened)) for step in steps)
     intervals, elaborate = int(record["mask"]["intervals"]), bool(record["elaborate"])
-    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved))
+    changes = bool(record["cuts"]["columns"]), int(record["factor_count"])
+    params.lay_out(_layout(D, E, size, panel, here.rows, stripe, intervals, elaborate, curved, *changes))
     return stripe
 
 
 @lru_cache(maxsize=64)
 def _layout(
-    D: int, E: int, size: int, panel: int, rows: int, stripe: int, intervals: int, elaborate: bool, curved: int
+    D: int,
+    E: int,
+    size: int,
+    panel: int,
+    rows: int,
+    stripe: int,
+    intervals: int,
+    elaborate: bool,
+    curved: int,
+    cuts: bool,
+    factors: int,
 ) -> Layout:
     """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, tiles of so many `rows`, and so
-    many steps that aren't sums."""
+    many steps that aren't sums, and factors."""
     line, line_d, line_e = panel * size, padded(D, size), padded(E, size)
     block = (KEY_BLOCK + rows) * line
     parts = {
@@ -257,6 +282,7 @@ def _layout(
         "l": line,
         "bounds": intervals * 2 * panel * 4,
         "lots": 2 * panel * 4,
+        **changes_in_panel(cuts, factors, panel, line),
     }
     shared = {
         "P": block,

@@ -55,6 +55,7 @@ def eligible(forms: tuple[ArrayForm, ...], spec: AttentionSpec) -> bool:
         and (mask is None or (mask.allowed is None and not mask.functions))
         and not scores.steps
         and not scores.weighs
+        and not scores.hides
         and not spec.dropout
         and spec.first_key == 0
         and spec.keys in (None, M)

@@ -8,7 +8,8 @@ parameters. This room may import `masks`.
 from eyeline.scores.alibi import Alibi
 from eyeline.scores.bias import Bias
 from eyeline.scores.flat import Flat
-from eyeline.scores.lowered import Added, Called, Capped, Flattened, LoweredScores, Relative, Step, Weighted
+from eyeline.scores.hidden_pairs import HiddenPairs
+from eyeline.scores.lowered import Added, Called, Capped, Flattened, Hidden, LoweredScores, Relative, Step, Weighted
 from eyeline.scores.relative_bias import RelativeBias
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
@@ -26,6 +27,8 @@ __all__ = [
     "Flat",
     "Flattened",
     "Function",
+    "Hidden",
+    "HiddenPairs",
     "LoweredScores",
     "Relative",
     "RelativeBias",

@@ -65,15 +65,30 @@ class Weighted:
 
 
 @dataclass(frozen=True)
+class Hidden:
+    """Scores become -inf on the columns of their row's kind: `kinds` is int32, (B or 1, H or 1, N), of any strides;
+    `columns` int8, (kinds, M), contiguous, those of kind 0 all 0. It doesn't matter when, so it is no step."""
+
+    kinds: NDArray[np.int32]
+    columns: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
 class LoweredScores:
     """All score modifiers: the steps in order; the sinks' logits, (H,), which join the softmax's denominator and have
-    no value; and the factors of the weights after the softmax."""
+    no value; the factors of the weights after the softmax; and pairs that are hidden."""
 
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None
     factors: tuple[Weighted, ...] = ()
+    hidden: Hidden | None = None
 
     @property
     def weighs(self) -> bool:
         """Whether any weight is multiplied."""
         return any(bool(factor.heads.any()) for factor in self.factors)
+
+    @property
+    def hides(self) -> bool:
+        """Whether `hidden` may hide any pair."""
+        return self.hidden is not None and bool(self.hidden.kinds.any())

@@ -22,13 +22,13 @@ class WeightFactor(Score):
 
     Args:
         by: one number, or (B or 1, H or 1, N): of each row.
-        rows: 0 or 1, (B or 1, H or 1, N): the rows that are multiplied.
-        columns: 0 or 1, (B or 1, H or 1, M): the columns.
+        rows: booleans, (B or 1, H or 1, N): the rows that are multiplied.
+        columns: booleans, (B or 1, H or 1, M): the columns.
     """
 
     by: Parameter
-    rows: NDArray[np.float32]
-    columns: NDArray[np.float32]
+    rows: NDArray[np.bool_]
+    columns: NDArray[np.bool_]
     constants = ("rows", "columns")
 
     def __repr__(self) -> str:
@@ -42,7 +42,7 @@ class WeightFactor(Score):
         """The definition: the factors of weights w, (B, H, n, m), to which `part` has cut the arrays."""
         by = beside(w, self.by)
         by = by[..., None] if by.ndim else by
-        rows, columns = beside(w, self.rows), beside(w, self.columns)
+        rows, columns = (beside(w, x.view(np.int8)) for x in (self.rows, self.columns))
         return 1 + (by - 1) * rows[..., None] * columns[..., None, :]
 
     def part(self, queries: slice, keys: slice) -> WeightFactor:
@@ -64,5 +64,12 @@ class WeightFactor(Score):
 
     def lower(self, shape: AttentionShape) -> Weighted:
         self.check(shape)
-        by = np.where(self.rows != 0, array_of(self.by).astype(np.float64), 1.0)
-        return Weighted(by, (self.columns != 0).view(np.int8))
+        by = np.where(self.rows, array_of(self.by).astype(np.float64), 1.0)
+        return Weighted(by, self.columns.view(np.int8))
+
+    def pull_back(self, gradient: NDArray[Any], shape: AttentionShape) -> dict[str, NDArray[np.float64]]:
+        """From the gradient in each row's number, (B, H, N)."""
+        found, sizes = np.where(self.rows, gradient, 0).astype(np.float64), tuple(getattr(self.by, "shape", ()))
+        apart = (1,) * (3 - len(sizes)) + sizes
+        axes = tuple(axis for axis in range(3) if apart[axis] == 1)
+        return {"by": found.sum(axis=axes, keepdims=True).reshape(sizes)}

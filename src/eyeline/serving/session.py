@@ -57,7 +57,7 @@ class Session:
         self.files = tuple(files)
         self.jobs = Jobs(user_error)
         self._ready = page.runs.models
-        self._ready |= {name: asked_model(model) for name, model in (ready or {}).items()}
+        self._ready.update({name: asked_model(model) for name, model in (ready or {}).items()})
         self._kept = kept
         self._forgotten: set[int] = set()
 

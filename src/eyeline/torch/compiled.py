@@ -19,7 +19,7 @@ from eyeline.masks import Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.lowered import LoweredGradient
 from eyeline.readouts.observation import Observation
-from eyeline.scores import Flat, Scores, Sinks, WeightFactor
+from eyeline.scores import HiddenPairs, Scores, Sinks, WeightFactor
 from eyeline.torch.request import Request
 
 
@@ -116,8 +116,6 @@ def differentiates(request: Request, read: Sequence[Tensor], d_read: Sequence[Te
     """Whether one backward pass of the kernels can take the gradients of all readouts that have one."""
     if request.counted is not None and any(d is not None for d in d_read):
         return False
-    if any(isinstance(score, (Flat, WeightFactor)) for score in request.scores):
-        return False
     return _of_primitives(request, read, d_read) is not None
 
 
@@ -141,9 +139,14 @@ def backward(
     given = {"d_lse": d_lse, **(of_read.given() if of_read else {})}
     primitives = PrimitiveGradients(**given) if any(x is not None for x in given.values()) else None
     call = _call(q.to(wide), k.to(wide), v.to(wide), request)
-    steps = [score for score in request.scores if not isinstance(score, Sinks)]
+    apart = (Sinks, HiddenPairs, WeightFactor)
+    steps = [score for score in request.scores if not isinstance(score, apart)]
+    factors = [score for score in request.scores if isinstance(score, WeightFactor)]
     needed = list(needs[3:])
     wanted = [bool(score.parameters()) and needed.pop(0) for score in steps]
+    sinks = call.spec.scores.sinks
+    needed = needed[sinks is not None :]
+    wanted_factors = [bool(score.parameters()) and needed.pop(0) for score in factors]
     found = kernel(
         call.q,
         call.k,
@@ -155,18 +158,21 @@ def backward(
         np.broadcast_to(output.dtype.type(0), output.shape) if d_output is None else d_output,
         primitives,
         wanted,
+        wanted_factors,
     )
     own: list[Any] = []
     for score, gradient in zip(steps, found.steps, strict=True):
         pulled = {} if gradient is None else score.pull_back(gradient, request.shape)
         own += [pulled.get(name) for name in score.parameters()]
-    sinks = call.spec.scores.sinks
     if sinks is not None:
         # In a row without a visible key, the sink has all the weight: its sum is exactly 1, and its delta stays 0.
         alone = (sums == 1) & (found.delta == 0)
         share = np.where(alone, 1, np.exp(sinks[None, :, None] - lse))
         totals = np.where(alone, 0 if d_lse is None else -d_lse, found.delta)
         own.append(-(share * totals).sum(axis=(0, 2)))
+    for factor, gradient in zip(factors, found.factors, strict=True):
+        pulled = {} if gradient is None else factor.pull_back(gradient, request.shape)
+        own += [pulled.get(name) for name in factor.parameters()]
     inputs = [q, k, v, *request.parameters()]
     return [
         torch.from_numpy(np.ascontiguousarray(gradient)).to(x) if need and gradient is not None else None

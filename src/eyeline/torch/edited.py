@@ -57,7 +57,7 @@ def edited(
             own: Any = observe(q.detach(), k.detach(), v.detach()[..., :0], read=(), scores=kept, **structure).lse
             whole = torch.as_tensor(np.require(lse, requirements="W"), dtype=own.dtype, device=own.device)
             share = torch.where(own > -torch.inf, torch.exp(own - whole), 0.0)
-        rows, columns = (np.ones((1, 1, x.shape[-2]), np.float32) for x in (q, k))
+        rows, columns = (np.ones((1, 1, x.shape[-2]), bool) for x in (q, k))
         factor = WeightFactor(share.reshape(-1, *share.shape[-2:]), rows, columns)
         return observe(q, k, v, read=read, scores=(*stacked(scores), factor), **structure)
 

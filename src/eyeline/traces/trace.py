@@ -18,7 +18,7 @@ from eyeline.models.network import Network
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
-from eyeline.traces import regions
+from eyeline.traces import applying, regions
 from eyeline.traces.errors import TraceError
 from eyeline.traces.image import Image
 from eyeline.traces.inputs import KeptInputs
@@ -253,6 +253,21 @@ class Trace:
         part = self.layer(layer)
         self.key_head(head)
         return regions.pooled(part, head, queries, keys, rows, columns)
+
+    def apply(self, layer: int, head: int, X: ArrayLike, transposed: bool = False) -> Array:
+        """One head's weights times any numbers, A·X, exactly, without the matrix.
+
+        Args:
+            layer, head: counted from 0.
+            X: (M, E) or (M,), a row for each key; float64 is computed in float64, all else in float32.
+            transposed: compute Aᵀ·X instead, (M, E) or (M,), from a row for each query, (N, E) or (N,).
+
+        Raises:
+            TraceError: if there is no such layer or head, or X doesn't fit.
+        """
+        part = self.layer(layer)
+        self.key_head(head)
+        return applying.apply(part, head, X, transposed)
 
     def projections(self, layer: int, head: int) -> Projections:
         """Where the q, k and v of a head, counted from 0, come from, and what becomes of its output.

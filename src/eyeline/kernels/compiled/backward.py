@@ -80,8 +80,8 @@ def backward(dtype, lanes, vectors, rows, added_rows):
         ticket = begin // p.stripe - first // p.stripe
         finite = take_queries(p, work, batch, head, first_query, count, ticket == 0)
         has_begun, seen = False, 0
-        if p.step_gradients != 0:
-            # Each block of keys then adds to dq and to gradients of steps.
+        if p.step_gradients != 0 or p.factor_gradients != 0:
+            # Each block of keys then adds to dq and to gradients of steps and factors.
             wait_for(lock, ticket)
         for a in range(max(begin, first - first % KEY_BLOCK), min(end, last), KEY_BLOCK):
             e = min(a + KEY_BLOCK, p.M)

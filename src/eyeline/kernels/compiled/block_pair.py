@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.masking import masking
@@ -28,15 +29,15 @@ def block_pair(dtype, lanes, vectors, rows, added_rows):
     store, splat = W.store, W.splat
     size, vector, length, _ = sizes(dtype, lanes, vectors)
     wide_line = wide(size)
-    zero, hidden = dtype(0), dtype(-1)
-    visible_keys, hide = masking(dtype, lanes, vectors)
+    zero, hidden = dtype(0), dtype(-math.inf)
+    _, visible_keys, hide = masking(dtype, lanes, vectors)
     multiply, add_product, add_product_carefully = matmul(dtype, lanes, vectors, rows, added_rows)
     differentiate, differentiate_all, add_delta = softmax_gradients(dtype, lanes, vectors)
     apply_and_keep = score_gradients(dtype, lanes, vectors).apply_and_keep
 
     @compiled
     def leave_out(work, g, first, last, careful):
-        """Write P and dS of 0 (P of -1, hidden, if `careful`) for the panel that begins at query g and the keys [first,
+        """Write P and dS of 0 (P of -inf, hidden, if `careful`) for the panel that begins at query g and the keys [first,
         last) of a block."""
         at = first * wide_line + g * size
         for j in range(last - first):

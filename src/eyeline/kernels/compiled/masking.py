@@ -18,10 +18,11 @@ ALL_SET = 0x0101010101010101
 
 
 class Masking(NamedTuple):
-    """`visible_keys(p, work, panel, a, e)`: the range of the keys [a, e), all of one block, that the panel needs;
-    `hide(p, work, panel, S, keys)`: sets the scores of hidden pairs at S to -inf, and returns whether there can be
-    any."""
+    """`take_cuts(p, panel)`: finds the kinds of hidden pairs of the panel's rows; `visible_keys(p, work, panel, a, e)`:
+    the range of the keys [a, e), all of one block, that the panel needs; `hide(p, work, panel, S, keys)`: sets the
+    scores of hidden pairs at S to -inf, and returns whether there can be any."""
 
+    take_cuts: object
     visible_keys: object
     hide: object
 
@@ -40,6 +41,41 @@ def masking(dtype, lanes, most_vectors):
     )
     _, vector, length, line = sizes(dtype, lanes, most_vectors)
     infinity = dtype(np.inf)
+
+    @compiled
+    def take_cuts(p, panel):
+        source, token, _ = head_of(p.cuts.kinds, panel.batch, panel.head)
+        source += panel.first_query * token
+        kinds, found = panel.cut_kinds, 0
+        for i in range(panel.count):
+            kind = load_i32(source + i * token)
+            if kind == 0:
+                continue
+            number = 0
+            while number < found and word(kinds, number) != kind:
+                number += 1
+            rows = panel.cut_rows + number * length
+            if number == found:
+                found += 1
+                store_word(kinds + number * 8, kind)
+                for at in range(rows, rows + length):
+                    store_i8(at, 0)
+            store_i8(rows + i, 1)
+        panel.cut_count = found
+
+    @compiled
+    def hide_cuts(p, panel, S, a, e):
+        """Hide the cut pairs on the keys [a, e); returns whether there are any."""
+        any_cut, vectors = False, panel.vectors
+        for number in range(panel.cut_count):
+            columns, rows = p.cuts.columns + word(panel.cut_kinds, number) * p.M, panel.cut_rows + number * length
+            for j in range(a, e):
+                if load_i8(columns + j) != 0:
+                    any_cut = True
+                    for w in range(vectors):
+                        at = S + (j - a) * line + w * vector
+                        store(at, select(load_flags(rows + w * lanes), splat(-infinity), load(at)))
+        return any_cut
 
     @compiled
     def narrowed(p, panel, a, e):
@@ -100,7 +136,7 @@ def masking(dtype, lanes, most_vectors):
         return KeyRange(a, 0 if found == 0 else e, found != 2)
 
     @compiled
-    def hide(p, work, panel, S, keys):
+    def hide_masked(p, work, panel, S, keys):
         """Hide pairs by the intervals, and by the flags if there are any."""
         minus, vectors = splat(-infinity), panel.vectors
         a, e = keys.a, keys.e
@@ -139,4 +175,9 @@ def masking(dtype, lanes, most_vectors):
                     store(at, select(load_flags(flags + j * length + w * lanes), load(at), minus))
         return True
 
-    return Masking(visible_keys, hide)
+    @compiled
+    def hide(p, work, panel, S, keys):
+        hidden = panel.cut_count != 0 and hide_cuts(p, panel, S, keys.a, keys.e)
+        return hide_masked(p, work, panel, S, keys) or hidden
+
+    return Masking(take_cuts, visible_keys, hide)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.ladder import ladder
@@ -33,7 +34,7 @@ def matmul(dtype, lanes, most_vectors, rows, added_rows):
     load, store, splat, load_scalar = W.load, W.store, W.splat, W.load_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero = dtype(0)
-    hidden = dtype(-1)
+    hidden = dtype(-math.inf)
     tile = plain_tile(dtype, lanes, most_vectors, rows, added=False)
     tile_thin = plain_tile(dtype, lanes, 1, rows, added=False)
     rows_at_once, adding_tile = ladder(

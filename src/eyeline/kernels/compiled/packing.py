@@ -9,6 +9,7 @@ import numpy as np
 from eyeline.kernels.compiled.dropout import dropout
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.half_precision import half_precision
+from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.memory import load_i32, width
 from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS, Half
 from eyeline.kernels.compiled.programs import sizes
@@ -46,6 +47,7 @@ def packing(dtype, lanes, most_vectors):
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
     zero, one, infinity = dtype(0), dtype(1), dtype(np.inf)
     transpose = transpose_tile(dtype, lanes)
+    take_cuts = masking(dtype, lanes, most_vectors).take_cuts
     take_factors = weight_factors(dtype, lanes, most_vectors).take_factors
     draw_lots = dropout(dtype, lanes, most_vectors).draw_lots
     widen, narrow, _ = half_precision(dtype, lanes)
@@ -102,7 +104,9 @@ def packing(dtype, lanes, most_vectors):
             panel.first_key, panel.end_key, panel.full_first, panel.full_end = 0, p.M, 0, p.M
         if p.dropout.threshold != 0:
             draw_lots(p, panel)
-        panel.factor_count = 0
+        panel.cut_count = panel.factor_count = 0
+        if p.cuts.kinds.address != 0:
+            take_cuts(p, panel)
         if p.factor_count != 0:
             take_factors(p, panel)
         return panel

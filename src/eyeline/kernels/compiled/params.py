@@ -66,8 +66,11 @@ MASK = record(
 STEP = record("kind", array=STRIDED, cap=FLOAT, inverse_cap=FLOAT)
 #: A factor of weights, after the softmax: each query's number, of the kernel's element type, and as far behind it as
 #: `logs` says, the binary logarithm of its size; int8 for each key, 0 where weights aren't multiplied; and int8 for each
-#: head, 0 where none is.
+#: head, 0 where it has no such key.
 FACTOR = record("logs", by=STRIDED, columns=STRIDED, heads=STRIDED)
+#: Pairs that are hidden: each query's kind, int32, address 0 if there are none; and for each kind, int8 for each key,
+#: lines of M, those of kind 0 all 0.
+CUTS = record("columns", kinds=STRIDED)
 #: Dropout: a weight is dropped if its lot is below `threshold`, else multiplied by `keep_factor`.
 DROPOUT = record("threshold", "seed", keep_factor=FLOAT)
 #: A rectangle of the weights, (B, H, rows, columns), contiguous; the places are each query's row and each key's column
@@ -134,6 +137,8 @@ PANEL_PARTS = (
     "l",  # backward: 1 / l
     "bounds",  # the queries' intervals: firsts, then lengths, int32
     "lots",  # the halves of the queries' 64-bit hashes for dropout, two int32 per query
+    "cut_kinds",  # its rows' kinds of hidden pairs, but 0, int64 each
+    "cut_rows",  # for each of these, a byte for each row
     "factor_numbers",  # the numbers of those factors that some of its rows have, int64 each
     "factors",  # a line that is 1 for rows that have any factor; then two for each of these: numbers, and logarithms
     "scores",  # all its scores, [M][panel], if primitives are requested
@@ -154,6 +159,7 @@ PANEL = record(
     "full_first",  # all queries may look at the keys [full_first, full_end)
     "full_end",
     "visit_count",
+    "cut_count",  # the number of its rows' kinds of hidden pairs, but 0
     "factor_count",  # the number of factors that some of its rows have
     "block_first",  # backward: the keys [block_first, block_end) of the block that it has processed
     "block_end",
@@ -249,12 +255,14 @@ _COMMON = record(
     "step_count",
     "factors",  # the factors of weights: `FACTOR`
     "factor_count",
+    "keep_factors",  # whether a panel keeps factors of 1, for their gradients
     q_factor=FLOAT,  # the factor of queries: scale · log2 e
     q=STRIDED,
     k=STRIDED,
     v=STRIDED,
     output=STRIDED,  # (B, H, N, E), with columns side by side
     mask=MASK,
+    cuts=CUTS,
     dropout=DROPOUT,
 )
 
@@ -291,9 +299,10 @@ PARAMS: dict[Program, np.dtype[Any]] = {
         "tickets",  # int64 (B, H, blocks), zero: the number of stripes that have added to a block of queries' dq
         "line_d",  # bytes of a line of D numbers in the workspace; `line_e` of E numbers
         "line_e",
-        "elaborate",  # whether there are steps, dropout or primitives
+        "elaborate",  # whether there are steps, dropout, primitives or factors
         "preliminary",  # whether to compute only the primitives' part of delta; there are then no values
         "step_gradients",  # for each step, its array's gradient (`STRIDED`), or 0
+        "factor_gradients",  # for each factor, the address of its numbers' gradients, (B, H, N), or 0; or 0
         scale=FLOAT,  # the factor of q·k
         d_output=STRIDED,  # the gradient of the loss in the output, (B, H, N, E)
         reach=STRIDED,  # int32: the keys [first, last) that each block of queries needs; a "token" is a block here

@@ -13,6 +13,7 @@ from eyeline.kernels.compiled.offset_ranges import offset_ranges
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.simd import equal, fma, magnitude, select
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 
 def primitive_gradients(dtype, lanes, most_vectors):
@@ -21,6 +22,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
     W = width(dtype, lanes)
     load, store, splat, load_scalar, store_scalar = W.load, W.store, W.splat, W.load_scalar, W.store_scalar
     size, vector, length, line = sizes(dtype, lanes, most_vectors)
+    with_logarithms = weight_factors(dtype, lanes, most_vectors).with_logarithms
     add_offsets = offset_ranges(dtype, lanes, most_vectors).add_gradients
     zero, one = dtype(0), dtype(1)
     infinity = dtype(float("inf"))
@@ -33,7 +35,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
             store_scalar(target + i * size, load_scalar(array + (row + min(i, count - 1)) * size))
 
     @compiled
-    def add_log_weights(p, work, panel, n):
+    def add_log_weights(p, work, panel, a, n):
         """The derivative of P ln P is ln P + 1."""
         S, dP, own = work.P, work.dP, work.row_gradients
         gather(p.primitives.d_row_log_weights, panel.row, panel.count, own)
@@ -43,9 +45,12 @@ def primitive_gradients(dtype, lanes, most_vectors):
             m = load(panel.m + w * vector)
             for j in range(n):
                 score, at = load(S + j * line + w * vector), dP + j * line + w * vector
-                derivative = fma((score - m) - log_l, splat(ln_2), splat(one))
-                # A hidden weight is 0, and its logarithm isn't finite.
-                derivative = select(equal(score, splat(-infinity)), splat(zero), derivative)
+                exponent = (score - m) - log_l
+                if panel.factor_count != 0:
+                    exponent = with_logarithms(p, panel, exponent, a + j, w)
+                derivative = fma(exponent, splat(ln_2), splat(one))
+                # A weight of 0, hidden or multiplied, has no finite logarithm.
+                derivative = select(equal(exponent, splat(-infinity)), splat(zero), derivative)
                 store(at, fma(gradient, derivative, load(at)))
 
     @compiled
@@ -112,7 +117,7 @@ def primitive_gradients(dtype, lanes, most_vectors):
     def add_to_gradients(p, work, panel, a, e):
         given = p.primitives
         if given.d_row_log_weights != 0:
-            add_log_weights(p, work, panel, e - a)
+            add_log_weights(p, work, panel, a, e - a)
         if given.d_row_distances != 0:
             add_distances(p, work, panel, a, e)
         if given.d_column_sums != 0:

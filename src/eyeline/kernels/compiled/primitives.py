@@ -40,7 +40,7 @@ def primitives(dtype, lanes, most_vectors):
     least = dtype(-126 if dtype == np.float32 else -1022)
     take_totals = row_totals(dtype, lanes, most_vectors)
     begin_topk, take_best, write_topk = topk(dtype, lanes, most_vectors)
-    multiply, add_weighed, rank = weight_factors(dtype, lanes, most_vectors)[1:]
+    _, multiply, _, add_weighed, rank, _ = weight_factors(dtype, lanes, most_vectors)
     add_offsets = offset_ranges(dtype, lanes, most_vectors).add_sums
     begin_columns, add_columns, end_columns, write_grid = column_primitives(dtype, lanes, most_vectors)
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.elementary import tanh
-from eyeline.kernels.compiled.memory import call, width
+from eyeline.kernels.compiled.memory import call, load_i8, width
 from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
 from eyeline.kernels.compiled.records import compiled, step_at, strided_at
-from eyeline.kernels.compiled.score_steps import ADDED, CALLED, CAPPED, RELATIVE, STEP_BYTES, score_steps
+from eyeline.kernels.compiled.score_steps import ADDED, CALLED, CAPPED, FLATTENED, RELATIVE, STEP_BYTES, score_steps
 from eyeline.kernels.compiled.simd import equal, fma, select
 
 STRIDED_BYTES = STRIDED.itemsize
@@ -107,6 +107,11 @@ def score_gradients(dtype, lanes, most_vectors):
                 call(target.address, inputs, length, panel.batch, panel.head, number, panel.count, a, e)
                 for at in range(0, n * line, vector):
                     store(dS + at, sloped(load(dS + at), load(inputs + at)))
+            elif own.kind == FLATTENED:
+                # What is 0, whatever the score was, has no gradient.
+                if load_i8(own.array.address + panel.batch * own.array.batch + panel.head * own.array.head) != 0:
+                    for at in range(0, n * line, vector):
+                        store(dS + at, splat(zero))
             elif target.address != 0:
                 add_to_array(p, panel, own.kind, target, dS, a, n)
 

@@ -17,13 +17,14 @@ from eyeline.kernels.compiled.programs import sizes, wide
 from eyeline.kernels.compiled.records import compiled
 from eyeline.kernels.compiled.score_gradients import score_gradients
 from eyeline.kernels.compiled.simd import equal, fma, select
+from eyeline.kernels.compiled.weight_factors import weight_factors
 
 
 class SoftmaxGradients(NamedTuple):
     """`differentiate(p, work, panel, to, delta, n, careful)`: from n keys' scores and dP to their P and dS, times the
     scale; `differentiate_all(p, work, panel, to, delta, a, e, careful)`: the same for the keys [a, e) with dropout,
     primitives and steps. They are written into the block's P and dS, at the offset `to` in bytes. Hidden pairs get 0,
-    or P of -1 if `careful`. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (the primitives' gradient in P), over
+    or P of -inf if `careful`. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (the primitives' gradient in P), over
     the keys [a, e), to the panel's delta."""
 
     differentiate: object
@@ -38,9 +39,11 @@ def softmax_gradients(dtype, lanes, most_vectors):
     size, vector, _, line = sizes(dtype, lanes, most_vectors)
     wide_line = wide(size)
     zero, infinity = dtype(0), dtype(np.inf)
-    hidden = dtype(-1)
+    hidden = -infinity
     drop = dropout(dtype, lanes, most_vectors).drop
     add_to_gradients = primitive_gradients(dtype, lanes, most_vectors)
+    factors = weight_factors(dtype, lanes, most_vectors)
+    multiply, add_to_factors = factors.multiply, factors.add_to_gradients
     pull_back = score_gradients(dtype, lanes, most_vectors).pull_back
 
     @compiled
@@ -62,7 +65,7 @@ def softmax_gradients(dtype, lanes, most_vectors):
 
     @compiled
     def weigh_again(work, panel, n):
-        """Recompute n keys' weights from their scores, -1 where hidden."""
+        """Recompute n keys' weights from their scores, -inf where hidden."""
         S, P = work.P, work.P_undropped
         for w in range(panel.vectors):
             m, inverse = load(panel.m + w * vector), load(panel.l + w * vector)
@@ -85,6 +88,20 @@ def softmax_gradients(dtype, lanes, most_vectors):
             store(dropped + at, select(equal(weight, splat(hidden)), weight, weight * factor))
 
     @compiled
+    def multiply_all(p, work, panel, P, a, e):
+        """Multiply the weights, which lie at P, by their factors, as the forward pass did; add to the factors'
+        gradients, and pull dP back to the weights before. Returns where the multiplied weights lie."""
+        to = work.P_dropped
+        if to != P:
+            for at in range(0, (e - a) * line, vector):
+                store(to + at, load(P + at))
+        if p.factor_gradients != 0:
+            add_to_factors(p, work, panel, a, e)
+        multiply(p, panel, to, a, e)
+        multiply(p, panel, work.dP, a, e)
+        return to
+
+    @compiled
     def differentiate_all(p, work, panel, to, delta, a, e, careful):
         n, P, dP = e - a, work.P_undropped, work.dP
         weigh_again(work, panel, n)
@@ -94,6 +111,8 @@ def softmax_gradients(dtype, lanes, most_vectors):
             P_given = work.P_dropped
         if p.primitives.given != 0:
             add_to_gradients(p, work, panel, a, e)
+        if panel.factor_count != 0:
+            P_given = multiply_all(p, work, panel, P_given, a, e)
         P_to, dS_to, vectors = work.block_P + to, work.block_dS + to, panel.vectors
         mark = splat(hidden) if careful else splat(zero)
         for w in range(vectors):
@@ -116,6 +135,8 @@ def softmax_gradients(dtype, lanes, most_vectors):
         P, dP = work.P_undropped, work.dP
         weigh_again(work, panel, e - a)
         add_to_gradients(p, work, panel, a, e)
+        if panel.factor_count != 0:
+            multiply(p, panel, dP, a, e)
         for w in range(panel.vectors):
             total = splat(zero)
             for j in range(e - a):

@@ -23,14 +23,20 @@ class WeightFactors(NamedTuple):
     """`take_factors(p, panel)`: finds the panel's factors, and loads their numbers; `multiply(p, panel, P, a, e)`:
     multiplies the weights on the keys [a, e), which lie at P, but those marked hidden by -inf.
 
-    `add_weighed(p, work, panel, S, a, e)`: adds the multiplied weights on these keys, whose scores lie at S, to the
+    `with_logarithms(p, panel, exponents, j, w)`: the binary logarithms of key j's weights, in the panel's vector w, and
+    of their factors' sizes. `add_weighed(p, work, panel, S, a, e)`: adds the multiplied weights on these keys, whose scores lie at S, to the
     rows' log-weights, weights and distances; `rank(work, panel, S, n)`: turns n keys' weights at P into what the
-    largest weights are selected by: the weights themselves, for rows that have factors, and the scores for others."""
+    largest weights are selected by: the weights themselves, for rows that have factors, and the scores for others.
+
+    `add_to_gradients(p, work, panel, a, e)`, backward: adds to the factors' gradients, Σ_j P_ij dP_ij of their
+    columns."""
 
     take_factors: object
     multiply: object
+    with_logarithms: object
     add_weighed: object
     rank: object
+    add_to_gradients: object
 
 
 @cache
@@ -53,7 +59,7 @@ def weight_factors(dtype, lanes, most_vectors):
                 continue
             source, token, _ = head_of(own.by, panel.batch, panel.head)
             source += panel.first_query * token
-            to, acts = factors + (1 + 2 * found) * line, False
+            to, acts = factors + (1 + 2 * found) * line, p.keep_factors != 0
             for i in range(length):
                 at = source + min(i, panel.count - 1) * token
                 by = load_scalar(at)
@@ -89,13 +95,12 @@ def weight_factors(dtype, lanes, most_vectors):
                         store(at, select(equal(weight, splat(-infinity)), weight, product))
 
     @compiled
-    def exponent(p, panel, below, j, w):
-        """The binary logarithms of key j's multiplied weights' sizes, from those of the weights before."""
+    def with_logarithms(p, panel, exponents, j, w):
         for number in range(panel.factor_count):
             flags, column = columns_of(p, panel, number)
             if load_i8(flags + j * column) != 0:
-                below = below + load(panel.factors + (2 + 2 * number) * line + w * vector)
-        return below
+                exponents = exponents + load(panel.factors + (2 + 2 * number) * line + w * vector)
+        return exponents
 
     @compiled
     def add_weighed(p, work, panel, S, a, e):
@@ -110,7 +115,7 @@ def weight_factors(dtype, lanes, most_vectors):
             for j in range(e - a):
                 weight = load(P + j * line + w * vector)
                 if logs:
-                    below = exponent(p, panel, load(S + j * line + w * vector) - shift, a + j, w)
+                    below = with_logarithms(p, panel, load(S + j * line + w * vector) - shift, a + j, w)
                     # A weight below 0 has no logarithm.
                     below = select(above(splat(zero), weight), splat(nan), maximum(splat(least), below))
                     log_weights = fma(weight, below, log_weights)
@@ -134,4 +139,29 @@ def weight_factors(dtype, lanes, most_vectors):
                 weight = select(equal(score, splat(-infinity)), score, weight)
                 store(work.P + at, select(edited, weight, score))
 
-    return WeightFactors(take_factors, multiply, add_weighed, rank)
+    @compiled
+    def add_to_gradients(p, work, panel, a, e):
+        P, dP, vectors, sums = work.P_undropped, work.dP, panel.vectors, work.row_gradients
+        for number in range(panel.factor_count):
+            target = word(p.factor_gradients, word(panel.factor_numbers, number))
+            if target == 0:
+                continue
+            flags, column = columns_of(p, panel, number)
+            for w in range(vectors):
+                total = splat(zero)
+                for j in range(a, e):
+                    if load_i8(flags + j * column) != 0:
+                        at = (j - a) * line + w * vector
+                        weight = load(P + at)
+                        product = weight * load(dP + at)
+                        for other in range(panel.factor_count):
+                            flags_of_other, column_of_other = columns_of(p, panel, other)
+                            if other != number and load_i8(flags_of_other + j * column_of_other) != 0:
+                                product = product * load(panel.factors + (1 + 2 * other) * line + w * vector)
+                        total = total + select(equal(weight, splat(-infinity)), splat(zero), product)
+                store(sums + w * vector, total)
+            target += panel.row * size
+            for i in range(panel.count):
+                store_scalar(target + i * size, load_scalar(target + i * size) + load_scalar(sums + i * size))
+
+    return WeightFactors(take_factors, multiply, with_logarithms, add_weighed, rank, add_to_gradients)

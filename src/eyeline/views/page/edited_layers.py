@@ -31,7 +31,8 @@ def factors(layer: LayerTrace, head: int) -> NDArray[np.float32] | None:
     """The factor of each of a head's weights, (N, M), where some were multiplied after the softmax or are another
     run's; None for a head of which none were."""
     edits = layer.edits
-    if edits is None or not any(head in one.pairs.heads for one in (*edits.weightings, *edits.frozen)):
+    pairs = [] if edits is None else [one.pairs for one in edits.weightings] + [one.pairs for one in edits.frozen]
+    if not any(head in one.heads for one in pairs):
         return None
     edited = layer.observe(Weights()).weights[head, 0]
     plain = replace(layer, edits=None).observe(Weights()).weights[head, 0]

@@ -18,7 +18,7 @@ from eyeline.views.kept_growth import kept
 from eyeline.views.page.edited_layers import as_sent
 from eyeline.views.page.requests import KINDS, edited, effects, positions, products, projections
 from eyeline.views.page.requests.request import reply_to
-from eyeline.views.page.runs import PageRuns
+from eyeline.views.page.requests.runs import PageRuns
 
 #: The version of the header's format.
 SCHEMA = "eyeline.page/1"

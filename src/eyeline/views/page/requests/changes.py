@@ -39,7 +39,7 @@ def _turned(before: Trace, after: Trace) -> list[float] | None:
     """1 - cosine of each token's two vectors after the last layer."""
     if before.vectors is None or after.vectors is None or not (before.has_vectors and after.has_vectors):
         return None
-    one, other = (trace.vectors[-1].astype(np.float64) for trace in (before, after))
+    one, other = (vectors[-1].astype(np.float64) for vectors in (before.vectors, after.vectors))
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     cosines = (one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1)
     return [float(f"{max(1 - cosine, 0):.5g}") for cosine in cosines]

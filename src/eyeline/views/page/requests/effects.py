@@ -51,7 +51,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
 
 def reply(found: Effects) -> Reply:
     """The reply with what was found."""
-    said = {"over": True, "measure": found.measure, "by": found.question.by, "complete": found.complete}
+    said: dict[str, Any] = {"over": True, "measure": found.measure, "by": found.question.by, "complete": found.complete}
     if found.question.next is not None:
         next, rather = found.question.next, found.question.rather
         said |= {"next": next.text, "probability": next.probability, "rather": None if rather is None else rather.text}

@@ -14,7 +14,7 @@ from eyeline.models.catalogue import CATALOGUE, find
 from eyeline.traces import ReadText, TextModel, Trace
 from eyeline.traces.own_model import OwnModel
 from eyeline.views.page.effects_runs import EffectsRun
-from eyeline.views.page.requests.request import RequestError
+from eyeline.views.page.requests.errors import RequestError
 
 if TYPE_CHECKING:
     from eyeline.traces.tokenized_text import TokenizedText
@@ -56,9 +56,9 @@ class PageRuns:
                 "trace", f"trace must be of a text run as trained, by a model that is here, got {trace.name} of {name}"
             )
         with self.lock:
-            if name not in self.models:
-                self.models[name] = asked_model(name)
-            model = self.models[name]
+            model = self._loaded(name)
+            if model is None:
+                model = self.models[name] = asked_model(name)
         if not isinstance(model, OwnModel):
             raise RequestError("trace", f"trace must be of an encoder or a decoder that Eyeline runs, got {name}")
         return model
@@ -71,9 +71,14 @@ class PageRuns:
             return replace(like, prompt=line.prompt)
         return replace(model.with_tokens(tokens_of(line), like), prompt=line.prompt)
 
+    def _loaded(self, name: str) -> TextModel | None:
+        """The loaded model of a name that traces have; a session knows models by what it was given: a folder."""
+        return self.models.get(name) or next((one for one in self.models.values() if one.name == name), None)
+
     def _is_here(self, name: str) -> bool:
-        if name in self.models:
-            return isinstance(self.models[name], OwnModel)
+        loaded = self._loaded(name)
+        if loaded is not None:
+            return isinstance(loaded, OwnModel)
         entry = CATALOGUE.get(name)
         return entry is not None and find(entry) is not None
 
