@@ -1,4 +1,4 @@
-"""What the kernels make of edits: results as the reference's, other heads' bits, any threads and any width of vectors."""
+"""What the kernels make of edits: the reference's results, other heads' bits, any threads and any width of vectors."""
 
 from __future__ import annotations
 

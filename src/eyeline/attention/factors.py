@@ -78,6 +78,9 @@ def largest_weights(
         if counted is not None:
             w = np.where(counted[:, None, rows, None], w, w.dtype.type(0))
         of_cells = np.searchsorted(down, rows + call.shard.first_query, side="right") - 1
-        np.maximum.at(found, (slice(None), slice(None), of_cells), np.maximum.reduceat(w, across[:-1], axis=3))
+        largest = np.maximum.reduceat(w, across[:-1], axis=3)
+        for cell in np.unique(of_cells):
+            of_cell = largest[:, :, of_cells == cell].max(axis=2)
+            found[:, :, cell] = np.maximum(found[:, :, cell], of_cell)
     found[found == -np.inf] = 0
     return found if grid else found[:, :, 0]

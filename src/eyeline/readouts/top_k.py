@@ -118,9 +118,7 @@ class TopK(Readout[TopKeys]):
         return replace(a, arrays=(keys[..., : self.k], cast(both[..., : self.k], a.arrays[1])))
 
     def lower(self, shape: AttentionShape) -> LoweredReadout:
-        return LoweredReadout(
-            select=self.k, select_times=None if self.times is None else times_of(self.times, shape)
-        )
+        return LoweredReadout(select=self.k, select_times=None if self.times is None else times_of(self.times, shape))
 
     def result(self, found: FoundPrimitives, shape: AttentionShape) -> tuple[Any, ...]:
         return found.selected_keys[..., : self.k], found.selected_weights[..., : self.k]
