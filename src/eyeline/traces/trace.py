@@ -40,9 +40,8 @@ Kind = Literal["encoder", "decoder", "cross"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """The record of one run, from which any weight is computed exactly, as exp(scale·q·k - lse). Made by `record`.
-
-    Layers and heads are counted from 0.
+    """The record of one run, from which any weight is computed exactly, as exp(scale·q·k - lse). Made by `record`;
+    layers and heads are counted from 0.
 
     Attributes:
         name: the change to the run: "as trained", "causal", "without ÷ √d", "gate L5H3 0"; or the part of the model.
