@@ -1,7 +1,7 @@
 """Effects of all heads beside as many whole forward passes: `python -m bench.effects`.
 
-What a user of transformers would do is a forward pass with each head switched off by a hook; that is at least a forward
-pass on SDPA for each head, which is measured here without the hook, in the same process, turn by turn. Models are loaded
+What a user of transformers would do is a forward pass with each head switched off by a hook: at least a forward pass on
+SDPA for each head, which is measured here without the hook, in the same process, turn by turn. Models are loaded
 beforehand; the first effects of each model aren't timed.
 """
 

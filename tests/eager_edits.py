@@ -25,11 +25,13 @@ NAME = "by_hand"
 @dataclass
 class Matrix:
     """One call's tensors: q, k, v (B, H, tokens, width), keys repeated for each query head; scores and weights, (B, H,
-    N, M); and the output, (B, N, H, E). Changes write into them."""
+    N, M), with a column more for a sink; and the output, (B, N, H, E). Changes write into them. `number` counts the
+    module's calls in the block."""
 
     q: Tensor
     k: Tensor
     v: Tensor
+    number: int
     s: Any = None
     w: Any = None
     y: Any = None
@@ -59,7 +61,8 @@ _NOW: list[Changed] = []
 def _attend(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, **more: Any) -> Any:
     change = _NOW[-1].changes.get(module, ByHand())
     group = query.shape[1] // key.shape[1]
-    matrix = Matrix(query, repeat_kv(key, group), repeat_kv(value, group))
+    before = _NOW[-1].seen.get(module)
+    matrix = Matrix(query, repeat_kv(key, group), repeat_kv(value, group), 0 if before is None else before.number + 1)
 
     def at(stage: str) -> None:
         function = getattr(change, stage)

@@ -38,8 +38,8 @@ def gpt2() -> Any:
     return made(GPT2LMHeadModel, GPT2Config(n_embd=32, n_layer=2, n_head=4, vocab_size=VOCABULARY, eos_token_id=None))
 
 
-def bart() -> Any:
-    config = BartConfig(**SEQ2SEQ, forced_eos_token_id=None, max_position_embeddings=64)
+def bart(**changes: Any) -> Any:
+    config = BartConfig(**{**SEQ2SEQ, **changes}, forced_eos_token_id=None, max_position_embeddings=64)
     return made(BartForConditionalGeneration, config)
 
 

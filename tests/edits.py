@@ -13,7 +13,7 @@ import eyeline as el
 from eyeline import edits as ed
 from eyeline import reference
 from eyeline.masks import AttentionShape, Mask
-from eyeline.scores import Score
+from eyeline.scores import Flat, Score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +40,7 @@ class OtherRun:
         if isinstance(mask, el.Dense):
             mask = el.Dense(mask.allowed[heads])
         scores = tuple(el.Bias(one.array[heads]) if isinstance(one, el.Bias) else one for one in scores)
+        scores = tuple(Flat(one.heads[heads]) if isinstance(one, Flat) else one for one in scores)
         scale = 1 / np.sqrt(self.q.shape[-1])
         lse = self._whole(self.q[heads], k, v, mask, scores, scale).lse[:, 0]
         return ed.HeadsOfRun(self.q[heads], k, v, lse, scale, scores, mask)
@@ -71,7 +72,7 @@ def other_run(
         k,
         v,
         choose((None, mask, mask, holes)),
-        choose(((), (), (el.Softcap(2.0),), (el.Softcap(3.0), bias), (bias,))),
+        choose(((), (), (el.Softcap(2.0),), (el.Softcap(3.0), bias), (bias,), (bias, Flat(np.ones((heads, 1), bool))))),
     )
 
 

@@ -249,7 +249,7 @@ def test_what_is_generated_goes_through_the_model_once(tiny_model, monkeypatch):
     from eyeline.models.decoder import Decoder
 
     ran, through = [], Decoder.layers
-    monkeypatch.setattr(Decoder, "layers", lambda self, x, *more: ran.append(x.shape[1]) or through(self, x, *more))
+    monkeypatch.setattr(Decoder, "layers", lambda self, x, *a, **b: ran.append(x.shape[1]) or through(self, x, *a, **b))
     found = el.explain("the cat and", "cat", generate=5, layer=1, model=tiny_model)
     assert sum(ran) == len(found.tokens)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from transformers import MPNetConfig, MPNetModel
 import eyeline as el
 from eyeline import edits as ed
 from eyeline.edits import EditError
+from eyeline.huggingface.editing import edit_each
 from eyeline.huggingface.errors import HuggingFaceError
 
 GATES = [ed.Gate(layer=0, head=0, by=0.5), ed.Cut(layer=1, head=[1, 2], keys=[0, 3])]
@@ -97,9 +101,14 @@ def test_no_edits_change_no_bit():
     for make in (bert, llama):
         model, ids = el.attach(make()), text()
         plain = model(ids)[0]
-        for nothing in ([], [ed.Cut(layer=0, queries=[50], keys=[1]), ed.Gate(layer=1, by=1.0)]):
-            with el.edit(model, nothing):
-                assert torch.equal(model(ids)[0], plain)
+        with el.edit(model, []):
+            assert torch.equal(model(ids)[0], plain)
+        cut = ed.Cut(layer=0, queries=[50], keys=[1])
+        with (
+            pytest.warns(UserWarning, match=r"Cut\(.*\) changed nothing: no pass had all of its tokens"),
+            el.edit(model, [cut, ed.Gate(layer=1, by=1.0), ed.Reweight(layer=1, keys=2, by=1.0)]),
+        ):
+            assert torch.equal(model(ids)[0], plain)
 
 
 @torch.no_grad()
@@ -207,6 +216,22 @@ def test_a_model_that_never_ran_is_told():
             pass
 
 
+class OwnAttention(torch.nn.Module):
+    def forward(self, hidden_states, *args, **kwargs):
+        return hidden_states, None
+
+
+def test_a_module_that_computes_attention_itself_is_named():
+    model = llama()
+    model.model.layers[1].self_attn = OwnAttention()
+    message = r"model\.layers\.1\.self_attn in LlamaForCausalLM ran without calling Eyeline: nothing was edited in it"
+    with pytest.warns(UserWarning, match=message), el.edit(model, ed.Gate(layer=0, head=0)):
+        model(text())
+    model.model.layers[0].self_attn = OwnAttention()
+    with pytest.raises(HuggingFaceError, match=r"ran \(1 × here\) and never did"), el.edit(model, ed.Gate(layer=0)):
+        model(text())
+
+
 def test_each_text_of_a_batch_is_edited_at_its_own_positions():
     model = with_sharp_heads(llama())
     ids = text(batch=3)
@@ -218,6 +243,33 @@ def test_each_text_of_a_batch_is_edited_at_its_own_positions():
         for b in range(3):
             alone = model(ids[b : b + 1, mask[b] == 1]).logits[0]
             torch.testing.assert_close(together[b, mask[b] == 1], alone, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("make", [bert, llama])
+def test_each_text_of_a_batch_may_have_edits_of_its_own(make):
+    model, ids = with_sharp_heads(make()), text(batch=4)
+    mask = padded(ids, 3, "left")
+    (other,) = el.record({"input_ids": ids[1:2].numpy()}, model=model)
+    edits = [
+        [ed.Cut(layer=0, head=1, queries=slice(-2, None), keys=[1]), ed.Gate(layer=1, head=0, by=0.5)],
+        [],
+        [ed.Uniform(layer=0, head=2), ed.Patch(other, "output", layer=1, head=1, positions=[2, 3])],
+        [
+            ed.Reweight(layer=1, head=3, keys=0, by=2.0),
+            ed.Pattern(other, layer=0, head=0),
+            ed.Patch(other, "k", layer=1),
+        ],
+    ]
+    with edit_each(model, edits):
+        got = model(ids, attention_mask=mask)[0]
+    for b, own in enumerate(edits):
+        with el.edit(model, own):
+            want = model(ids[b : b + 1], attention_mask=mask[b : b + 1])[0]
+        torch.testing.assert_close(got[b][mask[b] == 1], want[0][mask[b] == 1], atol=1e-5, rtol=1e-5)
+    with pytest.raises(EditError, match="edits must be a list for each of the 2 texts, got 4 lists"):  # noqa: SIM117
+        with edit_each(model, edits):
+            model(ids[:2])
 
 
 @torch.no_grad()
@@ -238,3 +290,46 @@ def test_a_compiled_model_is_edited():
     compiled(ids)
     with el.edit(compiled, GATES):
         assert torch.equal(compiled(ids).logits, want)
+
+
+MEMORY = """
+import resource
+import torch
+import eyeline as el
+from eyeline import edits as ed
+from hugging import llama, text
+
+torch.set_num_threads(1)
+model = llama(1)
+
+
+def run(n):
+    ids = text(n, 1)
+    (other,) = el.record({"input_ids": ids.flip(1).numpy()}, model=model)
+    edits = [
+        ed.Cut(layer=0, head=0, queries=slice(5, None, 2), keys=[0, 7, 100]),
+        ed.Uniform(layer=0, head=1),
+        ed.Reweight(layer=0, head=[0, 2], keys=[0, 1], by=0.5),
+        ed.Pattern(other, layer=0, head=3),
+        ed.Gate(layer=0, by=0.5),
+    ]
+    with el.edit(model, edits), torch.no_grad():
+        model.model(ids, use_cache=False)
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+run(200)
+before = peak()
+run(6000)
+print(peak() - before)
+"""
+
+
+def test_memory_grows_with_the_text_not_with_its_square():
+    """The weights of one head alone would take 137 MB."""
+    run = [sys.executable, "-c", MEMORY]
+    found = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parent, check=True)
+    assert int(found.stdout) < 80

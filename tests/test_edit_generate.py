@@ -82,7 +82,13 @@ def given_to(model, side=None):
 
 def generated(model, given, **more):
     found = model.generate(
-        **given, max_new_tokens=NEW, do_sample=False, output_logits=True, return_dict_in_generate=True, **more
+        **given,
+        max_new_tokens=NEW,
+        min_new_tokens=NEW,
+        do_sample=False,
+        output_logits=True,
+        return_dict_in_generate=True,
+        **more,
     )
     return found.sequences, torch.stack(found.logits)
 

@@ -127,6 +127,37 @@ def test_a_pass_from_before_the_block_is_not_repeated_within_it():
         loss.backward()
 
 
+@pytest.mark.parametrize("how", ["bfloat16", "float16", "autocast"])
+@pytest.mark.parametrize("make", [bert, llama])
+def test_16_bits_are_as_near_as_without_edits(make, how):
+    model, ids = with_sharp_heads(make()), text()
+    mask = padded(ids, 3, "left")
+    (other,) = el.record({"input_ids": ids[:1].flip(1).numpy()}, model=model)
+    edits = [
+        ed.Cut(layer=0, head=1, queries=slice(-2, None), keys=[1]),
+        ed.Uniform(layer=0, head=2),
+        ed.Pattern(other, layer=0, head=0),
+        ed.Patch(other, "v", layer=1, head=1),
+        ed.Reweight(layer=1, head=3, keys=0, by=2.0),
+        ed.Patch(other, "output", layer=1, head=2, positions=[2, 3]),
+        ed.Gate(layer=1, head=0, by=torch.linspace(0, 1, 12)),
+    ]
+
+    def outputs(narrow):
+        with torch.autocast("cpu", torch.bfloat16, enabled=narrow and how == "autocast"):
+            plain = model(ids, attention_mask=mask)[0]
+            with el.edit(model, edits):
+                return plain[mask == 1].float(), model(ids, attention_mask=mask)[0][mask == 1].float()
+
+    want = outputs(False)
+    model = model if how == "autocast" else model.to(getattr(torch, how))
+    got = outputs(True)
+    off, edited_off = (float((a - b).detach().abs().max()) for a, b in zip(got, want, strict=True))
+    assert edited_off <= 1.5 * off
+    got[1].square().sum().backward()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
 def test_a_gate_learns():
     model, ids = llama(), text()
     by = torch.ones((), requires_grad=True)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import eyeline as el
 from eyeline.answers.behaviour import head_measures
 from eyeline.answers.behaviour.head_labels import LABELS, apply, labels_for
-from eyeline.answers.behaviour.token_groups import TokenGroups, cut, groups_of, is_punctuation
+from eyeline.answers.behaviour.token_groups import TokenGroups, groups_of, is_punctuation
 from eyeline.models import load
+from eyeline.models.cutting import cut
 from eyeline.traces import Trace
 
 

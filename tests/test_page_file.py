@@ -118,10 +118,14 @@ def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
 
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
-    assert blocks.bytes("module").decode() == bare(without_texts(joined("hosts/file.js"), "lesson."))
+    module = joined("hosts/file.js")
+    for prefix in ("editing", "keys.overview.off", "lesson.", "matters."):
+        assert f'\n"{prefix}' in module
+        module = without_texts(module, prefix)
+    assert blocks.bytes("module").decode() == bare(module)
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
-    header["can"]["picture"] = False
+    header["can"] |= {"picture": False, "edit": []}
     header["traces"][0]["picture"] = None
     assert blocks.header == header
 
@@ -244,12 +248,16 @@ def test_modules_are_joined_in_the_order_in_which_they_need_one_another(folder):
     assert text.endswith("export default __main.main;\n")
     hosted = joined("host.js", folder)
     assert re.findall(r"^const __(\w+) = ", hosted, re.MULTILINE) == ["a", "b", "main", "host"]
-    assert hosted.endswith("__host.start(__main.main);\n")
+    assert hosted.endswith("\n__host.start(__main.main);\n")
+    assert joined("host.js", folder, exported=True).endswith("\nexport default __host.start(__main.main);\n")
 
 
-def test_only_comments_on_lines_of_their_own_and_needless_spaces_are_left_out():
-    text = "// one\n/** Two\n * lines * and / more.\n */\nconst a = 1; // stays\n  // gone\nconst b = `/** ${a} */`;\n"
-    assert bare(text) == "const a = 1; // stays\nconst b = `/** ${a} */`;\n"
+def test_comments_and_needless_spaces_are_left_out():
+    text = "// one\n/** Two\n * lines * and / more.\n */\nconst a = 1; // too\n  // gone\nconst b = `/** ${a} */`;\n"
+    assert bare(text) == "const a=1;\nconst b = `/** ${a} */`;\n"
+    assert bare('say("a // b"); // two "words"\n') == 'say("a // b");\n'
+    for line in ("say(`a // b`);", "say('a // b');", 'say("a // b");'):
+        assert bare(line) == f"{line}\n"
     assert bare('  const [a, b] = [x === "y = z" ? 1 : 2, (c) => c];\n') == 'const[a,b]=[x==="y = z"?1:2,(c)=>c];\n'
     assert bare("  /** @type {number} */\n  const a = /** @type {any} */ (b);\n") == "const a=(b);\n"
     for line in ("a + +b - -c / d", "const x = `a = b`;", "const y = 'a = b';", "const z = / = /.test(a);"):
@@ -311,7 +319,9 @@ def test_modules_of_different_folders_may_have_one_name(folder):
 def test_every_module_is_reached():
     modules = {path.relative_to(HERE).as_posix(): path.read_text("utf-8") for path in HERE.rglob("*.js")}
     hosts = [name for name, text in modules.items() if "export const start = " in text]
-    assert sorted(hosts) == ["hosts/file.js", "hosts/server.js", "hosts/survey_server.js"]
+    assert sorted(hosts) == [
+        f"hosts/{name}.js" for name in ("effects_file", "file", "notebook_rooms", "server", "survey_server")
+    ]
     reached = set()
     for host, entry in itertools.product(hosts, (MAIN, SURVEY)):
         names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host, entry=entry), re.MULTILINE)

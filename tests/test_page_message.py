@@ -42,7 +42,7 @@ def test_the_header_is_what_json_can_say(page):
     assert json.loads(json.dumps(header, allow_nan=False)) == header
     assert header["schema"] == "eyeline.page/1"
     assert (header["version"], header["title"]) == (el.__version__, TEXT)
-    assert header["can"] == {"run": False, "picture": True, "models": []}
+    assert header["can"] == {"run": False, "picture": True, "models": [], "edit": ["minilm"]}
     assert header["state"] == {"view": "sentence", "trace": 0, "layer": 5, "head": 11, "token": 3}
     (trace,) = header["traces"]
     assert trace["model"] == {
@@ -158,7 +158,7 @@ PICTURE = {**HEAD, "kind": "picture", "queries": [0, 7], "keys": [0, 7], "rows":
         (
             {**HEAD, "kind": "weights"},
             "kind",
-            "kind must be one of head, image, nearest, overview, .*, got 'weights'",
+            "kind must be one of changes, edited, effects, head, .*, got 'weights'",
         ),
         ({**HEAD, "kind": ["head"]}, "kind", "kind must be one of"),
         ({**HEAD, "trace": 1}, "trace", "trace must be a whole number from 0 to 0, got 1"),

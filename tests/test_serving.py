@@ -66,7 +66,14 @@ def test_the_header_is_the_pages_with_what_a_server_can_do(shared):
     assert status == 200
     assert header == {
         **json.loads(json.dumps(shared.session.page.header())),
-        "can": {"run": True, "picture": True, "models": ["tiny"], "fetch": {}, "files": []},
+        "can": {
+            "run": True,
+            "picture": True,
+            "models": ["tiny"],
+            "edit": [shared.session.page.traces[0].model.name],
+            "fetch": {},
+            "files": [],
+        },
     }
 
 

@@ -52,7 +52,11 @@ def test_it_tells_the_page_what_every_host_tells_it(page):
 def test_the_modules_are_sent_when_they_are_asked_for_and_saved_with_no_view(page, sent):
     content, buffers = sent({"kind": "module", "whole": True})
     assert content == {"kind": "module"}  # without an id, which a request of the page has
-    assert [zlib.decompress(part, -15).decode() for part in buffers] == [bare(joined()), style()]
+    rooms = "hosts/notebook_rooms.js"
+    assert [zlib.decompress(part, -15).decode() for part in buffers] == [
+        bare(joined(rooms, exported=True)),
+        style(host=rooms),
+    ]
     assert sent({"kind": "module", "whole": False}) == ({"kind": "module"}, [])
     assert len(page.widget().asset) == 16
 

@@ -20,11 +20,11 @@ from eyeline.scores import Alibi, Bias, RelativeBias, ScoreFunction, Sinks, Soft
 from eyeline.version import VERSION
 
 if TYPE_CHECKING:
-    from eyeline.answers import compare, effects, explain, heads, rollout, toy
+    from eyeline.answers import compare, effects, explain, heads, rollout, toy, why
     from eyeline.huggingface import attach, edit, watch
     from eyeline.models import embed
     from eyeline.surveys import Survey, load_survey, survey
-    from eyeline.traces import Trace, load_trace, record
+    from eyeline.traces import Trace, load_trace, mean_outputs, record
     from eyeline.views.viewing import view
 
 __version__ = VERSION
@@ -68,6 +68,7 @@ __all__ = [
     "lesson",
     "load_survey",
     "load_trace",
+    "mean_outputs",
     "observe",
     "record",
     "rollout",
@@ -76,6 +77,7 @@ __all__ = [
     "toy",
     "view",
     "watch",
+    "why",
 ]
 
 # `attn_implementation="eyeline"` works whichever of the two is imported first.
@@ -95,12 +97,14 @@ _LATER = {
     "lesson": "views.page",
     "load_survey": "surveys",
     "load_trace": "traces",
+    "mean_outputs": "traces",
     "record": "traces",
     "rollout": "answers",
     "survey": "surveys",
     "toy": "answers",
     "view": "views.viewing",
     "watch": "huggingface",
+    "why": "answers",
 }
 #: Rooms that `import eyeline` leaves unloaded.
 _ROOMS = ("edits", "huggingface", "models", "reference", "surveys", "torch", "traces")

@@ -1,5 +1,5 @@
 """Questions about a text: which words a token looks at, how the same word differs between two sentences, which words
-contribute to a token, and what every head of a model does.
+contribute to a token, what every head of a model does, what changes without it, and why it looked at a token.
 
 `toy` computes attention on a few small numbers, without a model. The others,
 `explain`, `compare`, `rollout` and `heads`, record one run of a model and compute their answers from its trace:
@@ -20,6 +20,7 @@ from eyeline.answers.explaining import explain
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.mattering import Effects, effects
 from eyeline.answers.question import QuestionError
+from eyeline.answers.score_sources import Why, why
 from eyeline.answers.toy_attention import Toy, toy
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Renderers",
     "Rollout",
     "Toy",
+    "Why",
     "compare",
     "effects",
     "explain",
     "heads",
     "rollout",
     "toy",
+    "why",
 ]

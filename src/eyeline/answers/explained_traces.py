@@ -24,6 +24,7 @@ from eyeline.answers.head_steps import head_steps
 from eyeline.answers.question import Selection, where
 from eyeline.answers.unit_weights import by_unit, cosine, from_tokens, hardest_heads
 from eyeline.answers.vectors import hidden_units, mean_vectors
+from eyeline.edits import named
 from eyeline.models import Tokens
 from eyeline.models.units import Unit, shown_of
 from eyeline.traces import Trace
@@ -83,7 +84,8 @@ def explained(
         runs.append(run)
         if run.steps is not None:
             steps_of = run.steps.head
-        if generated is not None and new is None:
+        # With edits, the changed run is the one that generated.
+        if generated is not None and (trace is traces[-1] if traces[-1].edits else new is None):
             new = generated(weights, units, shown, place)
     return Explanation(
         model_entry(traces[0]),
@@ -139,8 +141,9 @@ def explained_run(
     by_head = by_unit(weights, units)
     hidden = hidden_units(layer, units)
     matrix = unit_matrix(by_head[where.heads].mean(axis=0), units, shown, hidden)
+    about = (trace.name, mask, layer.scale, tuple(map(named, trace.edits)))
     if found is None:
-        return ExplainedRun(trace.name, mask, layer.scale, None, None, None, None, None, matrix, by_head)
+        return ExplainedRun(*about, None, None, None, None, None, matrix, by_head)
     queries = found.tokens(units)
     rows = from_tokens(weights, queries, units)
     counted = shown_of(units, causal=trace.kind == "decoder", special=False, asked=found.units)
@@ -153,9 +156,7 @@ def explained_run(
     vectors = mean_vectors(trace, queries)
     row = rows[where.heads].mean(axis=0)
     return ExplainedRun(
-        trace.name,
-        mask,
-        layer.scale,
+        *about,
         looks(row, units, shown, None if hidden is None else hidden[list(found.units)].all(axis=0)),
         given_aside(row, shown),
         hardest,

@@ -14,6 +14,7 @@ from eyeline.answers.explaining_parts import explain_parts, recorded_parts
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.generation import asked, check_room, generated
 from eyeline.answers.question import QuestionError, asked_model, check_special, named_mask, positive, read_text, where
+from eyeline.edits import Edit, several
 from eyeline.masks import Mask
 from eyeline.models.units import units_of
 from eyeline.traces import Keep, TextModel, record_text
@@ -37,6 +38,7 @@ def explain(
     shares: bool = False,
     mask: Mask | Literal["causal"] | None = None,
     scale: float | None = None,
+    edits: Sequence[Edit] | Edit = (),
     generate: int | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
@@ -68,6 +70,8 @@ def explain(
         shares: draw shares of the words alone, which sum to 1, and not weights: special tokens are left out.
         mask: "causal" (no looking ahead) or any mask: the model runs as trained, and again with it.
         scale: the factor of the scores, such as 1.0 for no scaling: the model runs as trained, and again with it.
+        edits: what is changed in some heads (`eyeline.edits`): the model runs as trained, and again with it. With
+            `generate`, the text is what the changed model generates.
         generate: the number of tokens that a decoder generates; `token` may be one of them.
         temperature: the sampling temperature; if not given, the most probable token is taken.
         top_p: sample only from the most probable tokens that together have this probability.
@@ -94,6 +98,8 @@ def explain(
     Raises:
         TraceError: if a model of transformers is given without its tokenizer, or with an argument that it doesn't take.
         QuestionError: if the text, the token, the layer or the head is invalid; a ValueError.
+        EditError: if the model hasn't an edit's layer or head, or a word of it isn't in the text, or is in it twice; a
+            ValueError.
         ModelError: if the model is unknown or its files are invalid; a ValueError.
 
     >>> seen = explain("time flies like an arrow", "flies")
@@ -115,6 +121,7 @@ def explain(
     check_list(keep)
     if scale is not None and not np.isfinite(scale):
         raise QuestionError(f"scale must be a finite number, got {scale!r}")
+    changes = several(edits)
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
     question = Asked(token, nth, layer, head, steps, pieces, special, shares, top)
     named = ["input", *keep] if steps else keep
@@ -124,8 +131,8 @@ def explain(
     if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
         if wanted is not None:
             raise QuestionError(worded("generate must be left out with an encoder-decoder, which writes by itself"))
-        changes = {"mask": asked_mask, "scale": scale}
-        for one, value in ((one, value) for one, value in changes.items() if value is not None):
+        refused = {"mask": asked_mask, "scale": scale}
+        for one, value in ((one, value) for one, value in refused.items() if value is not None):
             raise QuestionError(
                 worded(
                     "{name} must be left out with all parts of an encoder-decoder, got {value}", name=one, value=value
@@ -134,7 +141,7 @@ def explain(
                 worded("--kind encoder takes it"),
             )
         kept = keep_of(named, Keep(vectors="all", changed_scores=True), runs_on.layers, runs_on.heads)
-        parts = recorded_parts(runs_on, text, kept, layer_done)
+        parts = recorded_parts(runs_on, text, kept, layer_done, changes)
         return explain_parts(parts, question, only_written=kind == "cross")
     where(runs_on, layer, head)
     kept = keep_of(named, Keep(changed_scores=True), runs_on.layers, runs_on.heads)
@@ -144,16 +151,19 @@ def explain(
         check_room(runs_on, prompt.tokens, wanted.count)
         everything = token is not None or len(prompt.tokens) + wanted.count <= SHORT
         vectors: Literal["all"] | None = "all" if everything else None
-        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, replace(kept, vectors=vectors), said)
+        kept_now = replace(kept, vectors=vectors)
+        continued = runs_on.go_on(prompt, wanted.count, wanted.choice, kept_now, said, changes)
         read = continued.text
     tokens, units = read.tokens, units_of(read.tokens, pieces)
     found = None if token is None else find(token, nth, units, tokens.text, special)
     kept = replace(kept, vectors=short(len(tokens), None if found is None else found.tokens(units)))
-    trace = None if continued is None else continued.trace
+    # With edits, that trace is of the changed run.
+    trace = None if continued is None or changes else continued.trace
     traces = [record_text(runs_on, read, keep=kept, layer_done=layer_done) if trace is None else trace]
     changed = None if traces[0].kind == "decoder" and mask_name == "causal" else asked_mask
-    if changed is not None or scale is not None:
-        traces.append(record_text(runs_on, read, keep=kept, mask=changed, scale=scale, layer_done=layer_done))
+    if changed is not None or scale is not None or changes:
+        options: dict[str, Any] = {"mask": changed, "scale": scale, "edits": changes, "layer_done": layer_done}
+        traces.append(record_text(runs_on, read, keep=kept, **options))
     new = None
     if continued is not None and wanted is not None:
         new = partial(generated, prompt.tokens, continued, wanted=wanted)

@@ -11,6 +11,7 @@ from eyeline.answers.explained_traces import Asked, explained
 from eyeline.answers.explanation import Explanation
 from eyeline.answers.question import QuestionError, check_words, where
 from eyeline.answers.unit_weights import by_unit, from_tokens, hardest_heads
+from eyeline.edits import Edit
 from eyeline.models.units import Unit, shown_of, units_of
 from eyeline.traces import Keep, TextModel
 from eyeline.traces.parts import Parts, records_parts
@@ -18,7 +19,13 @@ from eyeline.traces.word_search import FoundWord, MissingWordError, find
 from eyeline.words import worded
 
 
-def recorded_parts(model: TextModel, text: str, keep: Keep, layer_done: Callable[[int, int], None] | None) -> Parts:
+def recorded_parts(
+    model: TextModel,
+    text: str,
+    keep: Keep,
+    layer_done: Callable[[int, int], None] | None,
+    edits: Sequence[Edit] = (),
+) -> Parts:
     """Run an encoder-decoder over a text.
 
     Raises:
@@ -26,7 +33,7 @@ def recorded_parts(model: TextModel, text: str, keep: Keep, layer_done: Callable
     """
     if not records_parts(model):
         raise QuestionError(worded("kind must be left out with a model that isn't an encoder-decoder, got 'cross'"))
-    return model.record_parts(text, keep, layer_done=layer_done)
+    return model.record_parts(text, keep, edits=edits, layer_done=layer_done)
 
 
 def explain_parts(parts: Parts, asked: Asked, *, only_written: bool) -> EncoderDecoderExplanation:

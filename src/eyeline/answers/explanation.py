@@ -52,6 +52,7 @@ class ExplainedRun:
         name: "as trained", "causal", "without ÷ √d" and so on.
         mask: the name of the added mask; None without one.
         scale: the factor of the scores.
+        edits: what was changed in its heads, in words; tokens by position.
         looks_at: the token's weight on each unit; None without a token.
         set_aside: the token's total weight on the units that are set aside; None without a token.
         hardest_heads: the three heads with the largest weight on one word; None without a token.
@@ -65,6 +66,7 @@ class ExplainedRun:
     name: str
     mask: str | None
     scale: float
+    edits: tuple[str, ...]
     looks_at: tuple[Look, ...] | None
     set_aside: float | None
     hardest_heads: tuple[HardHead, ...] | None

@@ -82,7 +82,10 @@ def head_steps(
         scores=layer.scores(head, row, everything),
         lse=None if layer.sinks is None else layer.lse[head, row],
     )
-    lengths, weights = np.linalg.norm(done.v, axis=-1), done.weights[0]
+    lengths, weights, output = np.linalg.norm(done.v, axis=-1), done.weights[0], done.output[0]
+    if layer.edits is not None:  # q, k, v and the mask alone don't say what was changed after the scores
+        weights = trace.weights(number, head, row)[0].astype(np.float64)
+        output = layer.output_of([head], (token, token + 1))[0, 0].astype(np.float64)
     texts = [
         piece if special else tokens.text[first:last]
         for piece, special, (first, last) in zip(tokens.pieces, tokens.special, tokens.offsets, strict=True)
@@ -100,7 +103,6 @@ def head_steps(
         )
         for place, text in enumerate(texts)
     )
-    output = done.output[0]
     return HeadSteps(
         number,
         head,

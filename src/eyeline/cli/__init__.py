@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from eyeline import words
-from eyeline.cli import bench, compare, doctor, embed, explain, heads, lesson, models, survey, toy, view
+from eyeline.cli import bench, compare, doctor, effects, embed, explain, heads, lesson, models, survey, toy, view, why
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
@@ -27,6 +27,8 @@ app = typer.Typer(
 app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
 app.command("heads")(heads.heads)
+app.command("effects")(effects.effects)
+app.command("why")(why.why)
 app.command("view")(view.view)
 app.command("lesson")(lesson.lesson)
 app.command("toy")(toy.toy)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eyeline.cli.edits import EditWords, Over, edits_of
 from eyeline.cli.options import (
     AsJson,
     Half,
@@ -23,9 +24,10 @@ from eyeline.cli.options import (
     Text,
     Top,
 )
-from eyeline.cli.progress import TextShown, layers_shown, progress
+from eyeline.cli.progress import TextShown, heads_shown, layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html, save_png
 from eyeline.cli.texts import text_or_stdin
+from eyeline.words import worded
 
 
 def explain(
@@ -44,6 +46,8 @@ def explain(
     shares: Shares = False,
     top: Top = None,
     mask: Mask = None,
+    edit: EditWords = None,
+    over: Over = None,
     no_scale: Annotated[bool, typer.Option("--no-scale", help="Also run without dividing by √d.")] = False,
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Through all layers: what the token's vector is made of.")
@@ -68,6 +72,9 @@ def explain(
     html: Html = None,
     half: Half = False,
     keep: KeepHeads = None,
+    effects: Annotated[
+        bool, typer.Option("--effects", help="Cut each head, and put what changes into the page's Overview.")
+    ] = False,
 ) -> None:
     """Show which words a token looks at, and what it becomes."""
     from eyeline.answers import QuestionError
@@ -76,8 +83,11 @@ def explain(
     check_results(as_json, as_csv, png, html, half)
     if keep and html is None:
         raise QuestionError("--keep must come with --html, whose page then has that head's projections")
+    if effects and html is None:
+        raise QuestionError(worded("--effects must come with --html, whose page then shows what matters"))
     if rollout:
         others: dict[str, object] = {"head": head, "steps": steps, "mask": mask, "no-scale": no_scale, "csv": as_csv}
+        others |= {"edit": edit or None, "over": over}
         others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
         for name, value in {**others, "seed": seed}.items():
             if value is not None and value is not False:
@@ -98,7 +108,7 @@ def explain(
             )
         print_json(rolled) if as_json else draw(rolled)
         return
-    asked = text_or_stdin(text)
+    asked, changes = text_or_stdin(text), edits_of(edit, over, model)
     with TextShown(asked) as said, layers_shown(generate is None) as layer_done:
         answer = attach.explain(
             asked,
@@ -112,6 +122,7 @@ def explain(
             shares=shares,
             mask="causal" if mask else None,
             scale=1.0 if no_scale else None,
+            edits=changes,
             generate=generate,
             temperature=temperature,
             top_p=top_p,
@@ -127,9 +138,13 @@ def explain(
     if png is not None:
         save_png(answer, png)
     if html is not None:
-        from eyeline.views.answer_pages import explanation_page
+        from eyeline.views.answer_pages import add_effects, explanation_page
 
-        save_html(explanation_page(answer, layer=layer), html, half, keep or ())
+        page = explanation_page(answer, layer=layer)
+        if effects:
+            with heads_shown() as heads_done:
+                add_effects(page, answer, model, heads_done=heads_done)
+        save_html(page, html, half, keep or ())
     if as_json:
         print_json(answer)
     elif as_csv:

@@ -11,7 +11,7 @@ from typing import Any
 from eyeline.words import worded
 
 #: The commands that take one text, and those that take two.
-_TEXTS = {"explain": 1, "heads": 1, "view": 1, "compare": 2}
+_TEXTS = {"explain": 1, "heads": 1, "effects": 1, "why": 1, "view": 1, "compare": 2}
 _CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
 #: An argument of `eyeline.survey` in an advice, such as again=True.
 _ARGUMENT = re.compile(
@@ -29,6 +29,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
         given: the arguments of the command line.
     """
     from eyeline.answers import QuestionError
+    from eyeline.edits import EditError
     from eyeline.kernels.machine import SettingError
     from eyeline.models import ModelError
     from eyeline.surveys import SurveyError
@@ -40,7 +41,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
         line = error.command_line
     elif isinstance(error, SurveyError):
         line = _with_options(str(error))
-    elif isinstance(error, (ModelError, TraceError, ExtraError, SettingError)):
+    elif isinstance(error, (EditError, ModelError, TraceError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

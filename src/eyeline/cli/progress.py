@@ -26,6 +26,13 @@ def layers_shown(shown: bool = True) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def heads_shown() -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar of heads, if stderr is a terminal; yields a function as `layers_shown` does."""
+    with _bar(worded("heads")) as move:
+        yield lambda done, count: move(done, count, worded("{done} of {count} heads", done=done, count=count))
+
+
+@contextmanager
 def texts_shown(count: int) -> Iterator[Callable[[int], None]]:
     """Show a progress bar of `count` texts, if stderr is a terminal.
 

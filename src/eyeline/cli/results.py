@@ -13,7 +13,6 @@ from eyeline.cli.progress import progress
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from eyeline.answers import Explanation, Heads
     from eyeline.answers.answer import Answer
     from eyeline.views.page import Page
 
@@ -44,7 +43,7 @@ def check_results(
         raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
 
 
-def save_png(answer: Explanation | Heads, png: Path) -> None:
+def save_png(answer: Answer, png: Path) -> None:
     """Draw an answer to a PNG file, and report it."""
     missing = answer.save_png(png)
     if missing:
@@ -56,6 +55,15 @@ def chosen_language() -> dict[str, str]:
     """The part of the page's state with the chosen language; empty if none was chosen, for the reader's own."""
     chosen = words.chosen()
     return {} if chosen is None else {"language": chosen}
+
+
+def save_document(text: str, html: Path) -> None:
+    """Write an HTML text to a file, completely or not at all, and report it."""
+    from eyeline.caches import whole
+
+    with whole(html) as beside:
+        beside.write_text(text, "utf-8")
+    progress(f"wrote {html}")
 
 
 def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from eyeline.cli.browser import serve_page
+from eyeline.cli.edits import EditWords, Over, edits_of
 from eyeline.cli.mistakes import mistake
 from eyeline.cli.options import Mask, NoBrowser, Nth, Port
 from eyeline.cli.progress import layers_shown, progress
@@ -16,6 +17,7 @@ from eyeline.cli.texts import text_or_stdin
 from eyeline.words import worded
 
 if TYPE_CHECKING:
+    from eyeline.edits import Edit
     from eyeline.serving import Session, Source, SurveySession
     from eyeline.surveys.loading import Survey
     from eyeline.traces import TextModel, Trace
@@ -42,6 +44,8 @@ def view(
         str | None, typer.Option(help="A name that `eyeline models` lists, or a folder. Default: minilm.")
     ] = None,
     mask: Mask = None,
+    edit: EditWords = None,
+    over: Over = None,
     layer: Annotated[
         int | None, typer.Option(help="Open at this layer, from 0. Default: the head's.", show_default=False)
     ] = None,
@@ -63,7 +67,7 @@ def view(
     source = Source(text=text_or_stdin(text)) if text == "-" else source_of(text)
     folder = source.survey
     if folder is not None:
-        given = {"model": model, "mask": mask, "token": token, "nth": nth}
+        given = {"model": model, "mask": mask, "edit": edit or None, "over": over, "token": token, "nth": nth}
         serve_page(lambda: _surveyed(folder, other, layer, head, given), port, no_browser)
         return
     if other is not None:
@@ -73,11 +77,11 @@ def view(
     named = source.model or model or "minilm"
 
     def made() -> Session:
-        if text is None and model is None and mask is None:
+        if text is None and model is None and mask is None and not edit:
             return _with_lesson(layer, head, token, nth)
         ready: dict[str, TextModel] = {}
-        traces = _first(source, named, mask is not None, ready)
-        # The last trace is the one with the mask, if a mask was requested.
+        traces = _first(source, named, mask is not None, edits_of(edit, over, named), ready)
+        # The last trace is the one with the mask or the edits, if there are any.
         state = {"trace": len(traces) - 1, **_state(traces[-1], layer, head, token, nth), **chosen_language()}
         return Session(Page(traces, state), list(dict.fromkeys([named, *CATALOGUE])), source.files, ready)
 
@@ -132,32 +136,33 @@ def _with_lesson(layer: int | None, head: int | None, token: str | None, nth: in
     return Session(page, list(CATALOGUE), (), {"minilm": model})
 
 
-def _first(source: Source, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
+def _first(source: Source, model: str, causal: bool, edits: list[Edit], ready: dict[str, TextModel]) -> list[Trace]:
     """The page's first traces; for a folder, those of its first file, if that can be shown."""
     from eyeline.answers import QuestionError
     from eyeline.serving.source import EXAMPLE
     from eyeline.traces import load_trace
     from eyeline.views.labels import printable
 
-    if source.file is not None and source.file.kind == "trace" and causal:
-        raise QuestionError("a trace and --mask can't go together, for it was run already; leave out one of them")
+    if source.file is not None and source.file.kind == "trace" and (causal or edits):
+        option = "--mask" if causal else "--edit"
+        raise QuestionError(f"a trace and {option} can't go together, for it was run already; leave out one of them")
     file = source.file or next(iter(source.files), None)
     try:
         if file is not None and file.kind == "trace":
             return [load_trace(file.path)]
         text = source.text if file is None else file.text()
         assert text is not None
-        return _recorded(text, model, causal, ready)
+        return _recorded(text, model, causal, edits, ready)
     except Exception as error:
         line = mistake(error)
         if not source.files or line is None:
             raise
         progress(f"{printable(source.files[0].name)} can't be shown: {line}")
-        return _recorded(EXAMPLE, model, causal, ready)
+        return _recorded(EXAMPLE, model, causal, [], ready)
 
 
-def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) -> list[Trace]:
-    """Record a text, as trained and with the mask; the model is kept in `ready`."""
+def _recorded(text: str, model: str, causal: bool, edits: list[Edit], ready: dict[str, TextModel]) -> list[Trace]:
+    """Record a text, as trained and with the mask and the edits; the model is kept in `ready`."""
     from eyeline.answers import QuestionError
     from eyeline.answers.question import asked_model, read_text
     from eyeline.serving import kept_of
@@ -173,10 +178,13 @@ def _recorded(text: str, model: str, causal: bool, ready: dict[str, TextModel]) 
     if records_parts(runs_on):
         if causal:
             raise QuestionError(only_decoder_is_causal("causal"))
-        return runs_on.record_parts(text, keep).traces
-    masks: list[Literal["causal"] | None] = [None, "causal"]
+        return runs_on.record_parts(text, keep, edits=edits).traces
+    mask: Literal["causal"] | None = "causal" if causal else None
     with layers_shown() as layer_done:
-        return [record_text(runs_on, read, keep=keep, mask=mask, layer_done=layer_done) for mask in masks[: 1 + causal]]
+        traces = [record_text(runs_on, read, keep=keep, layer_done=layer_done)]
+        if causal or edits:
+            traces.append(record_text(runs_on, read, keep=keep, mask=mask, edits=edits, layer_done=layer_done))
+        return traces
 
 
 def _state(trace: Trace, layer: int | None, head: int | None, token: str | None, nth: int | None) -> dict[str, Any]:

@@ -64,10 +64,8 @@ def check_replaced_once(edits: CallEdits) -> None:
 
 
 def as_batch(edits: Sequence[CallEdits]) -> CallEdits:
-    """Different edits of one text as those of a batch: element b of the batch is edited by `edits[b]`.
-
-    The edits must be of one text, with rows (1, N) and columns (1, M).
-    """
+    """Different edits as those of a batch: element b of the batch is edited by `edits[b]`, whose rows and columns are
+    those of one text, (1, N) and (1, M), or of all, (B, N) and (B, M)."""
 
     def of_element(one: Any, b: int) -> Any:
         if hasattr(one, "pairs"):

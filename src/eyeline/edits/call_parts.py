@@ -61,6 +61,11 @@ def of_rows(edits: CallEdits, queries: Some, keys: Some) -> CallEdits:
     return CallEdits(**{field.name: tuple(map(cut, getattr(edits, field.name))) for field in fields(edits)})
 
 
+def of_weights(edits: CallEdits) -> CallEdits:
+    """The edits that change weights: those without the output's."""
+    return replace(edits, outputs=(), gates=())
+
+
 def with_row_factor(edits: CallEdits, first: int, log_factor: NDArray[Any]) -> CallEdits:
     """The edits where another run's weights are multiplied by a factor of each row, as the call's own are by a given
     lse; `log_factor`, (n,), is of the rows from `first` on."""

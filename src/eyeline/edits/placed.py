@@ -14,7 +14,7 @@ from eyeline.edits.lowered import FrozenWeights
 from eyeline.masks import AttentionShape, LoweredMask, Mask
 from eyeline.masks.functions import booleans
 from eyeline.masks.lowered import everywhere, ordered
-from eyeline.scores import Bias, Score, Softcap
+from eyeline.scores import Bias, Flat, Score, Softcap
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
@@ -78,6 +78,8 @@ def _kind(score: Score) -> Any:
         return Bias
     if isinstance(score, Softcap):
         return score
+    if isinstance(score, Flat) and score.heads.all() == score.heads.any():
+        return Flat, bool(score.heads.all())
     raise EditError(
         f"other must be a run whose scores are changed by caps and biases alone, got {score!r}; take its output with "
         f'Patch(other, "output") in place of its weights'
@@ -118,8 +120,13 @@ def placed(group: Sequence[FrozenWeights], shape: AttentionShape, heads: Sequenc
     def biased(array: Array) -> Bias:
         return Bias(array.reshape(*(shape.lead if apart else (1,)), *array.shape[1:]))
 
-    left = iter(biases)
-    scores = [biased(next(left)) if isinstance(score, Bias) else score for score in first.scores]
+    left, scores = iter(biases), list[Score]()
+    for score in first.scores:
+        if isinstance(score, Bias):
+            score = biased(next(left))
+        elif isinstance(score, Flat):
+            score = Flat(np.full((1, len(heads)), score.heads.all()))
+        scores.append(score)
     of_batch = [np.broadcast_to(x, (shape.batch, *x.shape[1:])) for x in (q, k, lse)]
     return PlacedWeights(
         of_batch[0],

@@ -88,10 +88,11 @@ class _Layer:
     def add(self, one: Weighting, batch: NDArray[np.int64], places: NDArray[np.int64]) -> None:
         where = np.ix_(batch, places)
         self.taken[where] = True
-        self.rows[where] = one.pairs.queries[:, None]
-        self.columns[where] = one.pairs.keys[:, None]
+        self.rows[where] = _of_elements(one.pairs.queries, batch)
+        self.columns[where] = _of_elements(one.pairs.keys, batch)
         if self.apart is None:
-            self.by[where] = one.by if one.taken is None else np.asarray(one.by)[np.maximum(one.taken, 0)][:, None]
+            by = one.by if one.taken is None else np.asarray(one.by)[np.maximum(_of_elements(one.taken, batch), 0)]
+            self.by[where] = by
 
     def factor(self) -> WeightFactor:
         by: Any = self.by
@@ -99,3 +100,8 @@ class _Layer:
             by, taken = self.apart.by, self.apart.taken
             by = by if taken is None else by[np.maximum(taken, 0)][:, None]
         return WeightFactor(by, self.rows, self.columns)
+
+
+def _of_elements(rows: NDArray[Any], batch: NDArray[np.int64]) -> NDArray[Any]:
+    """The rows, (B or 1, N), of these elements of the batch, with an axis for heads."""
+    return rows[np.minimum(batch, len(rows) - 1)][:, None]

@@ -37,15 +37,9 @@ class AttentionModule:
 
 
 def attention_modules(model: nn.Module) -> list[AttentionModule]:
-    """The modules of a model that call transformers' attention interface, each as often as it stands in the model.
-
-    ALBERT's layers share modules by a setting: they are listed as often as it has layers.
-    """
-    found = list(_found(model))
-    layers = getattr(getattr(model, "config", None), "num_hidden_layers", None)
-    if hasattr(getattr(model, "config", None), "num_hidden_groups") and isinstance(layers, int) and found:
-        return [found[0]] * layers
-    return found
+    """The modules of a model that call transformers' attention interface, each as often as a pass calls it: as it
+    stands in the model, and ALBERT's, whose layers share modules by a setting, for each layer."""
+    return list(_found(model))
 
 
 def layers_by_kind(modules: Sequence[AttentionModule]) -> dict[Kind, int]:
@@ -74,16 +68,17 @@ def _most(modules: Sequence[AttentionModule], name: str) -> int:
 
 
 def _found(model: nn.Module) -> Iterator[AttentionModule]:
-    calls = {kind: calls_interface(kind) for kind in {type(module) for module in model.modules()}}
     for path, module in model.named_modules(remove_duplicate=False):
-        if isinstance(module, PreTrainedModel) or not calls[type(module)]:
+        if isinstance(module, PreTrainedModel) or not calls_interface(type(module)):
             continue
         cross = is_cross_by_name(module, path)
         kind: Kind = "cross" if cross else "decoder self" if getattr(module, "is_causal", False) else "encoder self"
         config = getattr(module, "config", None)
         heads = next((count for one in (module, config) for name in _HEADS if (count := _count(one, name))), None)
         key_heads = _count(config, "num_key_value_heads") or heads
-        yield AttentionModule(kind, heads, key_heads)
+        layers, groups = _count(config, "num_hidden_layers"), _count(config, "num_hidden_groups")
+        times = -(-layers // groups) if layers and groups else 1
+        yield from [AttentionModule(kind, heads, key_heads)] * times
 
 
 def _count(holder: Any, name: str) -> int | None:

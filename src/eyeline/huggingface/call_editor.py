@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, lowered
-from eyeline.edits.selection import indices
+from eyeline.edits import CallEdits, CallPlace, Edit, EditError, Kind, as_batch, lowered
+from eyeline.edits.selection import indices, selected
 from eyeline.huggingface.attaching import check_attachable
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.attention_modules import attention_modules, check_edits, layers_by_kind
@@ -31,19 +31,27 @@ _Remembered = dict[Any, dict[tuple[Kind, int], tuple[Tensor, CallEdits | None]]]
 class CallEditor:
     """One block of `edit`: the model, and the edits.
 
+    Args:
+        model: the model.
+        each: the edits of each text of a batch; one list of edits for all texts.
+
     Attributes:
+        edits: all edits.
         parts: the model's modules, itself among them.
     """
 
-    def __init__(self, model: nn.Module, edits: Sequence[Edit]) -> None:
+    def __init__(self, model: nn.Module, each: Sequence[Sequence[Edit]]) -> None:
         check_attachable(model)
         modules = attention_modules(getattr(model, "_orig_mod", model))
-        check_edits(edits, modules)
-        self._edits, self._layers = edits, layers_by_kind(modules)
+        self._each = [tuple(edits) for edits in each]
+        self.edits, self._layers = tuple(edit for edits in each for edit in edits), layers_by_kind(modules)
+        if modules:  # else the end says that the model never called Eyeline
+            check_edits(self.edits, modules)
         self._places = CallPlaces(model)
         self.parts = self._places.parts
-        self._done: set[tuple[Edit, int]] = set()
-        self._kind_of: dict[Edit, Kind] = {}
+        self._done: set[tuple[Edit, int | None]] = set()
+        self._reached: set[Edit] = set()
+        self._kind_of: dict[Edit, Kind | None] = {}
         # What a backward pass repeats: by the mask of its pass, or by shapes where positions don't depend on one.
         self._by_mask: weakref.WeakKeyDictionary[StructuredMask, _Remembered] = weakref.WeakKeyDictionary()
         self._by_shape: _Remembered = {}
@@ -74,28 +82,34 @@ class CallEditor:
         layers = self._layers.get(placed.kind)
         nowhere = np.zeros((1, 0), np.int64)
         place = CallPlace(H, G, nowhere, nowhere, placed.layer, placed.kind)
-        here = [edit for edit in self._edits if edit.concerns(place, layers)]
+        here = [edit for edit in self.edits if edit.concerns(place, layers)]
         if not here:
             return None
+        place = CallPlace(H, G, *placed.positions(call), placed.layer, placed.kind)
         with self._lock:
             for edit in here:
-                self._note(edit, placed)
-        queries, keys = placed.positions(call)
-        return lowered(here, CallPlace(H, G, queries, keys, placed.layer, placed.kind), layers) or None
+                self._note(edit, place)
+        if len(self._each) == 1:
+            return lowered(here, place, layers) or None
+        if len(self._each) != len(call.q):
+            raise EditError(f"edits must be a list for each of the {len(call.q)} texts, got {len(self._each)} lists")
+        return as_batch([lowered(edits, place, layers) for edits in self._each]) or None
 
-    def _note(self, edit: Edit, placed: PlacedCall) -> None:
-        """Note that an edit took effect.
+    def _note(self, edit: Edit, place: CallPlace) -> None:
+        """Note that an edit was carried out, and whether its tokens were there.
 
         Raises:
             EditError: if it did so in another kind of attention, and doesn't say which.
         """
-        before = self._kind_of.setdefault(edit, placed.kind)
-        if edit.kind is None and before != placed.kind:
+        before = self._kind_of.setdefault(edit, place.kind)
+        if edit.kind is None and before != place.kind:
             raise EditError(
-                f"kind must be given, since this model has {before!r} and {placed.kind!r}, whose layers are counted "
+                f"kind must be given, since this model has {before!r} and {place.kind!r}, whose layers are counted "
                 f"apart, got {edit!r}; add kind={before!r}"
             )
-        self._done.add((edit, placed.layer))
+        self._done.add((edit, place.layer))
+        if all(selected(name, getattr(edit, name), getattr(place, side)).any() for name, side in edit.tokens.items()):
+            self._reached.add(edit)
 
     def _remembered(
         self, module: nn.Module, call: AttentionCall
@@ -109,8 +123,8 @@ class CallEditor:
         kept = list(self._remembered(module, call).values())
         if not kept:
             raise HuggingFaceError(
-                "backward() must repeat calls that were made within the block of eyeline.edit, with the masks they had, "
-                "got one that wasn't; run the model within the block, and run layers again rather than the model"
+                "backward() must repeat calls that were made within the block of eyeline.edit, with their masks, got "
+                "one that wasn't; run the model within the block, and run layers again rather than the model"
             )
         if len(kept) == 1:
             return kept[0][1]
@@ -132,16 +146,17 @@ class CallEditor:
             EditError: if an edit's layer was never called.
 
         Warns:
-            UserWarning: if the model never ran, or some modules ran without calling Eyeline.
+            UserWarning: if the model never ran, some modules ran without calling Eyeline, or an edit's tokens never
+                came.
         """
         self._places.check_called("nothing was edited in it")
-        if not self._edits:
+        if not self.edits:
             return
         if not self._places.called:
             warnings.warn(f"{self._places.name} never ran within the block: no edit took effect", stacklevel=4)
             return
-        for edit in self._edits:
-            done = sorted(layer for one, layer in self._done if one is edit)
+        for edit in self.edits:
+            done = {layer for one, layer in self._done if one is edit}
             known = not (edit.layer is None or isinstance(edit.layer, slice))
             asked = indices("layer", edit.layer, 1 << 30) if known else ()
             missed = [layer for layer in asked if layer not in done]
@@ -150,6 +165,8 @@ class CallEditor:
                     f"layer must be one that the model ran within the block, got {missed[0] if missed else edit.layer} "
                     f"in {edit!r}, which was never called; called were {self._called()}"
                 )
+            if edit not in self._reached:
+                warnings.warn(f"{edit!r} changed nothing: no pass had all of its tokens", stacklevel=4)
 
     def _called(self) -> str:
         return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())

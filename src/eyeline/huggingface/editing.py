@@ -39,8 +39,8 @@ def edit(model: nn.Module, edits: Edit | Sequence[Edit]) -> Iterator[None]:
             without ever calling Eyeline.
 
     Warns:
-        UserWarning: at the end, if the model never ran, or if some of its attention modules ran without calling
-            Eyeline; it names them.
+        UserWarning: at the end, if the model never ran, if some of its attention modules ran without calling Eyeline
+            (it names them), or if the tokens of an edit never came.
 
     >>> import torch
     >>> from eyeline import edits as ed
@@ -53,14 +53,20 @@ def edit(model: nn.Module, edits: Edit | Sequence[Edit]) -> Iterator[None]:
     >>> torch.allclose(plain, without), torch.equal(plain, model(ids)[0])
     (False, True)
     """
-    given = several(edits)
-    for one in given:
+    with edit_each(model, [several(edits)]):
+        yield
+
+
+@contextmanager
+def edit_each(model: nn.Module, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
+    """As `edit`, with edits for each text of a batch: `edits[b]` are those of text b. One list is for all texts."""
+    for one in (edit for text in edits for edit in text):
         if one.has_words:
             raise EditError(
                 f"tokens must be positions where the text isn't known, got {one!r}; give numbers from 0, or use "
                 f"eyeline.record(text, model=…, tokenizer=…, edits=…), which knows it"
             )
-    editor = CallEditor(model, given)
+    editor = CallEditor(model, edits)
     with followed(model, editor):
         yield
     editor.finish()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from torch import Tensor, nn
 
-from eyeline.edits import CallEdits, joined
+from eyeline.edits import CallEdits, Edit, joined
 from eyeline.edits.call_edits import check_replaced_once
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
@@ -23,7 +23,13 @@ class Observer(Protocol):
 
 
 class Editor(Protocol):
-    """An object that edits the attention calls of a model."""
+    """An object that edits the attention calls of a model.
+
+    Attributes:
+        edits: its edits, of all calls.
+    """
+
+    edits: tuple[Edit, ...]
 
     def of_call(self, module: nn.Module, call: AttentionCall) -> CallEdits | None:
         """The edits of a call; None if it has none."""
@@ -61,6 +67,11 @@ def followers_of(module: nn.Module) -> Followers | None:
     return _FOLLOWERS.get(id(module))
 
 
+def edits_around(model: nn.Module) -> tuple[Edit, ...]:
+    """The edits of the blocks in which a model is, the outermost block's first."""
+    return tuple(edit for editor in _FOLLOWERS.get(id(model), _NOBODY).editors for edit in editor.edits)
+
+
 def check_unobserved(modules: Iterable[int]) -> None:
     """
     Raises:
@@ -73,26 +84,28 @@ def check_unobserved(modules: Iterable[int]) -> None:
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:
     """Show an observer the calls of these modules, by id, until `undo` is closed."""
     several = tuple(modules)
-    undo.callback(_replace_all, several, None)
-    _replace_all(several, observer)
+    undo.callback(_observe, several, None)
+    _observe(several, observer)
 
 
 def edit_modules(modules: Iterable[int], editor: Editor, undo: ExitStack) -> None:
     """Let an editor edit the calls of these modules, by id, until `undo` is closed; inner blocks come last."""
+    several = tuple(modules)
+    undo.callback(_forget, several, editor)
+    for module in several:
+        before = _FOLLOWERS.get(module, _NOBODY)
+        _put(module, Followers((*before.editors, editor), before.observer))
+
+
+def _observe(modules: Iterable[int], observer: Observer | None) -> None:
+    for module in modules:
+        _put(module, Followers(_FOLLOWERS.get(module, _NOBODY).editors, observer))
+
+
+def _forget(modules: Iterable[int], editor: Editor) -> None:
     for module in modules:
         before = _FOLLOWERS.get(module, _NOBODY)
-        _put(module, replace(before, editors=(*before.editors, editor)))
-        undo.callback(_forget, module, editor)
-
-
-def _replace_all(modules: Iterable[int], observer: Observer | None) -> None:
-    for module in modules:
-        _put(module, replace(_FOLLOWERS.get(module, _NOBODY), observer=observer))
-
-
-def _forget(module: int, editor: Editor) -> None:
-    before = _FOLLOWERS.get(module, _NOBODY)
-    _put(module, replace(before, editors=tuple(one for one in before.editors if one is not editor)))
+        _put(module, Followers(tuple(one for one in before.editors if one is not editor), before.observer))
 
 
 def _put(module: int, followers: Followers) -> None:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from eyeline.edits import CallEdits
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.call_observer import CallObserver
 from eyeline.huggingface.errors import HuggingFaceError
@@ -45,6 +46,8 @@ class RecordedCall:
         state_before, state_after: (N, width), the hidden states before and after the layer that contains the module;
             None unless they were requested. A layer's self- and cross-attention have the same.
         projected: what went through the projections around it, if that was requested and they are known.
+        edits: what was changed in it, if anything was; q, k, v and mask are as they were before that, lse is the rows'
+            own after it.
     """
 
     module: str
@@ -62,6 +65,7 @@ class RecordedCall:
     state_before: Array | None = None
     state_after: Array | None = None
     projected: Projected | None = None
+    edits: CallEdits | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +122,9 @@ class CallRecorder(CallObserver):
         scale = 1 / math.sqrt(q.shape[2]) if call.scale is None else float(call.scale)
         lse = np.asarray(kept.seen.lse[0], np.float32)
         sinks = None if call.sinks is None else call.sinks.detach().float().cpu().numpy()
-        made = RecordedCall(kept.module, kept.kind, kept.layer, q, k, v, lse, kept.mask, scale)
+        made = RecordedCall(
+            kept.module, kept.kind, kept.layer, q, k, v, lse, kept.mask, scale, edits=_detached(call.edits)
+        )
         self.calls.append(replace(made, softcap=call.softcap, bias=self._bias(call.biases), sinks=sinks))
         return output
 
@@ -199,6 +205,18 @@ def _with_projections(calls: Sequence[RecordedCall], hooks: ProjectionHooks) -> 
         made.append(replace(call, projected=hooks.of(call.module, times[call.module])))
         times[call.module] += 1
     return made
+
+
+def _detached(edits: CallEdits | None) -> CallEdits | None:
+    """The edits with arrays in place of tensors."""
+    if edits is None:
+        return None
+
+    def detached(one: Any) -> Any:
+        by = getattr(one, "by", None)
+        return replace(one, by=by.detach().float().cpu().numpy()) if isinstance(by, Tensor) else one
+
+    return replace(edits, weightings=tuple(map(detached, edits.weightings)), gates=tuple(map(detached, edits.gates)))
 
 
 def _check_scores(call: AttentionCall, path: str) -> None:

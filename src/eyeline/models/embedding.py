@@ -135,7 +135,7 @@ def embed(
     pooling = pooling_of(loaded)
     if not isinstance(loaded.network, Encoder):
         raise ModelError(f"model must be an encoder of the BERT family, got {loaded.config.model_type}; take minilm")
-    reader = _Reader(loaded, pooling.longest)
+    reader = IdsReader(loaded, pooling.longest)
     vectors: list[Array] = [np.zeros((0, loaded.config.width), np.float32)]
     ids: list[Ids] = []
     blocks: list[tuple[Observation, ...]] = []
@@ -171,7 +171,7 @@ def _model(model: Any, progress: Callable[[str], None] | None) -> Model:
     return load(model, progress=progress)
 
 
-class _Reader:
+class IdsReader:
     """Tokenizes texts for a model.
 
     Attributes:

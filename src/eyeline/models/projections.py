@@ -69,6 +69,10 @@ class HeadMatrices:
         """Normed, then turned, as far as the model does either."""
         if norm is not None:
             x = x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + self.epsilon) * norm
+        return self.turned(x, positions)
+
+    def turned(self, x: NDArray[np.float64], positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Queries or keys, (…, n, D), turned by their positions, (n,), if the model does so."""
         if self.rotary is None:
             return x
         # The angles in float32, as the model has them.

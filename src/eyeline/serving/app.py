@@ -62,12 +62,14 @@ def app_of(session: Session | SurveySession, port: int) -> ASGIApp:
 def text_routes(session: Session, under: str = "") -> list[Route]:
     """The routes of a page of texts, whose paths begin with `under`."""
 
+    server = "hosts/server.js"
+
     async def run(request: Request) -> Response:
         asked = run_request(await read_json(request), session.models, len(session.files))
         return as_json({"job": session.start(asked).number}, 202)
 
     return [
-        *_page_routes(session, joining.joined("hosts/server.js"), joining.style(), under),
+        *_page_routes(session, joining.joined(server), joining.style(host=server), under),
         Route(f"{under}/api/texts", run, methods=["POST"]),
         *_job_routes(session.jobs, under),
     ]

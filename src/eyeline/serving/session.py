@@ -56,7 +56,8 @@ class Session:
         self.models = tuple(models)
         self.files = tuple(files)
         self.jobs = Jobs(user_error)
-        self._ready = {name: asked_model(model) for name, model in (ready or {}).items()}
+        self._ready = page.runs.models
+        self._ready.update({name: asked_model(model) for name, model in (ready or {}).items()})
         self._kept = kept
         self._forgotten: set[int] = set()
 
@@ -76,9 +77,12 @@ class Session:
                     410, name, f"{name} must be one that is kept, and this one had to make room; run its text anew"
                 )
         try:
-            return self.page.answer(request)
+            answer = self.page.answer(request)
         except RequestError as error:
             raise RefusalError(400, error.argument, error.message) from None
+        if request.get("kind") == "edited":
+            self._make_room(len(self.page.traces) - 1)
+        return answer
 
     def start(self, request: RunRequest) -> Job:
         """Start to run a text or open a file. Raises RefusalError while another job runs."""

@@ -9,6 +9,7 @@ below it; safetensors and `eyeline.huggingface` load inside functions.
 
 from __future__ import annotations
 
+from eyeline.traces.averaging import mean_outputs
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.folders import open_model
 from eyeline.traces.keep import Keep
@@ -32,6 +33,7 @@ __all__ = [
     "Trace",
     "TraceError",
     "load_trace",
+    "mean_outputs",
     "open_model",
     "record",
     "record_text",

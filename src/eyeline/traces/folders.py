@@ -92,6 +92,17 @@ def _through_transformers(folder: Path, family: str, progress: Callable[[str], N
     return model.eval(), tokenizer
 
 
+def decoder_of_transformers(folder: Path) -> Any:
+    """The decoder of a folder that Eyeline runs by itself, as transformers loads it: for gradients, in float32."""
+    import torch
+    import transformers
+
+    silent: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True, "use_safetensors": True}
+    with _quiet():
+        model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **silent)
+    return model.eval()
+
+
 def _refuse_missing(folder: Path, model: Any, missing: Collection[str]) -> None:
     """A pooler or a task head that isn't in the checkpoint has no part in attention: transformers makes one up.
 

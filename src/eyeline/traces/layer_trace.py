@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.attention.checks import check_mask, check_scale, check_shapes
 from eyeline.calls import observe
 from eyeline.edits import CallEdits, EditError, HeadsOfRun
-from eyeline.edits.call_parts import heads_as_batch, of_rows, with_row_factor
+from eyeline.edits.call_parts import heads_as_batch, of_rows, of_weights, with_row_factor
 from eyeline.edits.structure import changed_scores
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout, Weights
@@ -114,16 +114,17 @@ class LayerTrace:
             self.allowed.of_heads(some).over_heads(),
         )
 
-    def output_of(self, heads: Sequence[int]) -> Array:
-        """The outputs of some query heads, before W_o: float32, (heads, N, E).
+    def output_of(self, heads: Sequence[int], queries: tuple[int, int] | None = None) -> Array:
+        """The outputs of some query heads, before W_o, for the queries [first, last) or all: float32, (heads, n, E).
 
         Raises:
             EditError: if values weren't kept.
         """
         if self.v is None:
             raise EditError(worded("other must have kept its values, got a run without; record it with values=True"))
-        lse = None if self.sinks is None else self.lse
-        seen = self._observed((), heads, 0, self.q.shape[1], lse, self.edits, values=True)
+        first, last = queries or (0, self.q.shape[1])
+        lse = None if self.sinks is None else self.lse[:, first:last]
+        seen = self._observed((), heads, first, last, lse, self.edits, values=True)
         return np.asarray(seen.output[:, 0])
 
     def _observed(
@@ -140,9 +141,11 @@ class LayerTrace:
         some, N = list(heads), self.q.shape[1]
         groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
         v = self.v[groups][:, None] if values and self.v is not None else None
+        if edits is not None and v is None:
+            edits = of_weights(edits)
         own = None if edits is None else of_rows(heads_as_batch(edits, some), slice(first, last), slice(None))
         return observe(
-            self.q[some][:, None, first:last],
+            self.q[:, first:last][some][:, None],
             self.k[groups][:, None],
             np.zeros((len(some), 1, self.k.shape[1], 0), np.float32) if v is None else v,
             mask=self.allowed.of_heads(some).over_heads(first, None if (first, last) == (0, N) else last),

@@ -56,7 +56,7 @@ def asked(queries: TokenizedText, keys: TokenizedText | None) -> list[Readout]:
 
 def measures(layers: Sequence[Observation]) -> Measures:
     """The measures of all layers, from one observation per layer, with axes (1, H, …) or (H, 1, …)."""
-    pictures = np.stack([_heads(seen[Pooled], 3) for seen in layers])
+    pictures = np.stack([_heads(seen[Pooled], 3) for seen in layers])  # below 0 only where an edit made weights so
     most = pictures.max(axis=(2, 3))
     shares = pictures / np.where(most > 0, most, 1)[..., None, None]
     distances = [_mean(seen, seen[MeanDistance]) for seen in layers if MeanDistance in seen]
@@ -64,7 +64,7 @@ def measures(layers: Sequence[Observation]) -> Measures:
         np.stack([_mean(seen, seen[Entropy]) for seen in layers]),
         np.stack(distances) if distances else None,
         np.stack([_mean(seen, seen[GroupMass][..., 0]) for seen in layers]),
-        np.round(255 * np.sqrt(shares)).astype(np.uint8),
+        np.round(255 * np.sqrt(np.maximum(shares, 0))).astype(np.uint8),
         most.astype(np.float32),
     )
 
@@ -75,7 +75,8 @@ def _heads(values: Array, axes: int) -> Array:
 
 
 def _mean(seen: Observation, values: Array) -> Array:
-    """The mean over the queries that may look at any key, (H,)."""
-    looking = _heads(seen.lse, 2) > -np.inf
+    """The mean over the queries that may look at any key, (H,); negative weights, which an edit made, have no
+    entropy."""
+    looking = (_heads(seen.lse, 2) > -np.inf) & ~np.isnan(_heads(values, 2))
     total = np.where(looking, _heads(values, 2), 0).sum(axis=1, dtype=np.float64)
     return np.asarray(total / np.maximum(looking.sum(axis=1), 1), np.float32)

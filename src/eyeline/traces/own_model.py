@@ -47,6 +47,10 @@ class OwnModel:
         """Tokenize a text for the model."""
         return ReadText(self.model.tokens(text))
 
+    def text_of(self, id: int) -> str:
+        """A token's text."""
+        return self.model.text([id])
+
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""
         return ReadText(tokens)
@@ -113,6 +117,7 @@ class OwnModel:
             self._vocabulary if vectors else None,
             positions_of(model.network),
             edits=() if changes is None else changes.edits,
+            network=model.network,
         )
 
     def go_on(
@@ -196,6 +201,7 @@ class OwnModel:
             vocabulary=None if vectors is None else self._vocabulary,
             placing=positions_of(self.model.network),
             edits=() if changes is None else changes.edits,
+            network=self.model.network,
         )
 
     @cached_property
@@ -220,6 +226,7 @@ class OwnModel:
 def name_of(mask: Mask | None, scale: float | None, edits: Sequence[Edit] = ()) -> str:
     """The name of a run, from its changes.
 
+    >>> from eyeline.edits import Gate
     >>> name_of(Causal(), 1.0), name_of(None, None), name_of(None, None, [Gate(layer=5, head=3)])
     ('causal, without ÷ √d', 'as trained', 'gate L5H3 0')
     """

@@ -147,7 +147,7 @@ def record(
                 raise TraceError("tokenizer and target must be left out with a processor, which is for pictures")
             from eyeline.traces.transformers_pictures import record_picture
 
-            return [record_picture(text, model, processor, keep_of(keep, wanted), cancelled, progress)]
+            return [record_picture(text, model, processor, keep_of(keep, wanted), cancelled, progress, changes)]
         if not isinstance(text, (str, Mapping)):
             raise TraceError(
                 f"text must be a string, or a dict of the model's inputs, got {type(text).__name__}; of a picture, "
@@ -155,7 +155,7 @@ def record(
             )
         from eyeline.traces.transformers_traces import record_inputs
 
-        return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress)
+        return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress, changes)
     if tokenizer is not None or processor is not None:
         name = "processor" if tokenizer is None else "tokenizer"
         raise TraceError(f"{name} must be left out with a model that isn't of transformers")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.calls import observe
-from eyeline.edits.call_parts import heads_as_batch, of_rows
+from eyeline.edits.call_parts import heads_as_batch, of_rows, of_weights
 from eyeline.readouts import Pooled, Readout, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
@@ -55,7 +55,7 @@ def _observed(
     """A readout of some rows of one head over the keys [first, last), normalized by the totals of the whole rows."""
     group = head // (len(layer.q) // len(layer.k))
     rows = np.arange(layer.q.shape[1])[queries]
-    edits = None if layer.edits is None else heads_as_batch(layer.edits, [head])
+    edits = None if layer.edits is None else heads_as_batch(of_weights(layer.edits), [head])
     return observe(
         layer.q[head][queries],
         layer.k[group, first:last],

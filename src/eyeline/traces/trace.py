@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.edits import Edit
 from eyeline.masks import Mask
 from eyeline.models.model_positions import ModelPositions
+from eyeline.models.network import Network
 from eyeline.models.vocabulary import Vocabulary
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.weights import Which
-from eyeline.traces import regions
+from eyeline.traces import applying, regions
 from eyeline.traces.errors import TraceError
 from eyeline.traces.image import Image
 from eyeline.traces.inputs import KeptInputs
@@ -58,6 +59,7 @@ class Trace:
         edits: what was changed in the run, with positions in place of words.
         vocabulary: the model's words, which `vectors` can be compared with; None without these, or from a file.
         placing: how the model tells positions apart; None if that isn't known, or the trace comes from a file.
+        network: the model that ran, if it is one of Eyeline's; None if the trace comes from a file.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Trace:
     placing: ModelPositions | None = None
     image: Image | None = None
     edits: tuple[Edit, ...] = ()
+    network: Network | None = None
 
     def __repr__(self) -> str:
         N, M = len(self.queries), len(self.across)
@@ -243,6 +246,21 @@ class Trace:
         part = self.layer(layer)
         self.key_head(head)
         return regions.pooled(part, head, queries, keys, rows, columns)
+
+    def apply(self, layer: int, head: int, X: ArrayLike, transposed: bool = False) -> Array:
+        """One head's weights times any numbers, A·X, exactly, without the matrix.
+
+        Args:
+            layer, head: counted from 0.
+            X: (M, E) or (M,), a row for each key; float64 is computed in float64, all else in float32.
+            transposed: compute Aᵀ·X instead, (M, E) or (M,), from a row for each query, (N, E) or (N,).
+
+        Raises:
+            TraceError: if there is no such layer or head, or X doesn't fit.
+        """
+        part = self.layer(layer)
+        self.key_head(head)
+        return applying.apply(part, head, X, transposed)
 
     def projections(self, layer: int, head: int) -> Projections:
         """Where the q, k and v of a head, counted from 0, come from, and what becomes of its output.

@@ -20,6 +20,8 @@ from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
 from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
+from eyeline.traces.transformers_edits import edited, edits_found
+from eyeline.traces.transformers_sizes import layers_and_heads, positions, size
 from eyeline.traces.transformers_traces import (
     KINDS,
     before_each,
@@ -33,9 +35,6 @@ from eyeline.traces.transformers_traces import (
     trace_of_calls,
 )
 from eyeline.words import worded
-
-#: Tokenizers without a limit report a number larger than this.
-_NO_LIMIT = 10**9
 
 
 class TransformersModel:
@@ -70,14 +69,17 @@ class TransformersModel:
         sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
         self.name = name or name_of_model(self.model)
         self.family = str(getattr(config, "model_type", type(self.model).__name__))
-        self.layers, self.heads = _layers_and_heads(config, sizes, self.kind)
-        self.vocabulary_size = _size(sizes, "vocab_size")
-        self.positions = _positions(sizes, tokenizer)
+        self.layers, self.heads = layers_and_heads(config, sizes, self.kind)
+        self.vocabulary_size = size(sizes, "vocab_size")
+        self.positions = positions(sizes, tokenizer)
 
     @property
     def state(self) -> int:
-        """A number that changes whenever the model's weights do."""
-        return hash(tuple((id(weights), weights._version) for weights in self.model.parameters()))
+        """A number that changes whenever the model's weights do, or the edits of the blocks that it is in."""
+        from eyeline.huggingface.observers import edits_around
+
+        edits = [(id(edit), repr(edit)) for edit in edits_around(self.model)]
+        return hash((*((id(weights), weights._version) for weights in self.model.parameters()), *edits))
 
     def read(self, text: str) -> ReadText:
         """Tokenize a text for the model; with kind="decoder", the answer to it."""
@@ -102,6 +104,11 @@ class TransformersModel:
         """
         return read_any(text, self._tokenizer)[0]
 
+    def text_of(self, id: int) -> str:
+        """A token's text; its id where the tokenizer doesn't say."""
+        decode = getattr(self._tokenizer, "decode", None)
+        return str(id if decode is None else decode([id]))
+
     def with_tokens(self, tokens: Tokens, like: ReadText) -> ReadText:
         """A copy of a read text with other tokens."""
         ids = [int(id) for id in tokens.ids]
@@ -124,8 +131,6 @@ class TransformersModel:
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
-        if edits:
-            raise TraceError("edits must be left out here with a model of transformers; use eyeline.edit(model, edits)")
         if mask is not None or scale is not None:
             raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
         from eyeline.huggingface.errors import HuggingFaceError
@@ -139,8 +144,11 @@ class TransformersModel:
                 layer_done(done, self.layers)
             done += 1
 
+        found = edits_found(edits, self.model, text.tokens)
         try:
-            calls = calls_of(self.model, as_tensors(self.model, text.inputs), keep, before_each(cancelled, next_layer))
+            inputs = as_tensors(self.model, text.inputs)
+            with edited(self.model, found) as changes:
+                calls = calls_of(self.model, inputs, keep, before_each(cancelled, next_layer))
         except HuggingFaceError as error:
             raise TraceError(str(error)) from None
         mine = [call for call in calls if not self._both or KINDS[call.kind] == self.kind]
@@ -162,6 +170,7 @@ class TransformersModel:
             keep,
             positions=self.positions,
             prompt=text.prompt,
+            edits=changes,
         )
         return trace if trace.vectors is None else replace(trace, vocabulary=self._vocabulary(trace.vectors.shape[2]))
 
@@ -176,6 +185,7 @@ class TransformersModel:
         keep: Keep,
         *,
         target: str | None = None,
+        edits: Sequence[Edit] = (),
         cancelled: Callable[[], bool] | None = None,
         layer_done: Callable[[int, int], None] | None = None,
     ) -> Parts:
@@ -185,7 +195,7 @@ class TransformersModel:
 
         answer = self._target if target is None else target
         parts = record_parts(
-            self.model, self._tokenizer, text, answer, keep, cancelled, name=self.name, positions=self.positions
+            self.model, self._tokenizer, text, answer, keep, cancelled, edits, name=self.name, positions=self.positions
         )
         if layer_done is not None:
             layer_done(self.layers, self.layers)
@@ -224,7 +234,8 @@ class TransformersModel:
                 said(new)
             return chosen
 
-        generate_by(self.model, text.tokens.ids, count, choose, ends)
+        with edited(self.model, edits_found(edits, self.model, text.tokens)):
+            generate_by(self.model, text.tokens.ids, count, choose, ends)
         tokens = continuation.tokens
         whole = self.with_tokens(tokens, text)
         return Continued(ReadText(tokens, whole.inputs, len(text.tokens)), tuple(probabilities), tokens.ids[-1] in ends)
@@ -267,32 +278,3 @@ def _checked_kind(kind: str | None, both: bool) -> str | None:
     if kind not in (None, "encoder", "decoder"):
         raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
     return kind or "encoder"
-
-
-def _layers_and_heads(config: Any, text: Any, kind: str | None) -> tuple[int, int]:
-    """The numbers of layers and heads in the recorded part, by the configuration; a trace's own counts are final."""
-    if kind is None:
-        return _size(text, "num_hidden_layers"), _size(text, "num_attention_heads")
-    layers = [f"{kind}_layers", *(["num_decoder_layers"] if kind == "decoder" else []), "num_hidden_layers"]
-    found = (config, text)[not any(isinstance(getattr(config, name, None), int) for name in layers)]
-    return _size(found, *layers), _size(found, f"{kind}_attention_heads", "num_attention_heads")
-
-
-def _size(config: Any, *names: str) -> int:
-    """The first of these sizes that the configuration has."""
-    for name in names:
-        value = getattr(config, name, None)
-        if isinstance(value, int):
-            return value
-    raise TraceError(
-        worded("model.config must say {name}, got none; read its weights with eyeline.watch", name=names[-1])
-    )
-
-
-def _positions(config: Any, tokenizer: Any) -> int | None:
-    """The model's maximum number of tokens: RoBERTa's configuration has two positions too many."""
-    room = getattr(config, "max_position_embeddings", None)
-    if not isinstance(room, int) or room < 1:
-        return None
-    known = getattr(tokenizer, "model_max_length", None)
-    return min(room, known) if isinstance(known, int) and known < _NO_LIMIT else room

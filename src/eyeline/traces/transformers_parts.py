@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from eyeline.edits import Edit
 from eyeline.models import Tokens
 from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
+from eyeline.traces.transformers_edits import edited, edits_found
 from eyeline.traces.transformers_traces import KINDS, before_each, calls_of, decoder_ids, read, reread, traces_of
 from eyeline.words import worded
 
@@ -20,6 +22,7 @@ def record_parts(
     target: str | None,
     keep: Keep,
     cancelled: Callable[[], bool] | None,
+    edits: Sequence[Edit] = (),
     *,
     name: str,
     positions: int | None,
@@ -31,15 +34,19 @@ def record_parts(
     tokens, given = read(text, tokenizer)
     _check_room("text", tokens, positions, name)
     inputs = as_tensors(model, given)
-    ids = decoder_ids(model, tokenizer, inputs, target)
-    answer = reread(ids, tokenizer)
-    _check_room("target", answer, positions, name)
-    inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
+    changes = edits_found(
+        edits, model, tokens, lambda: reread(decoder_ids(model, tokenizer, inputs, target), tokenizer)
+    )
     try:
-        calls = calls_of(model, inputs, keep, before_each(cancelled, None))
+        with edited(model, changes) as changes:
+            ids = decoder_ids(model, tokenizer, inputs, target)
+            answer = reread(ids, tokenizer)
+            _check_room("target", answer, positions, name)
+            inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
+            calls = calls_of(model, inputs, keep, before_each(cancelled, None))
     except HuggingFaceError as error:
         raise TraceError(str(error)) from None
-    found = {trace.kind: trace for trace in traces_of(calls, tokens, answer, True, name, keep, positions)}
+    found = {one.kind: one for one in traces_of(calls, tokens, answer, True, name, keep, positions, changes)}
     for theirs, kind in KINDS.items():
         if kind not in found:
             raise TraceError(worded("model must have attention of all three kinds, got none of {kind}", kind=theirs))

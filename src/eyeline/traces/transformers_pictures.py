@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit
 from eyeline.traces.errors import TraceError
 from eyeline.traces.image import LARGEST, Image, patch_tokens, shrunk
 from eyeline.traces.keep import Keep
@@ -25,6 +26,7 @@ def record_picture(
     keep: Keep,
     cancelled: Callable[[], bool] | None,
     progress: Callable[[str], None] | None,
+    edits: Sequence[Edit] = (),
 ) -> Trace:
     """The trace of one pass of a vision model over a picture; see `eyeline.record`.
 
@@ -51,7 +53,7 @@ def record_picture(
         )
     inputs["pixel_values"] = np.asarray(values, np.float32)
     # The measures need to know which tokens are patches: they are computed at their first use.
-    traces = record_inputs(inputs, model, None, None, replace(keep, measures=False), cancelled, progress)
+    traces = record_inputs(inputs, model, None, None, replace(keep, measures=False), cancelled, progress, edits)
     if len(traces) != 1:
         raise TraceError(worded("model must have attention of one kind over a picture, got {count}", count=len(traces)))
     (trace,) = traces

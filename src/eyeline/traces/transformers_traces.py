@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.edits import Edit, named
+from eyeline.edits.arrays import changed_inputs
+from eyeline.edits.structure import changed_mask
 from eyeline.models import ModelError, Tokens
 from eyeline.models.continuing import Continuation
 from eyeline.models.tokenizing import check_unicode, panics_caught, tokens_of
@@ -17,8 +20,11 @@ from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep, kept_heads
 from eyeline.traces.layer_trace import LayerArrays, checked
+from eyeline.traces.own_model import name_of
+from eyeline.traces.stored_edits import after_softmax
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
+from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found
 from eyeline.traces.transformers_inputs import inputs_of
 from eyeline.words import worded
 
@@ -37,6 +43,7 @@ def record_inputs(
     keep: Keep,
     cancelled: Callable[[], bool] | None,
     progress: Callable[[str], None] | None,
+    edits: Sequence[Edit] = (),
 ) -> list[Trace]:
     """The traces of one pass of a transformers model; see `eyeline.record`."""
     from eyeline.huggingface.errors import check_installed
@@ -53,17 +60,22 @@ def record_inputs(
     else:
         given, ids = text, text.get("input_ids")
         line = None if ids is None else line_of_ids([int(id) for id in np.asarray(ids).ravel()], tokenizer)
-    inputs = as_tensors(model, given)
-    answer = None
-    if both:
-        ids = decoder_ids(model, tokenizer, inputs, target)
-        answer = line_of_ids(ids, tokenizer)
-        inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
-    elif target is not None:
+    inputs, answer = as_tensors(model, given), None
+    if not both and target is not None:
         raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
-    calls = calls_of(model, inputs, keep, before_each(cancelled, progress))
+
+    def written() -> TokenizedText | Tokens:
+        return line_of_ids(decoder_ids(model, tokenizer, inputs, target), tokenizer)
+
+    found = edits_found(edits, model, line, written if both else None)
+    with edited(model, found) as changes:
+        if both:
+            ids = decoder_ids(model, tokenizer, inputs, target)
+            answer = line_of_ids(ids, tokenizer)
+            inputs |= as_tensors(model, {"decoder_input_ids": [ids]})
+        calls = calls_of(model, inputs, keep, before_each(cancelled, progress))
     _check_heads(keep, calls)
-    return traces_of(calls, line, answer, both, name_of_model(model), keep)
+    return traces_of(calls, line, answer, both, name_of_model(model), keep, edits=changes)
 
 
 def calls_of(
@@ -90,6 +102,7 @@ def traces_of(
     model: str,
     keep: Keep,
     positions: int | None = None,
+    edits: RunEdits = UNEDITED,
 ) -> list[Trace]:
     """The traces of a pass, one for each kind of attention that the model has.
 
@@ -97,13 +110,13 @@ def traces_of(
         calls: those of the pass.
         read, answer: the tokens of the text, and of an encoder-decoder's answer, where they are known.
         both: whether the model is an encoder-decoder.
-        model, keep, positions: as for `trace_of_calls`.
+        model, keep, positions, edits: as for `trace_of_calls`.
     """
     traces = []
     for theirs, kind in KINDS.items():
         if some := [call for call in calls if call.kind == theirs]:
             queries = answer if both and kind != "encoder" else read
-            traces.append(trace_of_calls(some, queries, read, both, model, keep, positions=positions))
+            traces.append(trace_of_calls(some, queries, read, both, model, keep, positions=positions, edits=edits))
     return traces
 
 
@@ -146,6 +159,7 @@ def trace_of_calls(
     *,
     positions: int | None = None,
     prompt: int | None = None,
+    edits: RunEdits = UNEDITED,
 ) -> Trace:
     """Make the trace of the attention calls of one kind.
 
@@ -157,9 +171,10 @@ def trace_of_calls(
         keep: what the trace keeps.
         positions: the maximum number of tokens; None without a limit, or if it isn't known.
         prompt: the number of prompt tokens, if the others were generated.
+        edits: what was changed in the run.
     """
     kind = KINDS[calls[0].kind]
-    (H, N, _), (_, M, _) = calls[0].q.shape, calls[0].k.shape
+    N, M = calls[0].q.shape[1], calls[0].k.shape[1]
     shapes = [tuple(x.shape for x in (call.q, call.k, call.v)) for call in calls]
     for call, shape in zip(calls, shapes, strict=True):
         if shape != shapes[0]:
@@ -171,30 +186,38 @@ def trace_of_calls(
         for name in ("q", "k", "v"):
             checked(name, getattr(call, name)[None], f" of {call.module}")
     trace = Trace.of_layers(
-        [
-            LayerArrays(
-                call.q,
-                call.k,
-                call.v if keep.values else None,
-                allowed(call.mask, H, N, M),
-                call.scale,
-                call.softcap,
-                call.bias,
-                call.sinks,
-                call.lse,
-            )
-            for call in calls
-        ],
+        [_layer(call, keep, N, M) for call in calls],
         _line(queries, N, kind, prompt),
         _line(keys, M, "encoder", None) if kind == "cross" else None,
-        name=kind if several else "as trained",
+        name=", ".join([kind, *map(named, edits.written)]) if several else name_of(None, None, edits.written),
         model=model,
         kind=kind,
         keep=keep,
         positions=positions,
         vectors=_hidden_vectors(calls, keep, N),
     )
-    return replace(trace, inputs=inputs_of(calls, keep.heads)) if keep.input else trace
+    inputs = inputs_of(calls, keep.heads) if keep.input else None
+    return replace(trace, inputs=inputs, edits=edits.found)
+
+
+def _layer(call: RecordedCall, keep: Keep, queries: int, keys: int) -> LayerArrays:
+    """A call in a trace's form: q, k and v as patched, the mask without what was cut."""
+    q, k, v, mask = call.q, call.k, call.v, call.mask
+    if call.edits is not None:
+        q, k, v = (x[0] for x in changed_inputs(call.edits.inputs, q[None], k[None], v[None]))
+        mask = changed_mask(mask, call.edits)
+    return LayerArrays(
+        q,
+        k,
+        v if keep.values else None,
+        allowed(mask, len(q), queries, keys),
+        call.scale,
+        call.softcap,
+        call.bias,
+        call.sinks,
+        call.lse,
+        after_softmax(call.edits),
+    )
 
 
 def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:

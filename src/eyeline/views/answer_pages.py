@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from eyeline.answers import Comparison, EncoderDecoderExplanation, Explanation
 from eyeline.answers.comparison import CompareQuestion
 from eyeline.answers.explanation import ExplainQuestion
+from eyeline.answers.mattering import effects as cut_heads
+from eyeline.traces import TextModel
 from eyeline.traces.layer_trace import check_plain
+from eyeline.traces.text_model import AnyModel
 from eyeline.views.page import Page
 from eyeline.words import worded
 
@@ -49,6 +54,33 @@ def explanation_page(found: Explanation, *, layer: int | None = None) -> Page:
     if len(found.traces) > 1:
         page.state |= {"other": [1, page.state["layer"], page.state["head"]]}
     return page
+
+
+def add_effects(
+    page: Page,
+    found: Explanation,
+    model: AnyModel | TextModel,
+    *,
+    heads_done: Callable[[int, int], None] | None = None,
+) -> None:
+    """Cut each head of an explanation's run, and add what changes to its page, whose file then shows it: in the vector
+    of the question's word, or of the whole text; of a decoder in the next word's log-probability.
+
+    Args:
+        page: the page of the explanation.
+        found: the explanation.
+        model: its model.
+        heads_done: called with the number of finished heads and of all heads.
+
+    Raises:
+        QuestionError: if the model is an encoder-decoder.
+    """
+    trace, question = page.traces[0], found.question
+    asked: dict[str, Any] = {"embed": True} if trace.kind == "encoder" else {}
+    if trace.kind == "encoder" and question.units:
+        asked = {"token": question.token, "nth": question.nth, "special": True}
+    effects = cut_heads(found.text, model=model, edges=0, edits=trace.edits, heads_done=heads_done, **asked)
+    page.effects.append(replace(effects, trace=trace))
 
 
 def comparison_page(found: Comparison) -> Page:

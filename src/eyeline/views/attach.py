@@ -1,7 +1,8 @@
 """Attach views to answers: the renderers of each kind of answer in a terminal, in a notebook, as CSV and PNG.
 
 Answers are below views and import none. This module sets their `renderers`. `eyeline.explain`, `compare`, `rollout`,
-`heads` and `toy` are loaded through it, so their answers print themselves. Each view is loaded at its first use.
+`heads`, `effects` and `toy` are loaded through it, so their answers print themselves. Each view is loaded at its first
+use.
 """
 
 from __future__ import annotations
@@ -10,21 +11,25 @@ import os
 
 from eyeline.answers import (
     Comparison,
+    Effects,
     EncoderDecoderExplanation,
     Explanation,
     Heads,
     Renderers,
     Rollout,
     Toy,
+    Why,
     compare,
+    effects,
     explain,
     heads,
     rollout,
     toy,
+    why,
 )
 from eyeline.views.drawing import Drawing
 
-__all__ = ["compare", "explain", "heads", "rollout", "toy"]
+__all__ = ["compare", "effects", "explain", "heads", "rollout", "toy", "why"]
 
 _EXCERPT = 60  # characters of the text in an answer's repr
 
@@ -160,6 +165,67 @@ def _heads() -> Renderers:
     return Renderers(rich, html, line, csv, png)
 
 
+def _effects() -> Renderers:
+    def rich(answer: Effects) -> Drawing:
+        from eyeline.views.effects_terminal import effects as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Effects) -> str:
+        from eyeline.views.effects_html import effects_html
+
+        return effects_html(answer)
+
+    def line(answer: Effects) -> str:
+        from eyeline.views.effects_findings import found, stopped
+        from eyeline.views.provenance import provenance
+
+        said = " ".join(filter(None, (found(answer), stopped(answer))))
+        return f"<Effects over {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {said}>"
+
+    def csv(answer: Effects) -> str:
+        from eyeline.views.csv_tables import effects_csv
+
+        return effects_csv(answer)
+
+    def png(answer: Effects, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.effects_figure import save_effects
+
+        return save_effects(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
+def _why() -> Renderers:
+    def rich(answer: Why) -> Drawing:
+        from eyeline.views.why_terminal import why as lines
+
+        return Drawing(lambda ink: lines(answer, ink))
+
+    def html(answer: Why) -> str:
+        from eyeline.views.why_html import why_html
+
+        return why_html(answer)
+
+    def line(answer: Why) -> str:
+        from eyeline.views.provenance import provenance
+        from eyeline.views.why_findings import found
+
+        return f"<Why of {answer.text[:_EXCERPT]!r}: {provenance(answer)} · {found(answer)}>"
+
+    def csv(answer: Why) -> str:
+        from eyeline.views.csv_tables import why_csv
+
+        return why_csv(answer)
+
+    def png(answer: Why, path: str | os.PathLike[str]) -> list[str]:
+        from eyeline.views.why_figure import save_why
+
+        return save_why(answer, path)
+
+    return Renderers(rich, html, line, csv, png)
+
+
 def _toy() -> Renderers:
     def rich(answer: Toy) -> Drawing:
         from eyeline.views.toy_terminal import toy as lines
@@ -189,4 +255,6 @@ EncoderDecoderExplanation.renderers = _encoder_decoder()
 Comparison.renderers = _comparison()
 Rollout.renderers = _rollout()
 Heads.renderers = _heads()
+Effects.renderers = _effects()
 Toy.renderers = _toy()
+Why.renderers = _why()

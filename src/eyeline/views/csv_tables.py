@@ -7,11 +7,13 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eyeline.version import VERSION
 from eyeline.views.labels import excerpt, printable
 
 if TYPE_CHECKING:
-    from eyeline.answers import Explanation, Heads
+    from eyeline.answers import Effects, Explanation, Heads, Why
     from eyeline.answers.generation import Generated
 
 _STEPS = ("score", "scaled", "hidden", "weight", "value_length", "contribution_length")
@@ -42,7 +44,37 @@ def heads_csv(answer: Heads) -> str:
     return written(answer, ["layer", "head", "label", "labels", *names], rows)
 
 
-def written(answer: Explanation | Heads, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def effects_csv(answer: Effects) -> str:
+    """A row for each head, then one for each look that was cut; empty cells where a head wasn't cut."""
+    names = ["query_index", "query", "key_index", "key", "effect", "weight", "passed", "first_order"]
+    rows: list[Sequence[Any]] = []
+    for layer, head in np.ndindex(answer.heads.shape):
+        numbers = (answer.heads, answer.looks, answer.passed, answer.first_order)
+        found = [
+            None if one is None or one[layer, head] != one[layer, head] else float(one[layer, head]) for one in numbers
+        ]
+        rows.append(["head", layer, head, *[None] * 4, *found])
+    for edge in answer.edges:
+        ends = [place for end in (edge.query, edge.key) for place in (end, answer.tokens[end].text)]
+        rows.append(["look", edge.layer, edge.head, *ends, edge.effect, edge.weight, edge.passed, None])
+    columns = ["cut", "layer", "head", *names, "measure", "by", "complete"]
+    told = [answer.measure, answer.question.by, answer.complete]
+    return written(answer, columns, ([*row, *told] for row in rows))
+
+
+def why_csv(answer: Why) -> str:
+    """A row for each term of a split score."""
+    start = [answer.layer, answer.head, answer.query.index, answer.query.text, answer.key.index, answer.key.text]
+    rows = (
+        [*start, query.name, key.name, value]
+        for query, row in zip(answer.query_sources, answer.table.tolist(), strict=True)
+        for key, value in zip(answer.key_sources, row, strict=True)
+    )
+    columns = ["layer", "head", "query_index", "query", "key_index", "key", "query_source", "key_source", "adds"]
+    return written(answer, columns, rows)
+
+
+def written(answer: Effects | Explanation | Heads | Why, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows of a table as CSV, each with its source: the model, the text and the version."""
     source = [answer.model.name, "".join(excerpt(answer.text, None, _EXCERPT)), VERSION]
     return table([*columns, *_SOURCE], ((*row, *source) for row in rows))

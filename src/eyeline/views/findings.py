@@ -86,6 +86,8 @@ def basis(answer: Explanation, words: Words = printable) -> str:
     shares = answer.question.shares
     taken = [run.set_aside for run in answer.runs if run.set_aside is not None] if shares else []
     parts = [quantity_note(answer.units, shares, taken, words)]
+    if any(one.startswith(("reweight", "pattern")) for run in answer.runs for one in run.edits):
+        parts.append(worded("Weights that were multiplied or taken from another run needn't add up."))
     if any(_dashes(run) for run in answer.runs):
         parts.append(worded("– is where it may not look."))
     if _first(answer) is not None:

@@ -14,7 +14,7 @@ from eyeline.words import worded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eyeline.answers import Answer, Comparison, Explanation, Heads, Rollout
+    from eyeline.answers import Answer, Comparison, Effects, Explanation, Heads, Rollout
 
 
 def provenance(answer: Answer) -> str:
@@ -24,12 +24,17 @@ def provenance(answer: Answer) -> str:
     >>> provenance(el.explain("time flies", "flies", layer=5, head=2))
     'minilm · L5H2 of L0 to L5, H0 to H11 · as trained · eyeline 0.1.0'
     """
-    from eyeline.answers import Comparison, Explanation, Heads, Rollout
+    from eyeline.answers import Comparison, Effects, Explanation, Heads, Rollout, Why
 
     if isinstance(answer, (Explanation, Comparison)):
         parts = _attention(answer)
     elif isinstance(answer, Rollout):
         parts = _rollout(answer)
+    elif isinstance(answer, Effects):
+        parts = _effects(answer)
+    elif isinstance(answer, Why):
+        model = answer.model
+        parts = [place(answer.layer, answer.head, model.layers, model.heads), run_name(answer.run)]
     else:
         assert isinstance(answer, Heads)
         parts = _heads(answer)
@@ -60,7 +65,7 @@ def run_name(name: str) -> str:
         "decoder": worded("decoder"),
         "cross": worded("cross-attention"),
     }
-    return ", ".join(known.get(part, part) for part in name.split(", "))
+    return ", ".join(known.get(part, printable(part)) for part in name.split(", "))
 
 
 def _attention(answer: Explanation | Comparison) -> list[str]:
@@ -81,6 +86,14 @@ def _rollout(answer: Rollout) -> list[str]:
     last = layer_name(answer.question.layer)
     through = worded("attention rollout through L0 to {last}", last=last)
     return [through, worded("as trained"), *_quantity(answer.question.shares)]
+
+
+def _effects(answer: Effects) -> list[str]:
+    model, count = answer.model, len(answer.tokens)
+    size = worded("{layers} layers × {heads} heads", layers=model.layers, heads=model.heads)
+    by = {"zero": worded("cut by zero"), "mean": worded("cut by the mean"), "uniform": worded("cut by looking alike")}
+    edited = ", ".join(map(printable, answer.question.edits)) or worded("as trained")
+    return [size, edited, by[answer.question.by], worded("{count} tokens", count=count)]
 
 
 def _heads(answer: Heads) -> list[str]:

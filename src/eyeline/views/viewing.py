@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eyeline.masks import Mask
 from eyeline.surveys import Survey, SurveyError
-from eyeline.traces import Trace, TraceError, record
+from eyeline.traces import Trace, TraceError, record, text_model
 from eyeline.traces.keep import check_list
 from eyeline.traces.layer_trace import check_plain
 from eyeline.views.page.page import Page
@@ -101,7 +101,8 @@ def view(
         runs = [run(), *([] if mask is None and scale is None else [run(mask=mask, scale=scale)])]
         for made in runs:
             traces += made if isinstance(made, list) else [made]  # an encoder-decoder makes several
-    return Page(traces, state)
+    models = {} if isinstance(model, (str, os.PathLike)) else {model.name: text_model(model)}
+    return Page(traces, state, models)
 
 
 def _of_surveys(surveys: Sequence[Any], settings: Mapping[str, object], state: Mapping[str, Any] | None) -> SurveyPage:

@@ -13,10 +13,11 @@ from eyeline.answers.answer import PYTHON_ONLY, Answer
 from eyeline.answers.behaviour.head_labels import Label, apply, labels_for
 from eyeline.answers.behaviour.head_measures import MEASURES, SINK_TOKENS, Array, Measure, measures, readouts
 from eyeline.answers.behaviour.induction import DRAWS, InductionTest, induction_of
-from eyeline.answers.behaviour.token_groups import TokenGroups, around, cut, groups_of
+from eyeline.answers.behaviour.token_groups import TokenGroups, groups_of
 from eyeline.answers.entries import ModelEntry, UnknownText, model_entry, unknown_text
 from eyeline.answers.question import QuestionError, asked_model, read_any_length, too_long
 from eyeline.models import Tokens
+from eyeline.models.cutting import around, cut
 from eyeline.traces import Keep, ReadText, TextModel, Trace
 from eyeline.traces.text_model import AnyModel
 

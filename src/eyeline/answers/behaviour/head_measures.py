@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.token_groups import FIRST, PUNCTUATION, SPECIAL, TokenGroups
-from eyeline.readouts import Entropy, MeanDistance, Readout
+from eyeline.readouts import Entropy, MeanDistance, OffsetMass, Readout
 from eyeline.readouts.observation import Observation
 from eyeline.traces import LayerTrace
 
@@ -107,6 +107,9 @@ def shifted(layer: LayerTrace, offset: int) -> Array:
     first, last = max(0, -offset), min(N, N - offset)
     if first >= last:
         return weights
+    if layer.edits is not None:  # q, k and lse alone don't give the weights
+        found = layer.observe(OffsetMass([offset, offset + 1]))
+        return np.asarray(found.offset_mass.reshape(H, N), np.float64)
     rows = np.arange(first, last)
     grouped = layer.q[:, first:last].reshape(G, H // G, last - first, D)
     scores = np.einsum("grnd,gnd->grn", grouped, layer.k[:, first + offset : last + offset], dtype=np.float64)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eyeline.answers.behaviour.head_measures import Array, induction
-from eyeline.answers.behaviour.token_groups import around
 from eyeline.forks import ForkSafeLock
 from eyeline.models import Tokens
+from eyeline.models.cutting import around
 from eyeline.traces import Keep, ReadText, TextModel
 
 REPEATED = 50  # the number of tokens in one copy

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from eyeline.answers.mattering.answer import Agreement, Edge, Effects, EffectsQuestion
 from eyeline.answers.mattering.asking import effects
+from eyeline.answers.mattering.prepared import effects_by_layer
 
-__all__ = ["Agreement", "Edge", "Effects", "EffectsQuestion", "effects"]
+__all__ = ["Agreement", "Edge", "Effects", "EffectsQuestion", "effects", "effects_by_layer"]

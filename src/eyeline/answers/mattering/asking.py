@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, get_args
-
-import numpy as np
+from typing import Any
 
 from eyeline.answers.entries import model_entry, token_entries, unit_entries, unknown_text
 from eyeline.answers.mattering.agreement import agreements
-from eyeline.answers.mattering.answer import By, Effects, EffectsQuestion, NextChoice
+from eyeline.answers.mattering.answer import By, Effects, EffectsQuestion
 from eyeline.answers.mattering.cutting import Cutting
+from eyeline.answers.mattering.first_order import check_first_order, first_order_effects
 from eyeline.answers.mattering.looking import looking
-from eyeline.answers.mattering.measure import Measure, NextToken, VectorCosine
-from eyeline.answers.mattering.next_tokens import choice, notes_on, token_after
-from eyeline.answers.mattering.own_run import OwnRun
-from eyeline.answers.mattering.subject import Subject, found_edits, sites_of, subject
-from eyeline.answers.question import QuestionError, asked_model
-from eyeline.edits import Edit, Gate, MeanOutput, MeanOutputs, Sites, Uniform
-from eyeline.models import Tokens
+from eyeline.answers.mattering.prepared import check_by, check_edges, prepared
+from eyeline.answers.question import asked_model
+from eyeline.edits import Edit, MeanOutputs, named
 from eyeline.models.units import shown_of
 from eyeline.traces import Keep, TextModel, record_text
-from eyeline.traces.own_model import OwnModel
 from eyeline.traces.text_model import AnyModel
-from eyeline.words import worded
 
 
 def effects(
@@ -92,11 +84,14 @@ def effects(
 
     >>> found = effects("time flies like an arrow", token="flies", edges=0)
     >>> found.heads.shape, float(found.heads.max().round(3)), found.ordered[0]
-    ((6, 12), 0.071, (5, 10))
+    ((6, 12), 0.045, (0, 4))
     """
-    _check(by, over, edges, first_order)
+    check_edges(edges)
+    check_by(by, over, first_order)
+    if first_order:
+        check_first_order()
     runs_on = asked_model(model, tokenizer, progress=progress)
-    asked = subject(
+    ready = prepared(
         runs_on,
         text,
         token=token,
@@ -104,50 +99,37 @@ def effects(
         next=next,
         rather=rather,
         embed=embed,
-        special=special,
+        by=by,
+        over=over,
         first_order=first_order,
+        edits=edits,
+        special=special,
+        progress=progress,
     )
-    tokens = asked.read.tokens
-    wanted = [None if word is None else token_after(runs_on, tokens, word, name) for name, word in _named(next, rather)]
-    if wanted[0] is not None and wanted[1] is not None and wanted[0][0] == wanted[1][0]:
-        raise QuestionError(
-            worded("rather must be another token than next, got {token!r} for both", token=wanted[0][1])
-        )
-    runs_on, runs, _, base_edits = _running(runs_on, asked, edits)
-    means = None if by != "mean" else _means(runs_on, over, progress)
-    trace = record_text(runs_on, asked.read, keep=Keep(changed_scores=True, input=True))
-    chosen: list[NextChoice | None] = [None, None]
-    notes: list[str] = []
-    if asked.causal:
-        logits = runs.found[0]
-        named = [wanted[0] or _likeliest(runs_on, tokens, logits), wanted[1]]
-        for place, (name, word) in enumerate(_named(next, rather)):
-            one = named[place]
-            if one is not None:
-                chosen[place] = found = choice(*one, word, logits)
-                notes += notes_on(runs_on, tokens, found, name, logits)
-    measure = _measure(asked, chosen)
-    cutting = Cutting(runs, partial(measure.effects, runs.found), runs_on.layers, runs_on.heads, heads_done, cancelled)
-    cutting.cut_heads(lambda layer: _cut(layer, by, means))
-    found_edges = cutting.cut_looks(trace, edges, asked.rows)
+    asked, tokens = ready.subject, ready.subject.read.tokens
+    trace = record_text(runs_on, asked.read, keep=Keep(changed_scores=True, input=True), edits=ready.edits.edits)
+    cutting = Cutting(ready, heads_done, cancelled)
+    cutting.cut_heads()
+    found = cutting.cut_looks(trace, edges)
+    slopes = first_order_effects(ready) if first_order and cutting.complete else None
     looks, passed = looking(trace, asked.rows)
-    slopes = None
-    shown = shown_of(asked.units, causal=asked.causal, special=special, asked=asked.found.units if asked.found else ())
+    word = asked.found
+    shown = shown_of(asked.units, causal=asked.causal, special=special, asked=word.units if word else ())
     return Effects(
         model_entry(trace),
         tokens.text,
         EffectsQuestion(
-            None if asked.found is None else asked.found.text,
-            None if asked.found is None else asked.found.nth,
-            () if asked.found is None else asked.found.units,
-            chosen[0],
-            chosen[1],
+            None if word is None else word.text,
+            None if word is None else word.nth,
+            () if word is None else word.units,
+            ready.next,
+            ready.rather,
             by,
-            None if means is None else means.tokens,
-            tuple(map(repr, base_edits)),
+            None if ready.means is None else ready.means.tokens,
+            tuple(map(named, ready.edits.edits)),
         ),
-        measure.name,
-        measure.value(runs.found),
+        ready.measure.name,
+        ready.measure.value(ready.runs.found),
         cutting.complete,
         token_entries(tokens),
         unit_entries(asked.units, shown),
@@ -156,66 +138,9 @@ def effects(
         looks,
         passed,
         slopes,
-        found_edges,
-        agreements(cutting.heads, looks, passed, slopes, found_edges),
-        tuple(notes),
+        found,
+        agreements(cutting.heads, looks, passed, slopes, found),
+        ready.notes,
         trace,
-        base_edits,
+        ready.edits.edits,
     )
-
-
-def _named(next: str | None, rather: str | None) -> tuple[tuple[str, str | None], tuple[str, str | None]]:
-    return ("next", next), ("rather", rather)
-
-
-def _check(by: object, over: object, edges: object, first_order: bool) -> None:
-    if by not in get_args(By):
-        raise QuestionError(
-            worded("by must be one of {there}, got {by!r}", there=", ".join(map(repr, get_args(By))), by=by)
-        )
-    if (by == "mean") != (over is not None):
-        raise QuestionError(
-            worded("over must be given with by='mean', whose other texts it names, and only then"),
-            worded("add over=[...], texts of the kind that the model is used for") if by == "mean" else "",
-            worded("add --over FILE, a text on each line") if by == "mean" else worded("leave out --over"),
-        )
-    if isinstance(edges, bool) or not isinstance(edges, (int, np.integer)) or edges < 0:
-        raise QuestionError(worded("edges must be a whole number, 0 or more, got {edges!r}", edges=edges))
-    if first_order and by != "zero":
-        raise QuestionError(
-            worded("first_order must come with by='zero', got {by!r}: a gate's slope is towards 0", by=by)
-        )
-
-
-def _running(model: TextModel, asked: Subject, edits: Any) -> tuple[TextModel, OwnRun, Sites, tuple[Edit, ...]]:
-    assert isinstance(model, OwnModel)
-    sites = sites_of(model, asked.causal, model.model.config.key_heads)
-    found = found_edits(edits, asked, sites)
-    return model, OwnRun(model.model, asked.read.tokens.ids, asked.rows, found, sites), sites, found
-
-
-def _likeliest(model: TextModel, before: Tokens, logits: Any) -> tuple[int, str]:
-    assert isinstance(model, OwnModel)
-    id = int(logits.argmax())
-    return id, model.model.text([id])
-
-
-def _measure(asked: Subject, chosen: Sequence[NextChoice | None]) -> Measure:
-    if not asked.causal:
-        return VectorCosine("text cosine" if asked.found is None else "token cosine")
-    first, rival = chosen
-    assert first is not None
-    return NextToken(first.id, None if rival is None else rival.id)
-
-
-def _cut(layer: int, by: By, means: MeanOutputs | None) -> Edit:
-    """What cuts all heads of a layer."""
-    if means is not None:
-        return MeanOutput(means, layer=layer)
-    return Uniform(layer=layer) if by == "uniform" else Gate(layer=layer)
-
-
-def _means(model: TextModel, over: Any, progress: Callable[[str], None] | None) -> MeanOutputs:
-    if isinstance(over, MeanOutputs):
-        return over
-    raise NotImplementedError

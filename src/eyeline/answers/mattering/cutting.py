@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
-from typing import Protocol
 
 import numpy as np
 
 from eyeline.answers.mattering.answer import Edge
 from eyeline.answers.mattering.looking import StrongLook, strongest_looks
-from eyeline.answers.mattering.measure import Array, EffectsOf
-from eyeline.answers.mattering.own_run import Look
-from eyeline.edits import Edit
+from eyeline.answers.mattering.prepared import Prepared
 from eyeline.traces import Cancelled, Trace
 
 #: The heads whose looks are cut: those that matter most.
 EDGE_HEADS = 8
 
 
-class ChangedRuns(Protocol):
-    """A run of a model, and the runs in which something is changed: of `OwnRun` or `TransformersRun`."""
-
-    def of_heads(self, layer: int, changed: Edit, effects: EffectsOf) -> Array: ...
-
-    def of_looks(self, layer: int, looks: Sequence[Look], effects: EffectsOf) -> Array: ...
-
-
 class Cutting:
     """Cuts heads and looks, until it is stopped.
 
     Args:
-        runs: the runs.
-        effects: gives the effects of what was found in them.
-        layers, heads: of the model.
+        ready: the question.
         heads_done: called with the number of finished heads and of all heads.
         cancelled: returns whether to stop.
 
@@ -44,20 +31,17 @@ class Cutting:
 
     def __init__(
         self,
-        runs: ChangedRuns,
-        effects: EffectsOf,
-        layers: int,
-        heads: int,
+        ready: Prepared,
         heads_done: Callable[[int, int], None] | None,
         cancelled: Callable[[], bool] | None,
     ) -> None:
-        self._runs, self._effects = runs, effects
+        self._ready = ready
         self._heads_done, self._cancelled = heads_done, cancelled
-        self.heads = np.full((layers, heads), np.nan)
+        self.heads = np.full((ready.model.layers, ready.model.heads), np.nan)
         self.complete = True
 
-    def cut_heads(self, changed: Callable[[int], Edit]) -> None:
-        """Cut each head; `changed` gives the edit of all heads of a layer.
+    def cut_heads(self) -> None:
+        """Cut each head.
 
         From the last layer to the first: the fewer layers come after, the sooner its heads are done, so that the most
         are kept when it is stopped.
@@ -69,7 +53,7 @@ class Cutting:
         try:
             for layer in reversed(range(layers)):
                 self._check()
-                self.heads[layer] = self._runs.of_heads(layer, changed(layer), self._effects)
+                self.heads[layer] = self._ready.of_layer(layer)
                 if self._heads_done is not None:
                     self._heads_done((layers - layer) * heads, layers * heads)
         except (Cancelled, KeyboardInterrupt):
@@ -77,13 +61,12 @@ class Cutting:
             if np.isnan(self.heads).all():
                 raise
 
-    def cut_looks(self, trace: Trace, count: int, rows: Sequence[int]) -> tuple[Edge, ...]:
+    def cut_looks(self, trace: Trace, count: int) -> tuple[Edge, ...]:
         """Cut the strongest looks of the heads that matter most.
 
         Args:
             trace: the run.
             count: how many looks.
-            rows: the measured tokens: in the last layer other tokens' looks change nothing.
 
         Returns:
             The edges, the largest effect first.
@@ -99,14 +82,15 @@ class Cutting:
         last = len(self.heads) - 1
         for place, share in zip(order, shares, strict=True):
             layer, head = divmod(place, self.heads.shape[1])
-            own = rows if layer == last else range(N)
+            # In the last layer, other tokens' looks change nothing that is measured.
+            own = self._ready.subject.rows if layer == last else range(N)
             looks += [(layer, look) for look in strongest_looks(trace, layer, head, share, own)]
         looks.sort(key=lambda one: -one[0])
         try:
             for layer, group in groupby(looks, key=lambda one: one[0]):
                 self._check()
                 here = [look for _, look in group]
-                found = self._runs.of_looks(layer, [(one.head, one.query, one.key) for one in here], self._effects)
+                found = self._ready.of_looks(layer, [(one.head, one.query, one.key) for one in here])
                 edges += [
                     Edge(layer, one.head, one.query, one.key, float(effect), one.weight, one.passed)
                     for one, effect in zip(here, found, strict=True)

@@ -16,7 +16,7 @@ EffectsOf = Callable[[NDArray[Any]], Array]
 MeasureName = Literal["log-probability", "difference", "token cosine", "text cosine"]
 
 
-class Measure(Protocol):
+class Quantity(Protocol):
     """A number of a run, and how far an edited run falls below it.
 
     What is found in a run is of a decoder the last token's logits, (B, vocabulary), of an encoder some tokens' vectors
@@ -50,10 +50,10 @@ class NextToken:
         return "log-probability" if self.rival is None else "difference"
 
     def _values(self, logits: NDArray[Any]) -> Array:
-        z = logits.astype(np.float64)
+        z: Array = logits.astype(np.float64)
         if self.rival is not None:
-            return z[:, self.id] - z[:, self.rival]
-        return log_probabilities(z)[:, self.id]
+            return np.asarray(z[:, self.id] - z[:, self.rival])
+        return np.asarray(log_probabilities(z)[:, self.id])
 
     def value(self, found: NDArray[Any]) -> float:
         return float(self._values(found)[0])
@@ -82,11 +82,11 @@ class VectorCosine:
         lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
         cosines = (a * b).sum(axis=-1) / np.where(lengths > 0, lengths, 1)
         # Rounding may take the cosine of a vector with itself past 1.
-        return np.maximum(1 - cosines, 0.0)
+        return np.asarray(np.maximum(1 - cosines, 0.0))
 
 
 def log_probabilities(logits: NDArray[Any]) -> Array:
     """The natural logarithms of the softmax of logits, (..., vocabulary), in float64."""
-    z = logits.astype(np.float64)
+    z: Array = logits.astype(np.float64)
     z -= z.max(axis=-1, keepdims=True)
-    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))

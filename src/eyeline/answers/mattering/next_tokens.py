@@ -12,6 +12,8 @@ from eyeline.answers.mattering.measure import log_probabilities
 from eyeline.answers.question import QuestionError
 from eyeline.models import Tokens
 from eyeline.traces import TextModel
+from eyeline.traces.own_model import OwnModel
+from eyeline.traces.transformers_model import TransformersModel
 from eyeline.words import worded
 
 
@@ -44,6 +46,13 @@ def token_after(model: TextModel, before: Tokens, word: object, name: str) -> tu
     raise QuestionError(
         worded("{name} must have a token in {model}, got {word!r}", name=name, model=model.name, word=word)
     )
+
+
+def likeliest(model: TextModel, logits: NDArray[Any]) -> tuple[int, str]:
+    """The likeliest next token: its id and its text."""
+    assert isinstance(model, OwnModel | TransformersModel)
+    id = int(logits.argmax())
+    return id, model.text_of(id)
 
 
 def choice(id: int, text: str, given: str | None, logits: NDArray[Any]) -> NextChoice:

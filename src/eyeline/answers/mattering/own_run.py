@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyeline.answers.mattering.changed_runs import Look
 from eyeline.answers.mattering.measure import Array, EffectsOf
 from eyeline.calls import observe
-from eyeline.edits import Cut, Edit, Kind, ModelEdits, Sites
+from eyeline.edits import Cut, Edit, Kind, ModelEdits
 from eyeline.models import Layer, Model
 from eyeline.models.decoder import Decoder
 from eyeline.models.encoder import Encoder
 
 #: The most tokens of a batch of variants, to limit memory.
 TOGETHER = 4096
-#: A look of a head: (head, query, key).
-Look = tuple[int, int, int]
 
 
 class OwnRun:
@@ -35,20 +34,16 @@ class OwnRun:
         ids: the text's tokens, N of them.
         rows: the tokens whose vectors after the last layer are needed: of a decoder, the last.
         edits: the run's own edits.
-        sites: what the model has.
 
     Attributes:
         found: of a decoder the last token's logits, (1, vocabulary); of an encoder the rows' vectors, (1, rows, width).
     """
 
-    def __init__(
-        self, model: Model, ids: Sequence[int], rows: Sequence[int], edits: Sequence[Edit], sites: Sites
-    ) -> None:
+    def __init__(self, model: Model, ids: Sequence[int], rows: Sequence[int], edits: ModelEdits) -> None:
         assert isinstance(model.network, Encoder | Decoder)
         self._network: Encoder | Decoder = model.network
-        self._rows, self._sites, self._edits = list(rows), sites, tuple(edits)
+        self._rows, self._base = list(rows), edits
         self._kind: Kind = "decoder self" if model.config.causal else "encoder self"
-        self._base = ModelEdits(self._edits, sites)
         self._at = np.arange(len(ids))[None]
         self._states = [model.embed([list(ids)])]
         for layer in self._network.layers(self._states[0], None, None, edits=self._base, rows=self._rows):
@@ -56,13 +51,7 @@ class OwnRun:
         self.found = self._outputs(self._states.pop())
 
     def of_heads(self, layer: int, changed: Edit, effects: EffectsOf) -> Array:
-        """The effect of changing each head of a layer alone, (H,).
-
-        Args:
-            layer: the layer.
-            changed: the edit of all its heads.
-            effects: gives the effects, (B,), of what was `found` in a batch of runs.
-        """
+        """The effect of changing each head of a layer alone, (H,); see `ChangedRuns`."""
         own = self._layer(layer)
         outputs = self._edited(own, layer, [changed])
 
@@ -72,7 +61,7 @@ class OwnRun:
         return self._effects(layer, own, len(outputs), variant, effects)
 
     def of_looks(self, layer: int, looks: Sequence[Look], effects: EffectsOf) -> Array:
-        """The effect of cutting each look of a layer alone, (looks,); `effects` as for `of_heads`."""
+        """The effect of cutting each look of a layer alone, (looks,)."""
         own = self._layer(layer)
         rows: dict[int, NDArray[Any]] = {}
         # A cut changes only its own row of its own head: one pass takes as many as have rows apart.
@@ -103,7 +92,9 @@ class OwnRun:
 
     def _edited(self, own: Layer, layer: int, changed: Sequence[Edit]) -> NDArray[Any]:
         """The heads' outputs, (H, N, D), with the run's edits and these."""
-        edits = ModelEdits((*self._edits, *changed), self._sites).of_call(self._kind, layer, self._at, self._at)
+        edits = ModelEdits((*self._base.edits, *changed), self._base.sites).of_call(
+            self._kind, layer, self._at, self._at
+        )
         return np.asarray(observe(own.q, own.k, own.v, mask=own.mask, edits=edits or ()).output[0])
 
     def _effects(

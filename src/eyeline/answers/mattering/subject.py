@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from eyeline.answers.question import QuestionError, read_text
-from eyeline.edits import Edit, Kind, ModelEdits, Sites, several
+from eyeline.edits import Kind, ModelEdits, Sites, several
 from eyeline.models.pooling import pooling_of
+from eyeline.models.sites import sites
 from eyeline.models.units import Unit, units_of
 from eyeline.traces import ReadText, TextModel
+from eyeline.traces.finding_words import word_positions
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.word_search import FoundWord, find
@@ -38,15 +40,15 @@ class Subject:
 
 def subject(
     model: TextModel,
-    text: str,
+    text: str | ReadText,
     *,
     token: str | None,
-    nth: int | None,
+    nth: int | None = None,
     next: str | None,
-    rather: str | None,
-    embed: bool,
-    special: bool,
-    first_order: bool,
+    rather: str | None = None,
+    embed: bool = False,
+    special: bool = False,
+    first_order: bool = False,
 ) -> Subject:
     """Check a question against the model and the text; the arguments of `effects` of these names.
 
@@ -75,7 +77,7 @@ def subject(
         )
     if nth is not None and token is None:
         raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
-    read = read_text(model, text)
+    read = text if isinstance(text, ReadText) else read_text(model, text)
     units = units_of(read.tokens, pieces=False)
     if causal:
         return Subject(read, units, True, None, (len(read.tokens) - 1,))
@@ -139,16 +141,15 @@ def _embedded(model: TextModel, count: int) -> tuple[int, ...]:
     return (0,) if pooling.mode == "first" else tuple(range(count))
 
 
-def sites_of(model: TextModel, causal: bool, key_heads: int) -> Sites:
-    """What a model has, for its edits."""
-    kind: Kind = "decoder self" if causal else "encoder self"
-    return Sites({kind: model.layers}, model.heads, key_heads)
+def edits_found(edits: Any, model: TextModel, subject: Subject) -> ModelEdits:
+    """The run's own edits, checked against the model, with positions in place of words.
 
-
-def found_edits(edits: Any, subject: Subject, sites: Sites) -> tuple[Edit, ...]:
-    """The run's own edits, with positions in place of words, checked against the model."""
-
-    def places(word: str, side: Literal["queries", "keys"]) -> list[int]:
-        return find(word, None, subject.units, subject.read.tokens.text, special=True).tokens(subject.units)
-
-    return ModelEdits(several(edits), sites).with_words_found(places).edits
+    Raises:
+        TypeError: if one of them isn't an edit.
+        EditError: if the model hasn't such a layer or head, or a word isn't in the text once.
+    """
+    kind: Kind = "decoder self" if subject.causal else "encoder self"
+    # Key heads of a model of transformers are checked when it runs.
+    here = sites(model.model.config) if isinstance(model, OwnModel) else Sites({kind: model.layers}, model.heads, 1)
+    tokens = subject.read.tokens
+    return ModelEdits(several(edits), here).with_words_found(lambda word, side: word_positions(word, tokens, side))

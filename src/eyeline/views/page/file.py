@@ -18,11 +18,12 @@ from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
 from eyeline.views.page.compression import deflated, deflated_numbers, planes
 from eyeline.views.page.contexts import stored_nearest, stored_products
+from eyeline.views.page.edited_layers import as_sent, factors
 from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.markup import as_json, block, document
-from eyeline.views.page.requests import image
+from eyeline.views.page.requests import effects, image
 from eyeline.views.page.requests.positions import stored_positions
 from eyeline.views.page.still import still, still_html, why_still
 
@@ -60,7 +61,7 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     elif values and not all(trace.has_values for trace in page.traces):
         raise TraceError("values must be False where none were kept, got True; record them with values=True")
     header = page.header()
-    header["can"]["picture"] = False
+    header["can"] |= {"picture": False, "edit": []}
     contents: dict[str, Any] = {"dtype": "float16" if half else "float32", "traces": []}
     data: dict[str, bytes] = {}
     projected = kept_projections(page, keep)
@@ -70,14 +71,20 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
         contents["traces"].append(_add(data, number, trace, half, kept))
-    for request in [*page.stored, *image.stored(page.traces), *projected, *stored_products(page.traces)]:
+    for request in [
+        *page.stored,
+        *image.stored(page.traces),
+        *projected,
+        *stored_products(page.traces),
+        *_effects(page),
+    ]:
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     for request, words in stored_nearest(page.traces):
         data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
-    module = _module(page.lesson is not None)
+    module = _module(page.lesson is not None, bool(page.effects))
     first = [
         block("header", deflated(as_json([header, contents]))),
-        block("style", deflated(style().encode())),
+        block("style", deflated(style(host="hosts/effects_file.js" if page.effects else None).encode())),
         block("module", deflated(module.encode())),
     ]
     picture = still(page)
@@ -105,18 +112,31 @@ def stored_name(request: Mapping[str, Any]) -> str:
 
 
 @cache
-def _module(lesson: bool) -> str:
-    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one."""
-    module = joined("hosts/file.js")
-    return bare(module if lesson else without_texts(module, "lesson."))
+def _module(lesson: bool, effects: bool) -> str:
+    """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
+    with what shows effects if it holds any."""
+    module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
+    for prefix in (
+        "editing",
+        "sources.",
+        "keys.overview.off",
+        *(() if lesson else ("lesson.",)),
+        *(() if effects else ("matters.",)),
+    ):
+        module = without_texts(module, prefix)
+    return bare(module)
 
 
 def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: bool) -> dict[str, Any]:
     """Add the blocks of a trace; returns its entry in the contents."""
     masks: dict[int, int] = {}
     places: list[int | None] = []
-    for place, layer in enumerate(trace.layers):
+    for place, run in enumerate(trace.layers):
+        layer = as_sent(run)
         data[f"layer-{number}-{place}"] = _layer(layer, half, values)
+        for head in range(trace.model.heads):
+            if (factor := factors(run, head)) is not None:
+                data[f"factors-{number}-{place}-{head}"] = deflated(_little(factor).tobytes())
         array = layer.allowed.array
         if array is not None and id(array) not in masks:
             masks[id(array)] = len(masks)
@@ -125,8 +145,15 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
     measures = trace.measures
     if not _drawn_by_page(trace):
         data[f"overview-{number}"] = deflated(measures.pictures.tobytes() + _little(measures.most).tobytes())
-    shapes = {masks[id(a)]: list(a.shape) for a in (layer.allowed.array for layer in trace.layers) if a is not None}
+    shapes = {
+        masks[id(a)]: list(a.shape) for a in (as_sent(layer).allowed.array for layer in trace.layers) if a is not None
+    }
     return {"masks": places, "mask_shapes": [shapes[place] for place in range(len(shapes))]}
+
+
+def _effects(page: PageMessages) -> list[dict[str, Any]]:
+    """The requests for the effects of the page's traces."""
+    return [effects.stored(one, page.traces.index(one.trace)) for one in page.effects]
 
 
 def _drawn_by_page(trace: Trace) -> bool:

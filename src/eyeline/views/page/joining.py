@@ -20,7 +20,10 @@ WORDS = "words.js"
 
 #: What a survey's page has no texts of: the views of a text, and the keys that are the same in all of them.
 _OF_TEXTS = frozenset(
-    ("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost", "lesson", "prompt", "page")
+    (
+        *("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
+        *("lesson", "prompt", "page", "editing", "matters", "sources"),
+    )
 )
 
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "((?:\./|(?:\.\./)+)(?:[a-z]+/)*[a-z][a-z0-9_]*\.js)";$', re.MULTILINE)
@@ -29,6 +32,8 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # Comments on lines of their own, and indentation.
 _COMMENTS = re.compile(r"^[ ]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/[ ]*)\n|^[ ]+", re.MULTILINE)
+# A comment after code on its line; the code may have strings, but no other quotes, in which it might be no comment.
+_BEHIND = re.compile(r'^((?:[^"\'`/]|"(?:[^"\\]|\\.)*"|/(?!/))*\S)[ ]+// .*$')
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _CAST = re.compile(r"/\*\* @type \{[^*]*\} \*/ ?")
 _SLASH = re.compile(r"(?<! )/|/(?! )")
@@ -37,7 +42,7 @@ _AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
-def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN) -> str:
+def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN, *, exported: bool = False) -> str:
     """Bundle the page as one ES module. Its default export renders the page; with a host, the module starts the host.
 
     Each file becomes a function that is called once, in the order of the imports. So the only forms allowed are `import
@@ -47,6 +52,7 @@ def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN) -> s
     Args:
         host: a host's module, such as "hosts/file.js", whose `start` is called with main.js's default export.
         folder: the folder of the modules.
+        exported: whether the module's default export is what the host's `start` returns.
 
     Raises:
         ValueError: if a module has another form of import or export, or two import each other.
@@ -57,8 +63,8 @@ def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN) -> s
         _visit(name, folder, entry, order, texts, ())
     parts = [f"const {_identifier(name)} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
     main = f"{_identifier(entry)}.main"
-    ending = f"export default {main};" if host is None else f"{_identifier(host)}.start({main});"
-    return "".join(parts) + ending + "\n"
+    made = main if host is None else f"{_identifier(host)}.start({main})"
+    return "".join(parts) + ("export default " if host is None or exported else "") + f"{made};\n"
 
 
 def without_texts(module: str, prefix: str) -> str:
@@ -67,7 +73,7 @@ def without_texts(module: str, prefix: str) -> str:
 
 
 def bare(module: str) -> str:
-    """Strip a module of types, comments on their own lines and needless spaces, for a small file.
+    """Strip a module of types, comments and needless spaces, for a small file.
 
     Raises:
         ValueError: if a string in it has several lines, since spaces count there.
@@ -75,7 +81,7 @@ def bare(module: str) -> str:
     lines = _CAST.sub("", _COMMENTS.sub("", module)).splitlines()
     if any(line.count("`") % 2 for line in lines):
         raise ValueError("texts must be of one line each, got one of several; join them")
-    return "\n".join(map(_closer, lines)) + "\n"
+    return "\n".join(_closer(_BEHIND.sub(r"\1", line)) for line in lines) + "\n"
 
 
 def _closer(line: str) -> str:
@@ -88,10 +94,12 @@ def _closer(line: str) -> str:
 
 
 @cache
-def style(entry: str = MAIN) -> str:
-    """The style of a page: the frame's, then that of each folder that its modules are in."""
+def style(entry: str = MAIN, host: str | None = None) -> str:
+    """The style of a page: the frame's, then that of each folder that its modules are in, and its host's."""
     order: list[str] = []
-    _visit(entry, HERE, entry, order, {}, ())
+    texts: dict[str, str] = {}
+    for name in filter(None, (entry, host)):
+        _visit(name, HERE, entry, order, texts, ())
     folders = {posixpath.dirname(name) for name in order} - {""}
     sheets = sorted(path for folder in folders for path in (HERE / folder).glob("*.css"))
     return "\n".join(path.read_text("utf-8") for path in [HERE / "style.css", *sheets])

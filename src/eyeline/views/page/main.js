@@ -40,11 +40,11 @@ const NAMES = /** @type {ViewName[]} */ (Object.keys(VIEWS));
 const TEXTLESS = ["toy", "positions", "cost"];
 
 /** Show the page in an element; returns a function that ends it. @type {Main["render"]} */
-const render = ({ model, el }) => {
+const render = ({ model, el, rooms }) => {
   const live = element("p", { class: "unseen", "aria-live": "polite" });
   const page = new Page(model, (text) => {
     live.textContent = text;
-  });
+  }, rooms);
   const alone = Boolean(model.get("address"));
   /** @type {{ name: ViewName, part: View, ready: boolean } | null} A view is ready once it has shown something. */
   let view = null;
@@ -69,6 +69,7 @@ const render = ({ model, el }) => {
   const [tabs, tools] = [createTabs(page, names), createTools(page, shownView)];
   const [controls, notes] = [createControls(page, current), createNotes(page)];
   const prompt = model.createPrompt?.(page); // only with a host that runs texts
+  page.editing = rooms?.createEditing?.(page, frame) ?? null;
   /** @type {() => HTMLElement} */
   const place = () => element("div", { class: "place-of" });
   const [ofTools, ofPrompt, ofControls] = [place(), place(), place()];
@@ -79,7 +80,7 @@ const render = ({ model, el }) => {
   ]);
   frame.append(
     element("header", { class: "masthead" }, headline.title, drawer.opener, ofTools, headline.says),
-    ofPrompt, drawer.element, tabs.element, ofControls, notes.element, trouble,
+    ofPrompt, drawer.element, tabs.element, ofControls, ...(page.editing ? [page.editing.element] : []), notes.element, trouble,
     element("div", { class: "work" }, slot, panel), imprint, live,
   );
   el.append(frame);
@@ -110,7 +111,7 @@ const render = ({ model, el }) => {
     } catch (error) {
       failed(error);
     }
-    for (const part of [headline, notes]) part.update();
+    for (const part of [headline, notes, ...(page.editing ? [page.editing] : [])]) part.update();
     controls.settle();
     imprint.textContent = page.provenanceParts().join(" · ");
   };
@@ -136,6 +137,7 @@ const render = ({ model, el }) => {
   page.retell = headline.retell;
   const ends = [
     page.listen(update),
+    ...(page.editing ? [page.listen(page.editing.settle)] : []),
     onHostTheme(() => update()),
     onKeys(page, frame, names, tools.help),
     keepFocus(frame, panel),

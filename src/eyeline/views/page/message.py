@@ -9,13 +9,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eyeline.answers.behaviour.trace_kinds import kinds_of
+from eyeline.answers.mattering import Effects
 from eyeline.answers.telling import TellingHead, telling
-from eyeline.traces import Trace
+from eyeline.traces import TextModel, Trace
 from eyeline.traces.positions import index_below
 from eyeline.version import VERSION
 from eyeline.views.kept_growth import kept
-from eyeline.views.page.requests import KINDS, positions, products, projections
+from eyeline.views.page.edited_layers import as_sent
+from eyeline.views.page.requests import KINDS, edited, effects, positions, products, projections
 from eyeline.views.page.requests.request import reply_to
+from eyeline.views.page.requests.runs import PageRuns
 
 #: The version of the header's format.
 SCHEMA = "eyeline.page/1"
@@ -33,19 +36,29 @@ class PageMessages:
     Args:
         traces: one or more traces; empty if they are added later.
         state: its initial state, as docs/page-format.md describes it; the rest takes its defaults.
+        models: loaded models of the traces, by name, with which the page may run their texts again.
 
     Attributes:
         traces: its traces.
+        runs: the models that it runs texts with again.
         state: its initial state. Where no head is given, it is at the telling head, with a word pinned: that of the
             given layer, or for the given token.
         opening: the telling head at which the page opens; None if a head was given, or no word looks at another.
+        effects: what was found when the heads of its traces were cut; a file holds it.
         stored: the requests whose replies a file holds as they are, without ids.
         lesson: the traces of the lesson, by name, if the page has one.
     """
 
-    def __init__(self, traces: Sequence[Trace], state: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        state: Mapping[str, Any] | None = None,
+        models: Mapping[str, TextModel] | None = None,
+    ) -> None:
         self.traces = list(traces)
+        self.runs = PageRuns(models)
         self.stored: list[dict[str, Any]] = []
+        self.effects: list[Effects] = []
         self.lesson: dict[str, int] | None = None
         self.opening, usual = self._opening(state or {})
         self.state = {**usual, **(state or {})}
@@ -62,11 +75,12 @@ class PageMessages:
             "schema": SCHEMA,
             "version": VERSION,
             "title": self.title,
-            "can": {"run": False, "picture": True, "models": []},
+            "can": {"run": False, "picture": True, "models": [], "edit": self._editable()},
             "state": dict(self.state),
             "lesson": self.lesson,
             "opening": None if self.opening is None else _opening_entry(self.opening),
             "growth": kept(),
+            "effects": [[self.traces.index(one.trace), effects.asked_token(one)] for one in self.effects],
             "traces": [trace_entry(trace) for trace in self.traces],
         }
 
@@ -80,6 +94,14 @@ class PageMessages:
         """Add a trace; returns its index."""
         self.traces.append(trace)
         return len(self.traces) - 1
+
+    def entry(self, trace: Trace) -> dict[str, Any]:
+        """The header's entry for a trace."""
+        return trace_entry(trace)
+
+    def _editable(self) -> list[str]:
+        """The models with which texts can be run again, with edits."""
+        return list(dict.fromkeys(trace.model.name for trace in self.traces if self.runs.can(trace)))
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
         """Answer a request of the page: the reply, and the bytes of its arrays, little-endian and in C order.
@@ -127,7 +149,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "queries": trace.queries.entry(),
         "keys": None if trace.keys is None else trace.keys.entry(),
         "values": trace.has_values,
-        "layers": [{"scale": layer.scale, "mask": {"kind": layer.allowed.kind}} for layer in trace.layers],
+        "layers": [{"scale": layer.scale, "mask": {"kind": as_sent(layer).allowed.kind}} for layer in trace.layers],
         "entropy": _rounded(found.entropy),
         "distance": None if found.distance is None else _rounded(found.distance),
         "aside": _rounded(found.aside),
@@ -137,6 +159,7 @@ def trace_entry(trace: Trace) -> dict[str, Any]:
         "projections": projections.entry(trace),
         "positions": positions.entry(trace),
         "image": None if trace.image is None else trace.image.entry,
+        "edits": edited.entry(trace),
     }
 
 

@@ -7,7 +7,7 @@ import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
 import { namePatches } from "./pictures/patch_names.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark, isPrinting } from "./theme.js";
-import { Trace } from "./weights/traces.js";
+import { asTrained, editedRun, Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
 
 /** @type {(language: string) => Language} */
@@ -18,9 +18,17 @@ export class Page {
   /**
    * @param {HostModel} model
    * @param {(text: string) => void} announce says a text to screen readers
+   * @param {Rooms} rooms what this host has beside the views
    */
-  constructor(model, announce) {
+  constructor(model, announce, rooms = {}) {
     this.model = model;
+    this.rooms = rooms;
+    /** What changes runs and shows what that does, where the host can. @type {Editing | null} */
+    this.editing = null;
+    /** The look that a bar or a link of the sentence view is of. @type {(unit: number) => [query: Unit, key: Unit] | null} */
+    this.lookOf = () => null;
+    /** The places that the state asks for in a run that isn't there yet. @type {Partial<State>} */
+    this.owed = {};
     // The prefix of its elements' ids: a notebook may show several pages, each from its own module.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
@@ -47,10 +55,24 @@ export class Page {
 
   /** Change settings; every part then shows the new state. @param {Partial<State>} settings */
   set(settings) {
-    this.state = Object.freeze(within({ ...this.state, ...settings }, this.traces));
+    if ("trace" in settings || "other" in settings || "edits" in settings) this.owed = {};
+    this.state = Object.freeze(within(this.found({ ...this.state, ...settings }), this.traces));
     this.turn += 1;
     if (this.namedIn !== this.language) this.namedIn = this.namePatches();
     for (const listener of this.listeners) listener(settings);
+  }
+
+  /** A state with the runs that it names by their texts and its edits; the text's own run until there is one. @param {State} state */
+  found(state) {
+    /** @type {(at: number) => number} */
+    const place = (at) => {
+      const base = this.traces[at < 0 ? -1 - at : at];
+      return at < 0 && base ? (editedRun(this.traces, base, state.edits) ?? base).index : at;
+    };
+    const { trace, other } = state;
+    const waits = [trace, other?.[0] ?? 0].some((at) => at < 0 && !this.traces[place(at)]?.edits.length);
+    if (waits) this.owed = { trace, other };
+    return { ...state, trace: place(trace), other: other && /** @type {Place} */ ([place(other[0]), other[1], other[2]]) };
   }
 
   /**
@@ -70,7 +92,14 @@ export class Page {
 
   /** The words that restore this exact state. */
   get words() {
-    return wordsOf(this.state, this.fresh);
+    /** @type {(at: number) => number | string} */
+    const named = (at) => {
+      const one = this.traces[at];
+      const base = one?.edits.length ? asTrained(this.traces, one) : undefined;
+      return base ? `${base.index}e` : at;
+    };
+    const { trace, other } = this.state;
+    return wordsOf({ ...this.state, trace: named(trace), other: other && [named(other[0]), other[1], other[2]] }, this.fresh);
   }
 
   /**
@@ -153,6 +182,7 @@ export class Page {
     const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
     const alone = this.traces.every((one) => one === trace || one.queries.text !== trace.queries.text);
     if (!trace.name || (alone && trace.name === "as trained")) return text;
+    if (trace.edits.length) return this.say("trace.named", { text, name: this.say("name.edited") });
     const name = trace.name.split(", ").map((part) => said(this.language, `name.${part}`) ?? part).join(", ");
     return this.say("trace.named", { text, name });
   }

@@ -1,6 +1,7 @@
 // The pickers of a place: text, layer and head.
 
 import { button, choice, element } from "./drawing/dom.js";
+import { asTrained, sameEdits } from "./weights/traces.js";
 
 /** A control with its caption, the text of `name`. @type {(page: Pick<Framed, "say">, name: string, ...content: Child[]) => HTMLElement} */
 export const captioned = (page, name, ...content) =>
@@ -55,17 +56,25 @@ export const placePickers = (page, [at, layer, head], chosen) => {
   headList.className = "head-list"; // as wide as its numbers, not as its longest choice
   headList.title = page.say("head.of", lasts);
   /** @type {Option[]} */
-  const texts = page.traces.map((one) => [one.index, page.called(one)]);
+  const texts = page.traces
+    .filter((one) => !one.edits.length || one.index === at || sameEdits(one.edits, page.state.edits))
+    .map((one) => [one.index, page.called(one)]);
   const textList = () => choice(page.say("trace"), texts, at, (value) => chosen([Number(value), layer, head]));
   return [
-    page.traces.length > 1 ? captioned(page, "trace", textList()) : null,
+    texts.length > 1 ? captioned(page, "trace", textList()) : null,
     stepper(page, "layer", layerList, (step) => chosen([at, Math.min(Math.max(layer + step, 0), depth - 1), head])),
     stepper(page, "head", headList, (step) => chosen([at, layer, neighbour(head, step, heads)])),
   ];
 };
 
 /** The settings that are reset when another trace is chosen. @type {Readonly<Partial<State>>} */
-export const FORGOTTEN = Object.freeze({ token: null, partner: null, key: null, clipped: null, removed: [], box: null });
+export const FORGOTTEN = Object.freeze({
+  token: null, partner: null, key: null, clipped: null, removed: [], box: null, edits: [],
+});
+
+/** The settings that are reset when one trace is chosen after another: none in another run with edits of the same text. @type {(page: Page, from: number, to: number) => Partial<State>} */
+export const forgottenFrom = ({ traces }, from, to) =>
+  asTrained(traces, traces[from]) === asTrained(traces, traces[to]) ? {} : FORGOTTEN;
 
 /**
  * Replace an element's content, keeping the focus on the part with the same label.

@@ -26,6 +26,12 @@ export const changesShown = (page) => {
   };
 };
 
+/** The edits of the runs that are shown, in words. @type {(page: Page) => string[]} */
+const editsSaid = (page) => {
+  const edits = page.places().flatMap(([at]) => page.traces[at].edits);
+  return [...new Set(edits)].map((words) => page.editing?.told(words) ?? words);
+};
+
 /** The changes in words, for the title line. @type {(page: Page) => string[]} */
 export const changesSaid = (page) => {
   const { ahead, padded, scaled, removed } = changesShown(page);
@@ -34,6 +40,7 @@ export const changesSaid = (page) => {
     padded ? page.say("change.padded", { count: padded }) : "",
     scaled === false ? page.say("change.scaled") : "",
     removed ? page.say("change.removed", { count: removed.length }) : "",
+    ...editsSaid(page),
   ].filter(Boolean);
 };
 

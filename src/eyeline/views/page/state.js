@@ -17,6 +17,7 @@ const DEFAULTS = Object.freeze({
   links: 5, // the number of links drawn, the strongest; or "all"
   order: "place", // of the overview: "place", "entropy", "distance", "aside", "pair" (token and key)
   kind: null, // of the overview: the kind of heads that doesn't fade; null for all
+  colour: "looks", // of the overview: what its pictures show, "looks"; or "matters", what changes when each head is cut
   thumbnails: "own", // of the overview: whether each picture has its "own" scale, or all have one, "shared"
   scale: "auto", // of the matrix: "auto", "linear", "log", "rank"
   clipped: null, // keys whose columns don't count for the matrix's scale; null for the heavy ones
@@ -26,6 +27,7 @@ const DEFAULTS = Object.freeze({
   scaled: true, // steps: whether scores are divided by √d
   step: null, // steps: the step to scroll to, 0 for x to 6; null for none
   removed: [], // steps: the removed keys
+  edits: [], // what is changed in heads, in words: the run with these edits stands beside the text as trained
   key: null, // steps: the key whose products are shown, from 0; null for the one with most weight
   coordinate: null, // steps: the coordinate of queries and keys that is read; null for the largest product
   passed: null, // steps: the coordinate of values that is read; null for the largest
@@ -65,6 +67,22 @@ export const oneOf = (...values) => (text) => values.find((value) => value === t
 /** @type {(text: string) => HeadChoice | undefined} */
 const headed = (text) => (text === "mean" || text === "max" ? text : index(text));
 
+/** A trace; "2e" is the run of trace 2 with the state's edits: below 0 until it is found. @type {(text: string) => number | undefined} */
+const run = (text) => (/^\d{1,9}e$/.test(text) ? -1 - Number(text.slice(0, -1)) : index(text));
+
+/** What words write otherwise in an address, where each of them has a meaning of its own. */
+const SIGNS = [[" ", "+"], ["#", "~"], [">", ":"]];
+
+/** The edits in an address. @type {(text: string) => string[]} */
+const edited = (text) => {
+  const edits = text.split(";").map((one) => SIGNS.reduce((all, [sign, other]) => all.replaceAll(other, sign), one));
+  return edits.filter((one) => /^[a-z]+ [\w ,.#>-]+$/.test(one));
+};
+
+/** The same as a text of an address. @type {(edits: string[]) => string} */
+const editsWritten = (edits) =>
+  edits.map((one) => SIGNS.reduce((all, [sign, other]) => all.replaceAll(sign, other), one)).join(";");
+
 /** Older addresses have yes and no. @type {(text: string) => SpecialTokens | undefined} */
 const aside = (text) => (text === "yes" ? "shown" : text === "no" ? "grey" : oneOf("grey", "shown", "out")(text));
 
@@ -83,16 +101,17 @@ const boxed = (text) => {
 /** @type {(text: string) => Place | undefined} */
 const placed = (text) => {
   const [trace, layer, head] = text.split(",");
-  const found = [index(trace ?? ""), index(layer ?? ""), headed(head ?? "")];
+  const found = [run(trace ?? ""), index(layer ?? ""), headed(head ?? "")];
   return found.includes(undefined) ? undefined : /** @type {Place} */ (found);
 };
 
 /** @type {{ [K in keyof State]: (text: string) => State[K] | undefined }} */
 const READ = {
   view: oneOf("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
-  trace: index,
+  trace: run,
   layer: index,
   head: headed,
+  edits: edited,
   unit: oneOf("words", "pieces"),
   special: aside,
   token: index,
@@ -100,6 +119,7 @@ const READ = {
   links: (text) => (text === "all" ? "all" : text === "5" ? 5 : undefined),
   order: oneOf("place", "entropy", "distance", "aside", "pair"),
   kind: oneOf(...KINDS),
+  colour: oneOf("looks", "matters"),
   thumbnails: oneOf("own", "shared"),
   scale: oneOf("auto", "linear", "log", "rank"),
   clipped: numbers,
@@ -144,7 +164,7 @@ export const filled = (given = {}) => ({ ...DEFAULTS, ...given });
  */
 export const wordsOf = (state, fresh) =>
   Object.keys(fresh).filter((key) => JSON.stringify(state[key]) !== JSON.stringify(fresh[key]))
-    .map((key) => `${key}=${written(state[key])}`)
+    .map((key) => `${key}=${key === "edits" ? editsWritten(state[key]) : written(state[key])}`)
     .join(" ");
 
 /** The decoded part after the "#" of an address; or plain words. @type {(text: string) => string} */

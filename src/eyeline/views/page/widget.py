@@ -23,12 +23,14 @@ from eyeline.words import worded
 
 #: The loader.
 LOADER = "hosts/notebook.js"
+#: The module that adds what a notebook has beside the views.
+ROOMS = "hosts/notebook_rooms.js"
 
 
 @cache
 def assets() -> tuple[str, list[bytes]]:
     """The page's modules and its style, compressed, and the hash of both."""
-    parts = [deflated(bare(joined()).encode()), deflated(style().encode())]
+    parts = [deflated(bare(joined(ROOMS, exported=True)).encode()), deflated(style(host=ROOMS).encode())]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16], parts
 
 

@@ -9,7 +9,7 @@ import { element, phrase } from "../drawing/dom.js";
 import { createGrids } from "./grids.js";
 import { labelled } from "../drawing/labels.js";
 import { onePlace, placeName, wordOf } from "./names.js";
-import { FORGOTTEN, placePickers } from "../pickers.js";
+import { forgottenFrom, placePickers } from "../pickers.js";
 import { partingOf, furthestFall } from "./parting.js";
 import { patchesOf } from "./patches.js";
 import { svgOf } from "../drawing/svg.js";
@@ -29,7 +29,7 @@ const sideOf = (page, found, nth) => {
   /** @type {(place: Place) => void} */
   const moved = (place) => {
     const other = found.sides[1].place;
-    const fresh = place[0] === trace ? {} : nth ? { partner: null } : FORGOTTEN;
+    const fresh = place[0] === trace ? {} : nth ? { partner: null } : forgottenFrom(page, trace, place[0]);
     page.set(nth ? { other: place, ...fresh } : { trace: place[0], layer: place[1], head: place[2], other, ...fresh });
   };
   /** @type {(unit: Unit) => void} */

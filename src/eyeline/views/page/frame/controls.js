@@ -2,7 +2,7 @@
 
 import { element } from "../drawing/dom.js";
 import { allows, createChanges } from "./changes.js";
-import { FORGOTTEN, placePickers, relabelled } from "../pickers.js";
+import { forgottenFrom, placePickers, relabelled } from "../pickers.js";
 import { hasAside } from "../provenance.js";
 import { createTokens } from "./tokens.js";
 
@@ -42,7 +42,7 @@ export const createControls = (page, view) => {
     bar.setAttribute("aria-label", page.say("controls"));
     /** @type {(place: Place) => void} */
     const chosen = ([at, layer, head]) =>
-      page.set({ trace: at, layer, head, ...(at === state.trace ? {} : FORGOTTEN) });
+      page.set({ trace: at, layer, head, ...forgottenFrom(page, state.trace, at) });
     const places = page.trace ? placePickers(page, [state.trace, state.layer, state.head], chosen) : [];
     const [texts, layers, heads] = places;
     const parts = { trace: texts, layer: layers, head: heads };

@@ -3,7 +3,7 @@
 import { wordsIn } from "../state.js";
 
 /** The settings that open something: each change of them is a step that Back takes back. */
-const OPENED = ["view", "trace", "layer", "head", "token", "other", "stop"];
+const OPENED = ["view", "trace", "layer", "head", "token", "other", "stop", "edits"];
 
 /** The settings of the reader, which Back leaves alone. */
 const LASTING = ["language", "theme", "done"];

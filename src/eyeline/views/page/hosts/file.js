@@ -118,7 +118,7 @@ class FileModel {
     if (request.kind === "head") return this._head(request);
     if (request.kind === "overview") return this._overview(request);
     if (request.kind === "picture") return [{ error: { argument: "kind", message: "a file makes no pictures" } }, []];
-    return this._stored(request);
+    return this._stored(/** @type {PlacedRequest} */ (request));
   }
 
   /**
@@ -164,6 +164,8 @@ class FileModel {
       all.push([name, share(mask, count > 1 ? head : 0, count)]);
       mask_shape = shape;
     }
+    const factors = `factors-${number}-${layer}-${head}`; // of weights that were multiplied
+    if (block(factors)) all.push(["factors", (await unpacked(factors)).buffer]);
     return [{ ...reply, arrays: all.map(([name]) => name), mask_shape }, all.map(([, buffer]) => buffer)];
   }
 
@@ -228,8 +230,11 @@ class FileModel {
   }
 }
 
-/** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = async (main) => {
+/** Show the page in this file; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
+export const show = async (main, rooms) => {
   const [header, contents] = await (await opened("header")).json();
-  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body });
+  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body, rooms });
 };
+
+/** Show the page in this file. @type {(main: Main) => Promise<void>} */
+export const start = (main) => show(main);

@@ -86,6 +86,7 @@ export const createPrompt = (page) => {
       const made = await model.run({ ...what, ...settings }, (report) => say(report, settings.model));
       if (made) {
         const { traces, can } = made.header;
+        page.header.can.edit = can.edit;
         for (const entry of traces.slice(page.traces.length)) page.add(entry);
         const left = can.fetch ?? {};
         if (settings.model in sizes && !(settings.model in left)) {

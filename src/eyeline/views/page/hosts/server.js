@@ -1,5 +1,8 @@
 // The host of a page of texts on the local server: it runs texts and opens files.
 
+import { createEditing } from "../editing/editing.js";
+import { createMatters } from "../matters/matters.js";
+import { createSources } from "../sources/sources.js";
 import { createPrompt } from "./prompt.js";
 import { found, ServerModel, show } from "./server_model.js";
 
@@ -24,4 +27,4 @@ class TextServer extends ServerModel {
 }
 
 /** Show the page. @type {(main: Main) => Promise<void>} */
-export const start = (main) => show(main, (header) => new TextServer(header));
+export const start = (main) => show(main, (header) => new TextServer(header), { createEditing, createMatters, createSources });

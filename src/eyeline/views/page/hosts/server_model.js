@@ -104,15 +104,15 @@ export class ServerModel {
 }
 
 /**
- * Show a page of the server: `modelOf` makes the model object from the header.
- * @type {(main: Main, modelOf: (header: Header) => HostModel) => Promise<void>}
+ * Show a page of the server: `modelOf` makes the model object from the header; `rooms` are what it has beside the views.
+ * @type {(main: Main, modelOf: (header: Header) => HostModel, rooms?: Rooms) => Promise<void>}
  */
-export const show = async (main, modelOf) => {
+export const show = async (main, modelOf, rooms) => {
   const el = document.getElementById("page") ?? document.body;
   try {
     const header = await found("api/header");
     document.title = header.title;
-    main.render({ model: modelOf(header), el });
+    main.render({ model: modelOf(header), el, rooms });
   } catch (error) {
     el.textContent = messageOf(error);
   }

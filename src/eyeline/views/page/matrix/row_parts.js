@@ -1,6 +1,6 @@
 // What the units that aren't shown take of each row: the grey column, and what is left for the shown ones.
 
-import { isDistribution, work } from "../weights/attention_map.js";
+import { isDistribution, isReweighted, work } from "../weights/attention_map.js";
 import { Cells } from "./cells.js";
 
 const SURE = 0.05; // below this, 1 − (what isn't shown) has too few digits, and the row is summed instead
@@ -24,7 +24,7 @@ export class RowParts {
     this.others = others.length ? new Cells(attention, rows, others) : null;
     this.aside = new Float64Array(rows.length).fill(this.others ? NaN : 0);
     this.totals = new Float64Array(rows.length).fill(NaN);
-    this.summed = work(attention) <= EXACT || !isDistribution(attention);
+    this.summed = work(attention) <= EXACT || !isDistribution(attention) || isReweighted(attention);
   }
 
   /**

@@ -43,6 +43,8 @@ export const createOverview = (page) => {
   let from = 0; // the index of the first drawn head in the order
   let resting = 0; // the drawn head that Tab focuses
 
+  /** What matters, where the host knows it. */
+  const matters = page.rooms.createMatters?.(page, () => paint()) ?? null;
   const tools = element("div", { class: "overview-tools" });
   const filter = element("div", { class: "overview-kinds", role: "group" });
   const legend = element("p", { class: "overview-legend quiet" });
@@ -89,7 +91,8 @@ export const createOverview = (page) => {
     return `L${one.layer}H${one.head} · ${percent(pair?.numbers[one.layer][one.head] ?? 0)}`;
   };
   /** @type {(one: OneHead) => string} */
-  const said = (one) => `${doing(page, one)}. ${measuring(page, one)}.${paired(one) && ` ${paired(one)}.`}`;
+  const said = (one) =>
+    [doing(page, one), measuring(page, one), paired(one), matters?.said(one)].filter(Boolean).map((text) => `${text}.`).join(" ");
 
   const perPage = () => Math.max(Math.floor(HEADS / page.trace.heads), 1) * page.trace.heads;
   /** @type {() => HTMLElement[]} */
@@ -103,7 +106,7 @@ export const createOverview = (page) => {
     from = Math.min(from, Math.floor((list.length - 1) / perPage()) * perPage());
     const now = [trace.index, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
     if (now !== drawn) {
-      const focused = grid.contains(document.activeElement);
+      const focused = grid.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
       drawn = now;
       shown = list.slice(from, from + perPage());
       const start = typeof state.head === "number" ? state.head : 0;
@@ -118,6 +121,8 @@ export const createOverview = (page) => {
         const kind = badge(page, one);
         return { label: said(one), measure: placed && kind ? null : measure(one), badge: kind };
       }));
+      const same = shown.findIndex(({ layer, head }) => focused === `L${layer}H${head}`);
+      if (same >= 0) resting = same;
       if (focused) cellAt(resting)?.focus();
     }
     for (const cell of allCells()) {
@@ -141,7 +146,8 @@ export const createOverview = (page) => {
     grid.dataset.captions = roomy ? "yes" : "no";
     const below = roomy && (order() !== "place" || !page.trace.kinds);
     const written = order() === "place" ? "entropy" : order();
-    legend.replaceChildren(...legendParts(page, thumbnails, below ? page.say(`overview.below.${written}`) : null));
+    const shows = matters?.on ? matters : null;
+    legend.replaceChildren(...(shows ? shows.legend() : legendParts(page, thumbnails, below ? page.say(`overview.below.${written}`) : null)));
     const origin = board.getBoundingClientRect(); // after the legend, which may have moved it
     const [width, height] = [grid.offsetWidth + 2 * grid.offsetLeft, grid.offsetHeight + 2 * grid.offsetTop];
     const density = Math.min(devicePixelRatio, 2);
@@ -154,20 +160,24 @@ export const createOverview = (page) => {
     const colour = (name) => rgb(style.getPropertyValue(name));
     const [hidden, ground, aside] = ["--hidden", "--raised", "--aside"].map(colour);
     const colours = { dark: page.dark, hidden, ground, aside };
+    const room = { hidden: style.getPropertyValue("--hidden"), font: `${Math.round(11 * density)}px ${style.fontFamily}` };
     pen.strokeStyle = style.getPropertyValue("--line");
     const small = element("canvas");
     const end = page.state.thumbnails === "shared" ? thumbnails.end : null;
     for (const cell of all) {
       const { layer, head } = shown[Number(cell.dataset.at)];
-      const one = thumbnails.of(layer, head);
-      const image = thumbnails.image(one, end ?? one.next, colours);
-      [small.width, small.height] = [image.width, image.height];
-      contextOf(small).putImageData(image, 0, 0);
+      if (!shows) {
+        const one = thumbnails.of(layer, head);
+        const image = thumbnails.image(one, end ?? one.next, colours);
+        [small.width, small.height] = [image.width, image.height];
+        contextOf(small).putImageData(image, 0, 0);
+      } else cell.setAttribute("aria-label", said(shown[Number(cell.dataset.at)]));
       const box = cell.getBoundingClientRect();
       const place = [box.left - origin.left + board.scrollLeft, box.top - origin.top, box.width];
       const [x, y, side] = place.map((value) => Math.round(value * density));
       pen.globalAlpha = cell.classList.contains("faded") ? FADED : 1;
-      pen.drawImage(small, x, y, side, side);
+      if (shows) shows.paint(pen, shown[Number(cell.dataset.at)], x, y, side, room);
+      else pen.drawImage(small, x, y, side, side);
       pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
     }
   };
@@ -188,10 +198,11 @@ export const createOverview = (page) => {
     /** @type {[name: State["thumbnails"], text: string][]} */
     const scales = SCALES.map((name) => [name, page.say(`overview.scale.${name}`)]);
     relabelled(tools, [
+      ...(matters?.controls() ?? []),
       captioned(page, "order", choice(page.say("order"), texts, order(), (value) =>
         page.set({ order: ORDERS.find((one) => one === value) }))),
-      captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
-        page.set({ thumbnails: SCALES.find((one) => one === value) }))),
+      ...(matters?.on ? [] : [captioned(page, "overview.scale", choice(page.say("overview.scale"), scales, page.state.thumbnails, (value) =>
+        page.set({ thumbnails: SCALES.find((one) => one === value) })))]),
       ...(lists ? [lists] : []),
       ...(count > perPage() ? [turn("‹", -1, "overview.before"), turn("›", 1, "overview.after")] : []),
     ]);
@@ -217,6 +228,7 @@ export const createOverview = (page) => {
     const key = [trace.index, state.unit, state.special].join();
     if (current?.key !== key) current = { key, thumbnails: new Thumbnails(page, found) };
     paint();
+    matters?.update();
   };
 
   /** Show the words of a drawn head beside it, or none. @type {(at: number | null) => void} */
@@ -227,6 +239,7 @@ export const createOverview = (page) => {
     tip.replaceChildren(
       element("p", {}, element("strong", {}, doing(page, shown[at]))),
       paired(shown[at]) && element("p", {}, paired(shown[at])),
+      matters?.said(shown[at]) ? element("p", {}, matters.said(shown[at])) : "",
       element("p", { class: "quiet" }, measuring(page, shown[at])),
     );
     const [box, origin] = [cell.getBoundingClientRect(), whole.getBoundingClientRect()];
@@ -249,13 +262,17 @@ export const createOverview = (page) => {
 
   const numbers = () => ({
     name: "heads",
-    columns: ["layer", "head", "kinds", "entropy", "distance", "aside", ...(order() === "pair" ? ["pair"] : [])],
+    columns: [
+      "layer", "head", "kinds", "entropy", "distance", "aside",
+      ...(order() === "pair" ? ["pair"] : []), ...(matters?.on && matters.found ? ["effect"] : []),
+    ],
     rows: ordered().map((place) => {
       const { layer, head } = place;
       const [entropy, distance, aside] = measuresOf(page, place);
       const kinds = kindsOf(page.trace, layer, head).map(([kind]) => kind);
       const between = pair && order() === "pair" ? [pair.numbers[layer][head]] : [];
-      return [layer, head, kinds.join(" "), entropy, distance ?? "", aside, ...between];
+      const effect = matters?.on && matters.found ? [matters.of(place)] : [];
+      return [layer, head, kinds.join(" "), entropy, distance ?? "", aside, ...between, ...effect];
     }),
   });
 
@@ -268,6 +285,7 @@ export const createOverview = (page) => {
     },
     sentence() {
       const [first] = ordered();
+      if (matters?.on && matters.found) return matters.finding();
       if (paired(first)) return `L${first.layer}H${first.head}: ${paired(first)}`;
       return findingOf(page, countedKinds(page.trace));
     },

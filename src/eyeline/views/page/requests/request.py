@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.traces import Trace
+from eyeline.views.page.requests.errors import RequestError as RequestError
+from eyeline.views.page.requests.errors import is_number as is_number
+
+if TYPE_CHECKING:
+    from eyeline.answers.mattering import Effects
+    from eyeline.views.page.requests.runs import PageRuns
 
 Request = Mapping[str, Any]
 #: A reply, and its arrays in order; they are sent little-endian and in C order.
@@ -21,33 +26,23 @@ class AskedPage(Protocol):
 
     Attributes:
         traces: its traces.
+        runs: the models that it runs texts with again.
+        effects: what was found when heads were cut.
     """
 
     traces: list[Trace]
+    runs: PageRuns
+    effects: list[Effects]
+
+    def add(self, trace: Trace) -> int:
+        """Add a trace; returns its index."""
+
+    def entry(self, trace: Trace) -> dict[str, Any]:
+        """The header's entry for a trace."""
 
 
 Answering = Callable[[AskedPage, Request], Reply]
 Asked = TypeVar("Asked")
-
-
-class RequestError(ValueError):
-    """Raised for a request that can't be answered.
-
-    Attributes:
-        argument: the invalid key of the request.
-        message: the rule for its value, and the value.
-    """
-
-    def __init__(self, argument: str, message: str) -> None:
-        super().__init__(message)
-        self.argument = argument
-        self.message = message
-
-    def reply(self, request: object) -> dict[str, Any]:
-        """The reply that reports the error."""
-        number = request.get("id") if isinstance(request, Mapping) else None
-        known = is_number(number)
-        return {"id": number if known else None, "error": {"argument": self.argument, "message": self.message}}
 
 
 def reply_to(
@@ -67,11 +62,6 @@ def reply_to(
         raise RequestError("kind", f"kind must be one of {', '.join(kinds)}, got {kind!r:.40}")
     reply, arrays = kinds[kind](page, request)
     return {"id": number, "kind": kind, **reply}, [np.ascontiguousarray(array).data.cast("B") for array in arrays]
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def whole(request: Request, name: str, least: int, most: int) -> int:

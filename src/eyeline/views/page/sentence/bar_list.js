@@ -13,8 +13,9 @@ import { onScale } from "../drawing/labels.js";
  */
 
 /**
- * The list: `pick` when a row is clicked, `point` when one is hovered (null: no longer).
- * @param {{ pick: (unit: number) => void, point: (unit: number | null) => void }} on
+ * The list: `pick` when a row is clicked, `point` when one is hovered (null: no longer); `beside` makes what stands
+ * beside a row's number.
+ * @param {BarEvents} on
  */
 export const createBarList = (on) => {
   const axis = element("div", { class: "axis", "aria-hidden": "true" });
@@ -40,7 +41,7 @@ export const createBarList = (on) => {
       },
       button(name, () => on.pick(at), { class: "bar-name", title, "data-at": at }),
       bar(number / end),
-      element("span", { class: "bar-share" }, onScale(number, end)),
+      element("span", { class: "bar-share" }, onScale(number, end), on.beside?.(at, title)),
       place && element("span", { class: "quiet" }, place),
     );
 
@@ -56,6 +57,7 @@ export const createBarList = (on) => {
     listed = now;
     const { activeElement: active } = document;
     const focused = bars.contains(active) ? active?.getAttribute("data-at") : null;
+    const cut = bars.contains(active) ? active?.getAttribute("data-cut") : null;
     const aside = grey && element(
       "li", { class: "aside" },
       element("span", { class: "bar-name" }, grey.name),
@@ -66,7 +68,7 @@ export const createBarList = (on) => {
     list.hidden = !bars.childElementCount;
     axis.replaceChildren(...[0, end / 2, end].map((tick) => element("span", {}, axisText(tick))));
     /** @type {HTMLElement | null} */
-    const again = focused ? bars.querySelector(`[data-at="${focused}"]`) : null;
+    const again = bars.querySelector(focused ? `[data-at="${focused}"]` : `[data-cut="${cut}"]`);
     again?.focus({ preventScroll: true });
   };
 

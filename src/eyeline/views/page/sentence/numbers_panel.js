@@ -6,13 +6,13 @@ import { rowParts, wordBars } from "./listing.js";
 import { createRowBar } from "./row_bar.js";
 import { createScaleLegend } from "./scale_legend.js";
 import { asideName, notesOf, quantityOf } from "./telling.js";
-import { isDistribution } from "../weights/attention_map.js";
+import { isDistribution, isReweighted } from "../weights/attention_map.js";
 
 /**
- * The panel of a selection: `pick` when a bar is clicked, `point` when one is hovered (null: no longer).
+ * The panel of a selection, with what is done when a bar is clicked, hovered, or asked about.
  * @param {Page} page
  * @param {TokenSelection} selection
- * @param {{ pick: (unit: number) => void, point: (unit: number | null) => void }} on
+ * @param {BarEvents} on
  */
 export const createNumbersPanel = (page, selection, on) => {
   const [legend, rowBar, list] = [createScaleLegend(page), createRowBar(page), createBarList(on)];
@@ -33,7 +33,7 @@ export const createNumbersPanel = (page, selection, on) => {
     const { map, endless } = selection;
     const entries = wordBars(page, seen, pointed, long);
     const notes = notesOf(page, seen, entries.map(({ at }) => at), {
-      hidden, generated, endless, joined: !map.plain, largest: !isDistribution(map),
+      hidden, generated, endless, joined: !map.plain, largest: !isDistribution(map), reweighted: isReweighted(map),
     });
     list.show(numbers || endless ? { entries, end, grey, beyond: page.say("sentence.beyond"), pointed, notes } : null);
   };

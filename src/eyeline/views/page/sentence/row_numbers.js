@@ -1,6 +1,6 @@
 // The numbers of a row or a column of weights, as the state asks for them: weights, or shares of the shown keys.
 
-import { isDistribution } from "../weights/attention_map.js";
+import { isDistribution, isReweighted } from "../weights/attention_map.js";
 import { quantities } from "../weights/quantity.js";
 
 const SURE = 0.3; // below this, 1 − (weight set aside) has too few digits, and the row is summed instead
@@ -39,9 +39,9 @@ export class Totals {
     this.known = new Float64Array(attention.N).fill(NaN);
     const kept = new Set(shown);
     const aside = attention.keys.filter((unit) => !kept.has(unit.index));
-    // A row sums to 1, unless it is the maximum of several heads or fully hidden: then the weight that isn't set aside
+    // A row sums to 1, unless it is the maximum of several heads, reweighted or fully hidden: then the weight that isn't set aside
     // is shown.
-    this.quick = isDistribution(attention) && 8 * aside.length < shown.length;
+    this.quick = isDistribution(attention) && !isReweighted(attention) && 8 * aside.length < shown.length;
     if (!this.quick) return;
     this.known.fill(1);
     for (const { index } of aside) {

@@ -90,7 +90,7 @@ export const quantityOf = (page, { kind, sums }) => {
 /**
  * Notes on the numbers and on special marks; `listedAt` are the units that the list has.
  * @type {(page: Page, seen: Reading, listedAt: number[], drawn: {
- *   hidden: boolean, generated: boolean, joined: boolean, endless: boolean, largest: boolean,
+ *   hidden: boolean, generated: boolean, joined: boolean, endless: boolean, largest: boolean, reweighted: boolean,
  * }) => Child[]}
  */
 export const notesOf = (page, seen, listedAt, drawn) => {
@@ -110,6 +110,7 @@ export const notesOf = (page, seen, listedAt, drawn) => {
     const word = asked ? quoted(page, asked, ones ?? []) : "";
     const basis = drawn.largest ? "max" : `${kind}.${out ? "share" : "weight"}`;
     said.push(page.say(`sentence.basis.${basis}`, { word, ...nouns }));
+    if (drawn.reweighted && seen.sums && !out) said.push(page.say("sentence.reweighted"));
   }
   if (aside.length) {
     const all = asideNames(page, aside, (unit) => quoted(page, unit, aside));

@@ -119,7 +119,14 @@ export const createTextView = (page) => {
   };
   const rows = { queries: row("queries"), keys: row("keys") };
 
+  // The look, from query to key, that a unit's bar or link is of.
+  page.lookOf = (at) => {
+    const { one, kind, units } = selection.read(range);
+    const own = one && selection.units(one.side)[one.unit];
+    return own && (kind === "to" ? [units[at], own] : [own, units[at]]);
+  };
   const panel = createNumbersPanel(page, selection, {
+    beside: page.editing?.cutter,
     pick: (unit) => {
       const { side } = selection.read(range);
       sent = { side, unit };

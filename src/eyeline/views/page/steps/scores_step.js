@@ -153,5 +153,6 @@ export const scoresStep = (room) => {
     queryBlock(room),
     keysBlock(room),
     productsBlock(room, walk.key),
+    room.sources?.(walk),
   );
 };

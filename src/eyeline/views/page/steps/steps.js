@@ -65,6 +65,7 @@ export const createSteps = (page) => {
     page,
     reading,
     role: null,
+    sources: page.rooms.createSources?.(page),
     canvases: new Canvases(),
     colour: (name) => getComputedStyle(root).getPropertyValue(name),
     tell: (space, value) => {

@@ -51,6 +51,8 @@ interface TraceEntry {
   /** How its model tells positions apart; null if that isn't known. */
   positions?: PositionScheme | null;
   image?: ImageEntry | null;
+  /** What was changed in its run, in words. */
+  edits?: string[];
 }
 
 /** The weight at which the page opens: the sharpest of one word on another; docs/page-format.md says which. */
@@ -83,6 +85,8 @@ interface Header {
     run: boolean;
     picture: boolean;
     models: string[];
+    /** The models with which texts can be run again, with edits. */
+    edit?: string[];
     fetch?: Record<string, number>;
     files?: { name: string; kind: "text" | "trace" }[];
   };
@@ -90,6 +94,8 @@ interface Header {
   lesson: LessonTraces | null;
   opening: Opening | null;
   growth?: MeasuredGrowth | null;
+  /** The effects that the host has already: the trace and the measured token of each. */
+  effects?: [trace: number, token: number | null][];
   traces: TraceEntry[];
 }
 
@@ -105,19 +111,25 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson";
+  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
   trace?: number;
   other?: number;
   layer?: number;
   head?: number;
   token?: number;
   last?: number;
+  /** Of effects: end their computation. */
+  stop?: boolean;
 }
 
 type HostRequest =
   | { kind: "head"; trace: number; layer: number; head: number }
   | { kind: "overview"; trace: number }
   | ({ kind: "picture" } & PictureRequest)
+  | { kind: "edited"; trace: number; edits: string[]; known: number }
+  | { kind: "changes"; trace: number; other: number; token?: number; last?: number }
+  | { kind: "next"; sides: { trace: number; written: number[] }[] }
+  | { kind: "sources"; trace: number; layer: number; head: number; query: number; key: number }
   | PlacedRequest;
 
 /** An error as a host reports it. */
@@ -148,6 +160,42 @@ interface Reply {
   media?: string;
   width?: number;
   height?: number;
+  /** Of "edited": the run's number, and the entries of all traces that the page doesn't know. */
+  made?: number;
+  entries?: TraceEntry[];
+  /** Of "changes": the heads' rows that moved most, how many heads moved, and the turn of each token's vector. */
+  looks?: [layer: number, head: number, query: number, moved: number][];
+  turned?: number;
+  rows?: [first: number, last: number];
+  vectors?: number[] | null;
+  /** Of "next". */
+  sides?: { words: [id: number, text: string, probability: number][]; ended: boolean }[];
+  /** Of "effects". */
+  over?: boolean;
+  done?: number;
+  count?: number;
+  measure?: string;
+  by?: string;
+  complete?: boolean;
+  next?: string;
+  rather?: string | null;
+  probability?: number;
+  /** Of "sources". */
+  score?: number;
+  same_place?: number;
+  scheme?: "rotary" | "added";
+  query_sources?: SourceSums & { largest: [source: SourceName, value: number][] };
+  key_sources?: SourceSums & { largest: [source: SourceName, value: number][] };
+  pairs?: SourceSums & { largest: [query: SourceName, key: SourceName, value: number][] };
+}
+
+/** A source of a score: its name, and its layer and head, if it has them. */
+type SourceName = [name: string, layer: number | null, head: number | null];
+
+/** Of the sources that aren't named: how many, and their sum. */
+interface SourceSums {
+  others: number;
+  sum: number;
 }
 
 /** The further keys of a reply to "projections". */
@@ -194,5 +242,5 @@ interface HostModel {
 
 /** The exports of main.js. */
 interface Main {
-  render(shown: { model: HostModel; el: HTMLElement }): () => void;
+  render(shown: { model: HostModel; el: HTMLElement; rooms?: Rooms }): () => void;
 }

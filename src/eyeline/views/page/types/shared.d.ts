@@ -29,6 +29,7 @@ interface State {
   links: 5 | "all";
   order: Order;
   kind: KindName | null;
+  colour: "looks" | "matters";
   thumbnails: "own" | "shared";
   scale: ScaleChoice;
   clipped: number[] | null;
@@ -38,6 +39,7 @@ interface State {
   scaled: boolean;
   step: number | null;
   removed: number[];
+  edits: string[];
   key: number | null;
   coordinate: number | null;
   passed: number | null;
@@ -115,6 +117,8 @@ interface HeadArrays extends HeadShape {
   lse: Float32Array | Float64Array;
   scale: number;
   mask: HeadMask;
+  /** What each weight is multiplied by after the softmax, (N, M). */
+  factors?: Float32Array | null;
 }
 
 type Role = "query" | "key" | "value";
@@ -181,6 +185,25 @@ interface Framed {
   reason(error: unknown): string;
   announce(text: string): void;
 }
+
+/** What a host has beside the views. */
+interface Rooms {
+  createEditing?(page: Page, frame: HTMLElement): Editing;
+  createMatters?(page: Page, redraw: () => void): Matters;
+  createSources?(page: Page): SourcesOf;
+}
+
+/** An item of a menu: its text, what it means, and what it does. */
+interface MenuItem {
+  text: string;
+  why: string;
+  chosen: () => void;
+}
+
+/** Makes the block that says where the score of a walkthrough comes from; null where that can't be said. */
+type SourcesOf = (walk: Walkthrough) => HTMLElement | null;
+type Editing = import("../editing/editing.js").Editing;
+type Matters = import("../matters/matters.js").Matters;
 
 interface View {
   element: HTMLElement;

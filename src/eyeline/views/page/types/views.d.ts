@@ -151,6 +151,13 @@ interface Reading {
   whole: boolean;
 }
 
+/** What a list of bars reports; see createBarList. */
+interface BarEvents {
+  pick: (unit: number) => void;
+  point: (unit: number | null) => void;
+  beside?: (unit: number, title: string) => HTMLElement;
+}
+
 /** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
 interface BarEntry {
   at: number;
@@ -273,6 +280,7 @@ interface StepsRoom extends DrawingRoom {
   reading: Record<Space, { at: number; of: number }>;
   walk: Walkthrough;
   ends: { query: number; keys: number; values: number; taken: number };
+  sources: SourcesOf | undefined;
   /** The role whose coordinate is taken apart; null while none is. */
   role: Role | null;
   tell(space: Space, value: (at: number) => number): HTMLElement;

@@ -105,5 +105,8 @@ export class AttentionMap {
 /** Whether rows sum to 1: the maximum of several heads is no distribution. @type {(attention: AttentionMap) => boolean} */
 export const isDistribution = ({ reduce, heads }) => reduce === "mean" || heads.length === 1;
 
+/** Whether some weights were multiplied after the softmax, so that rows don't sum to 1. @type {(attention: AttentionMap) => boolean} */
+export const isReweighted = ({ heads }) => heads.some(({ factors }) => factors);
+
 /** The number of multiplications that all weights take. @type {(attention: AttentionMap) => number} */
 export const work = ({ heads }) => heads.reduce((sum, { N, M, D }) => sum + N * M * D, 0);

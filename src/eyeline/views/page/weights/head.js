@@ -1,13 +1,13 @@
 // One head: weights = exp(scale · q·k − lse) where a query may look, computed on demand.
 
 
-/** A head's q (N, D), k (M, D), v (M, E) or null, lse (N), and its mask: where its queries may look. */
+/** A head's q (N, D), k (M, D), v (M, E) or null, lse (N), its mask: where its queries may look, and what each weight is multiplied by, if anything. */
 export class Head {
   /**
    * A mask of kind "bounds" has values and their shape, [N or 1, K, 2]; one of kind "bits" has values.
    * @param {HeadArrays} arrays
    */
-  constructor({ q, k, v, lse, N, M, D, E, scale, mask }) {
+  constructor({ q, k, v, lse, N, M, D, E, scale, mask, factors }) {
     this.q = q;
     this.k = k;
     this.v = v;
@@ -18,6 +18,7 @@ export class Head {
     this.E = E;
     this.scale = scale;
     this.mask = mask;
+    this.factors = factors;
     this.bytes = 4 * (q.length + k.length + (v ? v.length : 0) + lse.length) + (mask.values?.byteLength ?? 0);
   }
 
@@ -63,7 +64,8 @@ export class Head {
    */
   weight(i, j) {
     const base = this.base(i);
-    return base === -Infinity || !this.allowed(i, j) ? 0 : Math.exp(this.scale * this.score(i, j) - base);
+    const factor = this.factors ? this.factors[i * this.M + j] : 1;
+    return base === -Infinity || !this.allowed(i, j) ? 0 : factor * Math.exp(this.scale * this.score(i, j) - base);
   }
 
   /**
@@ -75,7 +77,7 @@ export class Head {
    * @param {number} share
    */
   row(i, first = 0, last = this.M, into = new Float64Array(last - first), share = 1) {
-    const { q, k, D, scale, mask } = this;
+    const { q, k, D, scale, mask, factors } = this;
     const base = this.base(i);
     if (base === -Infinity) return into;
     const end = mask.kind === "causal" ? Math.min(last, i + 1) : last;
@@ -88,7 +90,7 @@ export class Head {
         odd += q[a + 1] * k[b + 1];
       }
       if (D % 2) even += q[a] * k[b];
-      into[j - first] += share * Math.exp(scale * (even + odd) - base);
+      into[j - first] += share * (factors ? factors[i * this.M + j] : 1) * Math.exp(scale * (even + odd) - base);
     }
     return into;
   }

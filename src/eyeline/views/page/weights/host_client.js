@@ -211,7 +211,7 @@ export class HostClient {
     return new Head({
       ...(/** @type {HeadShape} */ (reply.shape)),
       q: numbers("q"), k: numbers("k"), v: sent.v ? numbers("v") : null, lse: typed(Float32Array, sent.lse),
-      scale, mask,
+      scale, mask, factors: sent.factors ? typed(Float32Array, sent.factors) : null,
     });
   }
 

@@ -7,6 +7,7 @@ export class TokenizedText {
     this.text = entry.text;
     this.prompt = entry.prompt ?? null;
     this.length = entry.ids.length;
+    this.ids = entry.ids;
     /** @type {Token[]} */
     this.tokens = entry.ids.map((id, index) => {
       const [start, end] = [entry.starts[index], entry.ends[index]];
@@ -77,6 +78,7 @@ export class Trace {
     this.projections = entry.projections;
     this.vectors = entry.vectors;
     this.positions = entry.positions ?? null;
+    this.edits = entry.edits ?? [];
     this.image = entry.image ?? null;
     this.kinds = entry.kinds;
     this.queries = new TokenizedText(entry.queries);
@@ -86,3 +88,18 @@ export class Trace {
     this.heads = entry.model.heads;
   }
 }
+
+/** Whether two lists of edits are the same. @type {(some: string[], others: string[]) => boolean} */
+export const sameEdits = (some, others) => some.join(";") === others.join(";");
+
+/** The run of a trace's text as trained: itself, or the one that edits were made to; undefined if it isn't there. @type {(traces: Trace[], trace: Trace) => Trace | undefined} */
+export const asTrained = (traces, trace) =>
+  trace.edits.length
+    ? traces.find((one) =>
+      !one.edits.length && one.name === "as trained" && one.kind === trace.kind &&
+      one.model.name === trace.model.name && String(one.queries.ids) === String(trace.queries.ids))
+    : trace;
+
+/** The run of a text with edits. @type {(traces: Trace[], base: Trace, edits: string[]) => Trace | undefined} */
+export const editedRun = (traces, base, edits) =>
+  traces.find((one) => one.edits.length && sameEdits(one.edits, edits) && asTrained(traces, one) === base);
