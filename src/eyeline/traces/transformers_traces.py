@@ -11,18 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.edits import Edit, named
-from eyeline.edits.arrays import changed_inputs
-from eyeline.edits.structure import changed_mask
 from eyeline.models import Tokens
-from eyeline.traces.allowed import allowed
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep, kept_heads
-from eyeline.traces.layer_trace import LayerArrays, checked
+from eyeline.traces.layer_trace import checked
 from eyeline.traces.own_model import name_of
-from eyeline.traces.stored_edits import after_softmax
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
-from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found
+from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found, layer_of_call
 from eyeline.traces.transformers_inputs import inputs_of
 from eyeline.traces.transformers_tokens import decoder_ids, line_of_ids, read
 
@@ -184,7 +180,7 @@ def trace_of_calls(
         for name in ("q", "k", "v"):
             checked(name, getattr(call, name)[None], f" of {call.module}")
     trace = Trace.of_layers(
-        [_layer(call, keep, N, M) for call in calls],
+        [layer_of_call(call, keep, N, M) for call in calls],
         _line(queries, N, kind, prompt),
         _line(keys, M, "encoder", None) if kind == "cross" else None,
         name=", ".join([kind, *map(named, edits.written)]) if several else name_of(None, None, edits.written),
@@ -196,26 +192,6 @@ def trace_of_calls(
     )
     inputs = inputs_of(calls, keep.heads) if keep.input else None
     return replace(trace, inputs=inputs, edits=edits.found)
-
-
-def _layer(call: RecordedCall, keep: Keep, queries: int, keys: int) -> LayerArrays:
-    """A call in a trace's form: q, k and v as patched, the mask without what was cut."""
-    q, k, v, mask = call.q, call.k, call.v, call.mask
-    if call.edits is not None:
-        q, k, v = (x[0] for x in changed_inputs(call.edits.inputs, q[None], k[None], v[None]))
-        mask = changed_mask(mask, call.edits)
-    return LayerArrays(
-        q,
-        k,
-        v if keep.values else None,
-        allowed(mask, len(q), queries, keys),
-        call.scale,
-        call.softcap,
-        call.bias,
-        call.sinks,
-        call.lse,
-        after_softmax(call.edits),
-    )
 
 
 def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:
