@@ -101,6 +101,10 @@ def test_the_mean_over_a_file(say, tiny, tmp_path):
     code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over), "--edges", "0")
     assert (code, err) == (0, "")
     assert "cut by the mean" in " ".join(out.split())
+    own = ("--edit", "mean L0H1", "--over", str(over), "--edges", "0")
+    code, out, err = say("effects", "the cat", "--model", tiny, *own)
+    assert (code, err) == (0, "")
+    assert "mean L0H1" in out
     over.write_text("\n")
     code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over))
     assert (code, out, err.count("\n")) == (2, "", 1)
