@@ -149,7 +149,7 @@ def test_a_link_opens_the_edited_run_also_on_a_fresh_server(opened):
     before = opened("layer=3 head=1 token=2 edits=cut+L3H1+~2:~1")
     expect(before.locator(".edit-outcome")).to_be_visible()
     expect(button(before, "As trained")).to_have_attribute("aria-pressed", "true")
-    expect(before.locator(".says")).to_contain_text("special tokens take 38.0%")
+    expect(before.locator(".says")).to_contain_text("special tokens take 38%")
 
 
 def test_both_runs_stand_beside_each_other(opened):

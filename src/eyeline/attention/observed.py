@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.attention.call import Call
-from eyeline.attention.factors import largest_totals, rows_weighed
+from eyeline.attention.factors import has_negative, largest_totals, largest_weights, rows_weighed
 from eyeline.kernels.forms import computed
 from eyeline.kernels.primitives import PrimitiveResults, Primitives
 from eyeline.kernels.run import Pass, forward, weights
@@ -224,9 +224,9 @@ class _Weighed:
             selected_keys=read.selected_keys,
             selected_weights=read.selected_weights,
             column_sums=read.column_sums,
-            column_maxima=read.column_maxima,
+            column_maxima=self._largest(read.column_maxima, None),
             grid_sums=read.grid_sums,
-            grid_maxima=read.grid_maxima,
+            grid_maxima=self._largest(read.grid_maxima, wanted.grid),
             looking=looking,
             rectangle=rectangle,
         )
@@ -264,6 +264,12 @@ class _Weighed:
         without = replace(call.spec, scores=replace(call.spec.scores, sinks=None))
         bare = forward(call.q, call.k, call.v[..., :0], without)
         return np.asarray(bare.sums > 0)
+
+    def _largest(self, found: Array | None, grid: tuple[int, int] | None) -> Array | None:
+        """Maxima that the kernels found; where weights may be below 0, those of the weights themselves."""
+        if found is None or not has_negative(self.call):
+            return found
+        return largest_weights(self.call, self.totals or (self.done.maxima, self.done.sums), self._counted, grid)
 
     def _rectangle(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
         """The weights of queries `rows` (without those outside the shard) on keys `columns`, positions in the whole."""

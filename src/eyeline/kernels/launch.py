@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from eyeline.dropout import threshold
 from eyeline.kernels import kernel_cache, threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import FACTOR, MASK, PARAMS, STEP, Half, StepKind
+from eyeline.kernels.compiled.call_records import FACTOR, MASK, STEP, Half, StepKind
+from eyeline.kernels.compiled.params import PARAMS
 from eyeline.kernels.compiled.programs import PANEL_AT_MOST, Program
 from eyeline.kernels.forms import ArrayForm, Memory, address_of, name_of, strided
 from eyeline.kernels.layouts import Layout, offset

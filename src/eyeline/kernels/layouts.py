@@ -48,8 +48,8 @@ def laid_out(
 
 
 def changes_in_panel(cuts: bool, factors: int, panel: int, line: int) -> dict[str, int]:
-    """Sizes in bytes of a panel's parts for cut pairs, if there are any, and so many factors, with `panel` queries and lines of
-    `line` bytes."""
+    """Sizes in bytes of a panel's parts for cut pairs, if there are any, and so many factors, with `panel` queries and
+    lines of `line` bytes."""
     sizes = {"cut_kinds": panel * 8, "cut_rows": panel * panel} if cuts else {}
     return sizes | ({"factor_numbers": factors * 8, "factors": (1 + 2 * factors) * line} if factors else {})
 

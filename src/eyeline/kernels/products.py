@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import threads
-from eyeline.kernels.compiled.params import Half
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.product_params import (
     PRODUCT,
     PRODUCT_TILES,

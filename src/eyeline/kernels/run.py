@@ -250,8 +250,8 @@ def _layout(
     room: PrimitiveRoom | None,
     reach: int,
 ) -> Layout:
-    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many factors, and tiles of so many
-    `rows`."""
+    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many factors, and tiles of so
+    many `rows`."""
     line = panel * size
     parts = {
         "q": D * line,

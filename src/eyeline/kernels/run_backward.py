@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import STRIDED
+from eyeline.kernels.compiled.call_records import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BLOCK, padded, wide
 from eyeline.kernels.forms import form_of, memory_of, strided
+from eyeline.kernels.gradients import Gradients
 from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
 from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
 from eyeline.kernels.machine import target
@@ -26,28 +26,6 @@ Array = NDArray[Any]
 #: The size in bytes of a stripe of keys, values and their gradients, which should stay in the cache.
 _STRIPE_BYTES = 3 << 18
 _MOST_KEYS = 512
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """The gradients of a loss.
-
-    Attributes:
-        dq, dk, dv: in the queries, keys and values, of their shapes, contiguous.
-        delta: (B, H, N), each row's Σ_j w_ij · (gradient in w_ij) - (gradient in lse_i); 0 where a row may look at
-            nothing. The gradient in a sink's logit is minus the sum over rows of delta times the sink's share.
-        steps: for each score step, the gradient in its array, or None if it has none.
-        factors: for each factor of weights, the gradient in its numbers, (B, H, N), or None.
-        pairs: the number of query-key pairs that were computed.
-    """
-
-    dq: Array
-    dk: Array
-    dv: Array
-    delta: Array
-    steps: list[Array | None]
-    factors: list[Array | None]
-    pairs: int
 
 
 def backward(
@@ -68,8 +46,8 @@ def backward(
     `output`, `maxima` and `sums` are the forward pass's results; `d_output` (B, H, N, E), of any strides, is the
     gradient in the output, and `primitives` are the gradients in lse and the primitives. `wanted` says for each score
     step whether to compute its array's gradient; all if not given. Leave out those that aren't needed: numbers that are
-    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel. `wanted_factors` likewise says so for each factor;
-    none if not given.
+    added to many scores get their gradient summed in a fixed order, which leaves less to do in parallel.
+    `wanted_factors` likewise says so for each factor; none if not given.
     """
     call = _Call((q, k, v), spec, maxima, sums, primitives, wanted_factors)
     extra: Array | None = None

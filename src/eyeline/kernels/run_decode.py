@@ -9,7 +9,7 @@ import numpy as np
 
 from eyeline.kernels import threads
 from eyeline.kernels.attention_spec import AttentionSpec
-from eyeline.kernels.compiled.params import Stage
+from eyeline.kernels.compiled.call_records import Stage
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SCORES_APART, widths_across
 from eyeline.kernels.forms import ArrayForm, Memory, address_of
 from eyeline.kernels.launch import Params, key_words, tasks_at_a_time, workers_for

@@ -9,7 +9,17 @@ from eyeline.scores.alibi import Alibi
 from eyeline.scores.bias import Bias
 from eyeline.scores.flat import Flat
 from eyeline.scores.hidden_pairs import HiddenPairs
-from eyeline.scores.lowered import Added, Called, Capped, Flattened, Hidden, LoweredScores, Relative, Step, Weighted
+from eyeline.scores.lowered import (
+    Added,
+    Called,
+    Capped,
+    Flattened,
+    HiddenColumns,
+    LoweredScores,
+    Relative,
+    Step,
+    Weighted,
+)
 from eyeline.scores.relative_bias import RelativeBias
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
@@ -27,7 +37,7 @@ __all__ = [
     "Flat",
     "Flattened",
     "Function",
-    "Hidden",
+    "HiddenColumns",
     "HiddenPairs",
     "LoweredScores",
     "Relative",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
 from eyeline.scores.arrays import beside
-from eyeline.scores.lowered import Hidden
+from eyeline.scores.lowered import HiddenColumns
 from eyeline.scores.score import ALL, Score
 
 
@@ -49,6 +49,6 @@ class HiddenPairs(Score):
         if self.columns[:1].any():
             raise ValueError("columns must hide nothing from rows of kind 0, got True in row 0")
 
-    def lower(self, shape: AttentionShape) -> Hidden:
+    def lower(self, shape: AttentionShape) -> HiddenColumns:
         self.check(shape)
-        return Hidden(self.kinds, np.ascontiguousarray(self.columns).view(np.int8))
+        return HiddenColumns(self.kinds, np.ascontiguousarray(self.columns).view(np.int8))

@@ -65,7 +65,7 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenColumns:
     """Scores become -inf on the columns of their row's kind: `kinds` is int32, (B or 1, H or 1, N), of any strides;
     `columns` int8, (kinds, M), contiguous, those of kind 0 all 0. It doesn't matter when, so it is no step."""
 
@@ -81,7 +81,7 @@ class LoweredScores:
     steps: tuple[Step, ...] = ()
     sinks: NDArray[Any] | None = None
     factors: tuple[Weighted, ...] = ()
-    hidden: Hidden | None = None
+    hidden: HiddenColumns | None = None
 
     @property
     def weighs(self) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape, parts
 from eyeline.scores.arrays import Parameter
-from eyeline.scores.lowered import Hidden, Step, Weighted
+from eyeline.scores.lowered import HiddenColumns, Step, Weighted
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -48,7 +48,7 @@ class Score:
         """
         self.lower(shape)
 
-    def lower(self, shape: AttentionShape) -> Step | Weighted | Hidden:
+    def lower(self, shape: AttentionShape) -> Step | Weighted | HiddenColumns:
         """The modifier as a step for the kernels."""
         raise NotImplementedError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eyeline.masks import AttentionShape, Mask, is_plain
-from eyeline.scores.lowered import Hidden, LoweredScores, Weighted
+from eyeline.scores.lowered import HiddenColumns, LoweredScores, Weighted
 from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
@@ -45,10 +45,10 @@ def lower(scores: Scores, shape: AttentionShape) -> LoweredScores:
     sinks = sinks_of(found)
     parts = [one.lower(shape) for one in found if one is not sinks]
     return LoweredScores(
-        tuple(part for part in parts if not isinstance(part, (Weighted, Hidden))),
+        tuple(part for part in parts if not isinstance(part, (Weighted, HiddenColumns))),
         None if sinks is None else sinks.of(shape),
         tuple(part for part in parts if isinstance(part, Weighted)),
-        next((part for part in parts if isinstance(part, Hidden)), None),
+        next((part for part in parts if isinstance(part, HiddenColumns)), None),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ def edited(
             whole = torch.as_tensor(np.require(lse, requirements="W"), dtype=own.dtype, device=own.device)
             share = torch.where(own > -torch.inf, torch.exp(own - whole), 0.0)
         rows, columns = (np.ones((1, 1, x.shape[-2]), bool) for x in (q, k))
-        factor = WeightFactor(share.reshape(-1, *share.shape[-2:]), rows, columns)
+        factor = WeightFactor(share.reshape(math.prod(share.shape[:-2]), *share.shape[-2:]), rows, columns)
         return observe(q, k, v, read=read, scores=(*stacked(scores), factor), **structure)
 
     return carried_out(q, k, v, edits, read, attention, mask=mask, scale=scale, scores=scores, drops=drops)

@@ -37,8 +37,8 @@ def block_pair(dtype, lanes, vectors, rows, added_rows):
 
     @compiled
     def leave_out(work, g, first, last, careful):
-        """Write P and dS of 0 (P of -inf, hidden, if `careful`) for the panel that begins at query g and the keys [first,
-        last) of a block."""
+        """Write P and dS of 0 (P of -inf, hidden, if `careful`) for the panel that begins at query g and the keys
+        [first, last) of a block."""
         at = first * wide_line + g * size
         for j in range(last - first):
             for w in range(vectors):

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from eyeline.kernels.compiled.call_records import Half, Stage
 from eyeline.kernels.compiled.decode_values import decode_values
 from eyeline.kernels.compiled.decode_weights import decode_weights
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.memory import load_i32
-from eyeline.kernels.compiled.params import PARAMS, Half, Stage
+from eyeline.kernels.compiled.params import PARAMS
 from eyeline.kernels.compiled.programs import KEY_BLOCK, SUM_BLOCK, widths_across
 from eyeline.kernels.compiled.records import add_to_field, compiled, head_of, record_at, workspace_opener
 

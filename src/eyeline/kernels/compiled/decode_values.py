@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.decode_tiles import values_tile
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.ladder import ladder
 from eyeline.kernels.compiled.memory import width
-from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.programs import SCORES_APART
 from eyeline.kernels.compiled.records import compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import any_nonfinite, equal, fma, maximum, select

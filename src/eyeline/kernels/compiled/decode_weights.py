@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.decode_tiles import KEYS_AT_ONCE, scores_tile
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.memory import load_i32, width
-from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.programs import SCORES_APART, SUM_BLOCK
 from eyeline.kernels.compiled.records import compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import equal, fma, maximum, select

@@ -10,8 +10,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.memory import width
-from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
 from eyeline.kernels.compiled.simd import I16, I32, Vec, pointer
 

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.dropout import dropout
 from eyeline.kernels.compiled.elementary import exp2
 from eyeline.kernels.compiled.half_precision import half_precision
 from eyeline.kernels.compiled.masking import masking
 from eyeline.kernels.compiled.memory import load_i32, width
-from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS, Half
+from eyeline.kernels.compiled.params import PANEL, PANEL_PARTS
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, opener, rows_from
 from eyeline.kernels.compiled.rows import rows_of_numbers

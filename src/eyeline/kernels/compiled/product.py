@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eyeline.kernels.compiled.activations import activation
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.memory import store_word, width
-from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.partial_vectors import partial_vectors
 from eyeline.kernels.compiled.product_params import (
     INPUT_BLOCK,

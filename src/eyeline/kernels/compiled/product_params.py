@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from eyeline.kernels.compiled.params import record
+from eyeline.kernels.compiled.call_records import record
 
 
 class Activation(IntEnum):

@@ -15,9 +15,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.half_precision import widen_bfloat16, widen_float16
 from eyeline.kernels.compiled.memory import prefetch
-from eyeline.kernels.compiled.params import Half
 from eyeline.kernels.compiled.phi_nodes import come_from, phis
 from eyeline.kernels.compiled.simd import I16, I64, fma_value, pointer, splat_value
 

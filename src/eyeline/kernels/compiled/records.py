@@ -8,9 +8,10 @@ from numba import from_dtype
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled.call_records import FACTOR, STEP, STRIDED
 from eyeline.kernels.compiled.memory import store_word, word
 from eyeline.kernels.compiled.numba_target import compiled
-from eyeline.kernels.compiled.params import FACTOR, PANEL, STEP, STRIDED, VISIT, WORKSPACE
+from eyeline.kernels.compiled.params import PANEL, VISIT, WORKSPACE
 from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.compiled.simd import I64, pointer
 

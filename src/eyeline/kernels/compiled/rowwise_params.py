@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from eyeline.kernels.compiled.params import FLOAT, record
+from eyeline.kernels.compiled.call_records import FLOAT, record
 from eyeline.kernels.compiled.product_params import ROWS
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from eyeline.kernels.compiled.call_records import STRIDED
 from eyeline.kernels.compiled.elementary import tanh
 from eyeline.kernels.compiled.memory import call, load_i8, width
-from eyeline.kernels.compiled.params import STRIDED
 from eyeline.kernels.compiled.programs import KEY_BLOCK, sizes
 from eyeline.kernels.compiled.records import compiled, step_at, strided_at
 from eyeline.kernels.compiled.score_steps import ADDED, CALLED, CAPPED, FLATTENED, RELATIVE, STEP_BYTES, score_steps

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from eyeline.kernels.compiled.call_records import STEP, StepKind
 from eyeline.kernels.compiled.elementary import tanh
 from eyeline.kernels.compiled.memory import call, load_i8, width
-from eyeline.kernels.compiled.params import STEP, StepKind
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled, head_of, step_at
 from eyeline.kernels.compiled.simd import equal, select

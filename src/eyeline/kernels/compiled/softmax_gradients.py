@@ -24,8 +24,8 @@ class SoftmaxGradients(NamedTuple):
     """`differentiate(p, work, panel, to, delta, n, careful)`: from n keys' scores and dP to their P and dS, times the
     scale; `differentiate_all(p, work, panel, to, delta, a, e, careful)`: the same for the keys [a, e) with dropout,
     primitives and steps. They are written into the block's P and dS, at the offset `to` in bytes. Hidden pairs get 0,
-    or P of -inf if `careful`. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (the primitives' gradient in P), over
-    the keys [a, e), to the panel's delta."""
+    or P of -inf if `careful`. `add_delta(p, work, panel, delta, a, e)`: adds Σ P · (the primitives' gradient in P),
+    over the keys [a, e), to the panel's delta."""
 
     differentiate: object
     differentiate_all: object

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eyeline.kernels.compiled.call_records import FACTOR
 from eyeline.kernels.compiled.memory import load_i8, store_word, width, word
-from eyeline.kernels.compiled.params import FACTOR
 from eyeline.kernels.compiled.programs import sizes
 from eyeline.kernels.compiled.records import compiled, factor_at, head_of
 from eyeline.kernels.compiled.simd import above, equal, fma, magnitude, maximum, select
@@ -20,17 +20,19 @@ FACTOR_BYTES = FACTOR.itemsize
 
 
 class WeightFactors(NamedTuple):
-    """`take_factors(p, panel)`: finds the panel's factors, and loads their numbers; `multiply(p, panel, P, a, e)`:
-    multiplies the weights on the keys [a, e), which lie at P, but those marked hidden by -inf.
+    """`take_factors(p, panel)`: finds the panel's factors, and loads their numbers.
 
-    `with_logarithms(p, panel, exponents, j, w)`: the binary logarithms of key j's weights, in the panel's vector w, and
-    of their factors' sizes. `add_weighed(p, work, panel, S, a, e)`: adds the multiplied weights on these keys, whose
-    scores lie at S, to the rows' log-weights, weights and distances; `rank(work, panel, S, n)`: overwrites n keys'
-    scores at S by what the largest weights are selected by: the weights, for rows that have factors, and the scores for
-    others.
+    `multiply(p, panel, P, a, e)`: multiplies the weights on the keys [a, e), which lie at P, but those marked hidden by
+    -inf. `with_logarithms(p, panel, exponents, j, w)`: adds to the binary logarithms of key j's weights, in the panel's
+    vector w, those of their factors' sizes.
+
+    `add_weighed(p, work, panel, S, a, e)`: adds the multiplied weights on these keys, whose scores lie at S, to the
+    rows' log-weights, weights and distances. `rank(work, panel, S, n)`: overwrites n keys' scores at S by what the
+    largest weights are selected by: the weights, for rows that have factors, and the scores for others.
 
     `add_to_gradients(p, work, panel, a, e)`, backward: adds to the factors' gradients, Σ_j P_ij dP_ij of their
-    columns."""
+    columns.
+    """
 
     take_factors: object
     multiply: object
