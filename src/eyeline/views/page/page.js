@@ -95,8 +95,8 @@ export class Page {
     /** @type {(at: number) => number | string} */
     const named = (at) => {
       const one = this.traces[at];
-      const own = one?.edits.length && sameEdits(one.edits, this.state.edits);
-      const base = own ? asTrained(this.traces, one) : undefined;
+      const listed = one?.edits.length && sameEdits(one.edits, this.state.edits);
+      const base = listed ? asTrained(this.traces, one) : undefined;
       return base ? `${base.index}e` : at;
     };
     const { trace, other } = this.state;
