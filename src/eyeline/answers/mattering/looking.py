@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eyeline.answers.mattering.measure import Array
 from eyeline.readouts import Weights
-from eyeline.traces import LayerTrace, Trace
+from eyeline.traces import LayerTrace, Trace, TraceError
 
 #: The most weights that are held at a time.
 _TOGETHER = 1 << 22
@@ -45,7 +45,7 @@ def looking(trace: Trace, rows: Sequence[int]) -> tuple[Array, Array | None]:
     """
     weights, passed = [], []
     for number, layer in enumerate(trace.layers):
-        lengths = passed_lengths(trace, number)
+        lengths = _passed_lengths(trace, number)
         largest = [np.zeros(trace.model.heads), np.zeros(trace.model.heads)]
         for _, w in _blocks(layer, rows):
             largest[0] += w.max(axis=-1).sum(axis=-1)
@@ -66,7 +66,7 @@ def strongest_looks(trace: Trace, layer: int, head: int, count: int, rows: Seque
         count: how many.
         rows: the queries.
     """
-    lengths = passed_lengths(trace, layer)
+    lengths = _passed_lengths(trace, layer)
     found: list[tuple[float, float, int, int]] = []
     for first, w in _blocks(trace.layers[layer], rows):
         of_head = w[head]
@@ -83,19 +83,12 @@ def strongest_looks(trace: Trace, layer: int, head: int, count: int, rows: Seque
     ]
 
 
-def passed_lengths(trace: Trace, layer: int) -> Array | None:
+def _passed_lengths(trace: Trace, layer: int) -> NDArray[np.float32] | None:
     """The length of v·W_o of each head and key, (H, M); None if the model's W_o isn't known."""
-    v = trace.layers[layer].v
-    if v is None or trace.inputs is None:
+    try:
+        return trace.passed_lengths(layer)
+    except TraceError:
         return None
-    groups = trace.model.heads // len(v)
-    found = [trace.inputs.matrices(layer, head) for head in range(trace.model.heads)]
-    lengths = [
-        np.linalg.norm(v[head // groups].astype(np.float64) @ one.W_o.T.astype(np.float64), axis=-1)
-        for head, one in enumerate(found)
-        if one is not None
-    ]
-    return np.stack(lengths) if len(lengths) == len(found) else None
 
 
 def _blocks(layer: LayerTrace, rows: Sequence[int]) -> Iterator[tuple[int, NDArray[Any]]]:
