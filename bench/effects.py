@@ -21,13 +21,14 @@ import eyeline as el
 THREADS = 2
 #: A sentence of 12 words; and one of 16 tokens of smollm2.
 TWELVE = "The old man the boat while the horse raced past the barn"
-SIXTEEN = "When Mary and John went to the store, John gave a book to his"
+SIXTEEN = "When Mary and John went to the store, John gave a book to his old"
 #: The most seconds for minilm, and the most of as many forward passes for smollm2.
 SECONDS, SHARE = 1.0, 0.35
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.effects", description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", metavar="MODEL", default=["minilm", "smollm2"])
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument(
         "--passes", type=int, default=27, help="forward passes in a turn, of as many as there are heads"
@@ -38,7 +39,8 @@ def main() -> None:
     el.set_threads(THREADS)
     torch.set_num_threads(THREADS)
     for name, text, wanted in (("minilm", TWELVE, None), ("smollm2", SIXTEEN, " friend")):
-        print(compared(name, text, wanted, options.turns, options.passes), flush=True)
+        if name in options.models:
+            print(compared(name, text, wanted, options.turns, options.passes), flush=True)
 
 
 def compared(name: str, text: str, next: str | None, turns: int, passes: int) -> str:

@@ -87,17 +87,24 @@ def scores() -> dict[str, list[Score]]:
 
 
 GROUPS = np.array([0, 1, 1, -1, 0])
+#: Factors of the keys, for each batch element and head; one is 0.
+TIMES = np.random.default_rng(10).integers(0, 5, (2, HEADS, KEYS)) / 2
 READOUTS = {
     "top-k": el.TopK(2),
     "all keys": el.TopK(7),
+    "top-k times": el.TopK(2, times=TIMES),
     "entropy": el.Entropy(),
     "received": el.Received(),
     "received mean": el.Received("mean"),
     "received max": el.Received("max"),
+    "received times": el.Received(times=TIMES[0]),
+    "received mean times": el.Received("mean", times=torch.from_numpy(TIMES)),
+    "received max times": el.Received("max", times=TIMES[0, 0]),
     "mean distance": el.MeanDistance("end"),
     "offset mass": el.OffsetMass([-3, -1, 0, 1, 4], "end"),
     "group mass": el.GroupMass(GROUPS),
     "group mass each": el.GroupMass(np.stack([GROUPS, GROUPS[::-1]]), count=3),
+    "group mass times": el.GroupMass(GROUPS, times=TIMES),
     "pooled": el.Pooled(2, 3),
     "pooled max": el.Pooled(2, 3, "max"),
     "enlarged": el.Pooled(4, 2),

@@ -15,7 +15,7 @@ from tiny import save_decoder
 
 import eyeline
 from eyeline import cli
-from eyeline.answers import Comparison, Effects, Explanation, Heads, Rollout, Toy
+from eyeline.answers import Comparison, Effects, Explanation, Heads, Rollout, Toy, Why
 from eyeline.surveys import Survey
 from eyeline.traces.own_model import OwnModel
 
@@ -121,7 +121,7 @@ def keys_of(value):
 
 def test_docs_describe_the_documents_that_there_are():
     """Under the names that they say of themselves."""
-    schemas = {answer.schema for answer in (Comparison, Effects, Explanation, Heads, Rollout, Survey, Toy)}
+    schemas = {answer.schema for answer in (Comparison, Effects, Explanation, Heads, Rollout, Survey, Toy, Why)}
     assert set(re.findall(r"^## `(eyeline\.\w+/\d+)`", DOCS.read_text("utf-8"), re.MULTILINE)) == schemas
 
 

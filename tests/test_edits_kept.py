@@ -14,6 +14,7 @@ from eyeline.cli import main
 from eyeline.edits import EditError, words_of
 from eyeline.traces import TraceError, load_trace
 from eyeline.traces.safetensors_file import StoredArrays
+from eyeline.views.page.edited_layers import as_sent, factors
 
 ARROW, BANANA = "time flies like an arrow", "fruit flies like a banana"
 EDITS = [
@@ -42,11 +43,7 @@ def test_a_file_has_the_edits_and_gives_the_edited_weights(edited, tmp_path):
     path = tmp_path / "edited.safetensors"
     edited.save(path)
     loaded = load_trace(path)
-    assert (
-        loaded.name
-        == edited.name
-        == ("cut L1H2 flies>time,#0, uniform L2H0,L2H3, reweight L3H1 >like 1,0.5,0.25,0,2,1,1, gate L4-H5 0.1")
-    )
+    assert loaded.name == edited.name == "cut L1H2 flies>time,#0, uniform L2H0,L2H3, 2 more edits"
     assert [words_of(one) for one in loaded.edits] == [words_of(one) for one in edited.edits]
     assert words_of(loaded.edits[0]) == "cut L1H2 #2>#1,#0"
     for layer in range(6):
@@ -89,6 +86,27 @@ def test_wrong_edits_of_a_file_are_told(edits, said, edited, tmp_path, monkeypat
         load_trace(path)
 
 
+def test_scattered_cuts_are_kept_beside_the_mask(tmp_path):
+    text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    cut = ed.Cut(layer=1, head=[2, 3], queries=range(1, 19), keys=range(0, 18, 2))
+    trace = el.record(text, edits=cut)
+    layer = trace.layers[1]
+    assert layer.allowed.kind == "all"
+    assert layer.edits.cuts
+    plain = el.record(text).layers[1].weights
+    kept = plain[2:4, 1:] * (np.arange(19) % 2 == 1)
+    kept[:, :, 18:] = plain[2:4, 1:, 18:]
+    expected = plain.copy()
+    expected[2:4, 1:] = kept / kept.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(layer.weights, expected, atol=1e-6)
+    np.testing.assert_allclose(trace.weights(1, 2, [3, 0], slice(2, 7)), expected[2][[3, 0], 2:7], atol=1e-6)
+    np.testing.assert_allclose(layer.of_heads([1, 3]).weights(), expected[[1, 3]], atol=1e-6)
+    trace.save(tmp_path / "x.safetensors")
+    np.testing.assert_array_equal(load_trace(tmp_path / "x.safetensors").layers[1].weights, layer.weights)
+    taken = el.record(text, edits=ed.Pattern(trace, layer=1, head=2))
+    np.testing.assert_allclose(taken.weights(1, 2), expected[2], atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["pattern", "patch", "mean"])
 def test_what_takes_other_runs_cannot_be_saved(kind, tmp_path):
     if kind == "mean":
@@ -124,6 +142,28 @@ def test_what_heads_do_is_read_of_the_edited_weights(edited):
             places = np.arange(max(0, -offset), min(7, 7 - offset))
             found = shifted(layer, offset)[:, places]
             np.testing.assert_allclose(found, weights[:, places, places + offset], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        EDITS,
+        [ed.Uniform(layer=1, head=2), ed.Reweight(layer=1, head=2, keys=0, by=0.5)],
+        [ed.Cut(layer=1, head=2, keys=range(0, 18, 2)), ed.Reweight(layer=1, head=2, keys=1, by=-1.5)],
+        [ed.Cut(layer=1, head=2, queries=3), ed.Uniform(layer=1, head=2)],
+    ],
+)
+def test_a_page_computes_the_edited_weights(edits):
+    text = ARROW if edits is EDITS else "one two three four five six seven eight nine ten eleven twelve a b c d e"
+    for layer in el.record(text, edits=edits).layers[:4]:
+        sent = as_sent(layer)
+        allowed = np.broadcast_to(sent.allowed.dense(*(x.shape[1] for x in (sent.q, sent.k))), layer.weights.shape)
+        for head in (0, 1, 2, 3):
+            s = sent.scale * (sent.q[head].astype(np.float64) @ sent.k[head].T)
+            with np.errstate(invalid="ignore", over="ignore"):
+                w = np.where(allowed[head], np.exp(s - sent.lse[head][:, None]), 0)
+            factor = factors(layer, head)
+            np.testing.assert_allclose(w if factor is None else w * factor, layer.weights[head], atol=5e-6)
 
 
 def test_explain_shows_the_run_before_and_after():

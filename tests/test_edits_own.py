@@ -201,6 +201,15 @@ def test_another_run_that_is_too_short_is_an_error_while_generating(models):
     assert len(list(model.generate(ids, 4, edits=ed.Patch(other, "v", layer=2, positions=slice(0, 5))))) == 4
 
 
+def test_a_tensor_is_a_number_where_there_are_no_gradients():
+    torch = pytest.importorskip("torch")
+    by = torch.tensor(0.5, requires_grad=True)
+    for edit in (ed.Gate(layer=1, by=by), ed.Reweight(layer=1, by=by), ed.Gate(layer=1, by=by.expand(7))):
+        plain = replace(edit, by=np.broadcast_to(0.5, by.shape if edit.by is by else (7,)))
+        found, truth = (el.record(ARROW, edits=one).layers[2].weights for one in (edit, plain))
+        np.testing.assert_array_equal(found, truth)
+
+
 def test_words_are_found_as_explain_finds_them():
     by_word = el.record(ARROW, edits=ed.Cut(layer=1, head=2, queries="Flies", keys=["time", "[SEP]", 3]))
     assert [(one.queries, one.keys) for one in by_word.edits] == [((2,), (1, 6, 3))]

@@ -239,3 +239,16 @@ def test_forward_mode_and_transforms():
     torch.testing.assert_close(backward, slope, atol=1e-7, rtol=1e-7)
     _, forward = torch.func.jvp(lambda by: loss(v, by), (by,), (torch.ones_like(by),))
     torch.testing.assert_close(forward, backward)
+
+
+def test_vmap_over_the_factors_of_gates():
+    """All gates at once: each head switched off alone."""
+    q, k, v = (x.detach() for x in inputs())
+
+    def call(gates):
+        return et.attention(q, k, v, edits=[ed.Gate(head=head, by=gates[head]) for head in range(HEADS)])
+
+    gates = 1 - torch.eye(HEADS, dtype=torch.float64)
+    each = torch.func.vmap(call)(gates)
+    for head in range(HEADS):
+        assert torch.equal(each[head], el.attention(q, k, v, edits=ed.Gate(head=head)))

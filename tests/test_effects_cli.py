@@ -37,13 +37,13 @@ def test_the_words_that_matter(say):
     assert "and 69 more, the largest at 0.0273; --csv gives all." in out
     assert re.search(r"L0H4 +flies → time +█+\S* +0\.067\d +80% +2\.36\n", out)
     assert "Over 72 heads: weight −0.64, passed on +0.81" in out
-    assert out.rstrip().replace("\n", " ").endswith("The look that matters most: L0H4, flies at time (0.0675).")
+    assert out.rstrip().replace("\n", " ").endswith("The look that matters most: L0H4, from flies to time (0.0675).")
 
 
 def test_signed_effects_have_a_centre(say, tiny):
     code, out, err = say("effects", "the cat of the arrow", "--model", tiny, "--next", " f", "--rather", " a")
     assert (code, err) == (0, "")
-    listed = re.findall(r"^  (L\dH\d) .*?([▐█ ]*)│([█▏▎▍▌▋▊▉ ]*)([+−]\d\.\d{3})", out, re.MULTILINE)
+    listed = re.findall(r"^  (L\dH\d) .*?([▐█ ]*)│([█▏▎▍▌▋▊▉ ]*)([+−]\d\.\d+)", out, re.MULTILINE)
     assert len(listed) == 24  # heads, and looks
     for _, left, right, effect in listed:
         assert not (left.strip() and right.strip())
@@ -59,7 +59,7 @@ def test_signed_effects_have_a_centre(say, tiny):
 
 def test_lengths_are_true(say, tiny):
     _, out, _ = say("effects", "the cat of the arrow", "--model", tiny, "--next", " f")
-    rows = re.findall(r"^  L\dH\d .*?([▐█ ]*)│([█▏▎▍▌▋▊▉ ]*?) +([+−]\d\.\d{3})", out, re.MULTILINE)[:12]
+    rows = re.findall(r"^  L\dH\d .*?([▐█ ]*)│([█▏▎▍▌▋▊▉ ]*?) +([+−]\d\.\d+)", out, re.MULTILINE)[:12]
     axis = re.search(r"^ +−(\S+) (─+) 0 (─+) (\S+)$", out, re.MULTILINE)
     end, cells = float(axis[1]), len(axis[3]) + len(axis[4]) + 2
     for left, right, effect in rows:
@@ -101,6 +101,10 @@ def test_the_mean_over_a_file(say, tiny, tmp_path):
     code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over), "--edges", "0")
     assert (code, err) == (0, "")
     assert "cut by the mean" in " ".join(out.split())
+    own = ("--edit", "mean L0H1", "--over", str(over), "--edges", "0")
+    code, out, err = say("effects", "the cat", "--model", tiny, *own)
+    assert (code, err) == (0, "")
+    assert "mean L0H1" in out
     over.write_text("\n")
     code, out, err = say("effects", "the cat", "--model", tiny, "--by", "mean", "--over", str(over))
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -84,7 +84,10 @@ for dtype in (np.float32, np.float64):
     offsets = el.OffsetMass([-300, -100, -33, -8, -3, -1, 0, 1, 2, 4, 16, 31, 64, 200], "end")
     read = [offsets, el.Entropy(), el.MeanDistance("end"), el.GroupMass(np.arange(300) % 3), el.TopK(3)]
     seen = el.observe(q, k, k, mask=el.Window(150, 40, "end"), read=read)
-    for result in seen.results:
+    times = rng.random((2, 300))
+    timed = [el.GroupMass(np.arange(300) % 3, times=times), el.TopK(9, times=times), el.Received(times=times)]
+    timed = el.observe(q, k, k, mask=el.Window(150, 40, "end"), read=timed)
+    for result in seen.results + timed.results:
         for array in result.arrays:
             found.update(np.ascontiguousarray(array))
 print(found.hexdigest())

@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from eyeline.answers.mattering import effects
+from eyeline.edits import parse
 from eyeline.models import load
 from eyeline.serving import Session, kept_of
-from eyeline.traces import record_text, text_model
+from eyeline.traces import record, record_text, text_model
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file
 from tests.served import Served
@@ -149,7 +150,7 @@ def test_a_link_opens_the_edited_run_also_on_a_fresh_server(opened):
     before = opened("layer=3 head=1 token=2 edits=cut+L3H1+~2:~1")
     expect(before.locator(".edit-outcome")).to_be_visible()
     expect(button(before, "As trained")).to_have_attribute("aria-pressed", "true")
-    expect(before.locator(".says")).to_contain_text("special tokens take 38.0%")
+    expect(before.locator(".says")).to_contain_text("special tokens take 38%")
 
 
 def test_both_runs_stand_beside_each_other(opened):
@@ -279,6 +280,20 @@ def test_a_file_shows_the_effects_that_it_was_written_with(open_page, tmp_path):
     shown = open_page(f"{path.as_uri()}#view=overview&colour=matters")
     expect(shown.locator(".says")).to_contain_text("Of 72 heads")
     assert shown.get_by_label("Colour", exact=True).count() == 0
+
+
+def test_a_file_shows_the_run_with_edits_that_it_was_written_with(open_page, tmp_path):
+    path = tmp_path / "page.html"
+    model = load("minilm")
+    runs = [record(FLIES, model=model), record(FLIES, model=model, edits=[parse("reweight L3H1 flies>time 0.5")])]
+    path.write_bytes(page_file(Page(runs, {"layer": 3, "head": 1, "token": 2})))
+    shown = open_page(f"{path.as_uri()}#trace=1")
+    expect(shown.locator(".headline")).to_contain_text("(with edits)")
+    expect(shown.locator(".headline")).to_contain_text("reweight L3H1 #2>#1 0.5")
+    expect(share(shown, "time")).to_have_text("30%")
+    expect(shown.locator(".basis")).to_contain_text("doesn’t sum to 100%")
+    shown.get_by_role("tab", name="Compare").click()
+    in_words(shown, "view=compare&trace=1")
 
 
 def test_nothing_is_cut_off_on_a_phone_in_vietnamese(opened):

@@ -16,7 +16,10 @@ from eyeline.edits import Cut, Gate, Patch, Pattern, Reweight, Uniform
 from eyeline.models import load
 from eyeline.models.activations import ACTIVATIONS, activated
 from tests.encoders import save_encoder
+from tests.test_decoders import TINY as DECODERS
 from tests.test_decoders import save_tiny
+from tests.test_models import _TINY as ENCODERS
+from tests.test_models import save_tiny as save_tiny_encoder
 from tests.tiny import save_decoder
 
 TEXT = "The old man the boat while the horse raced past the barn, and time flies like an arrow"
@@ -235,6 +238,37 @@ def test_a_decoders_sources_are_what_a_float64_model_of_transformers_writes(kind
     largest = max(map(abs, expected.values()))
     assert max(abs(got[pair] - expected[pair]) for pair in expected) < 1e-5 * largest
     assert (found.same_place, found.positions) == (pytest.approx(together, abs=1e-4 * (1 + abs(together))), "rotary")
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_every_family_of_decoders_is_split(kind, tmp_path):
+    save_tiny(tmp_path, kind)
+    trace = el.record("w4 w9 w5 w30 w4 w7 w8", model=load(tmp_path))
+    for head, i, j in ((0, 6, 4), (3, 5, 5), (1, 4, 3)):
+        check_sums(el.why(trace, trace.model.layers - 1, head, i, j))
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_every_family_of_encoders_is_split(kind, tmp_path):
+    save_tiny_encoder(tmp_path, kind, load(save_encoder(tmp_path)).tokenizer)
+    trace = el.record("w4 w9 w5 w30 w4 w7 w8", model=load(tmp_path))
+    for head, i, j in ((0, 6, 4), (3, 5, 5), (1, 2, 3)):
+        found = el.why(trace, 1, head, i, j)
+        check_sums(found)
+        assert (found.query_sources[2].name, found.query_sources[3].kind) == (
+            "embedding norm bias",
+            "bias" if kind == "electra" else "head",
+        )
+
+
+def test_a_generated_text_is_split_as_a_recorded_one():
+    trace = el.explain("The capital of France is", model="smollm2", generate=3, layer=20, head=1).traces[0]
+    N = len(trace.queries)
+    found = el.why(trace, 20, 1, N - 1, 1)
+    check_sums(found)
+    again = el.record(trace.queries.text, model="smollm2")
+    if again.queries.ids == trace.queries.ids:
+        np.testing.assert_allclose(el.why(again, 20, 1, N - 1, 1).table, found.table, atol=1e-4)
 
 
 def test_at_one_place_is_the_score_itself_where_both_tokens_are_one(flies):

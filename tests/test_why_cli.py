@@ -7,16 +7,19 @@ import io
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import eyeline as el
 from eyeline import words
+from eyeline.edits import Gate
 from eyeline.models import load
 from eyeline.views.why_findings import round_up, signed
 from eyeline.views.why_terminal import _bar
 
+DOCS = Path(__file__).parent.parent / "docs" / "json.md"
 FLIES = ("why", "time flies like an arrow", "--token", "flies", "--key", "time", "--layer", "5", "--head", "2")
 
 
@@ -84,6 +87,18 @@ def test_options_choose_what_is_drawn(say, tmp_path, found):
     assert "rotary positions are no source" in " ".join(out.split())
 
 
+def test_the_split_of_an_edited_run_says_so(say, minilm):
+    code, out, _ = say(*FLIES, "--edit", "gate L2H3", "--json")
+    trace = el.record("time flies like an arrow", model=minilm, edits=[Gate(layer=2, head=3)])
+    document = json.loads(out)
+    assert (code, document["run"]) == (0, "gate L2H3 0")
+    np.testing.assert_allclose(document["table"], el.why(trace, 5, 2, 2, 1).table, rtol=1e-5, atol=1e-7)
+    code, out, _ = say(*FLIES, "--edit", "gate L2H3")
+    assert "gate L2H3 0" in out.split("\n\n")[0]
+    code, _, err = say(*FLIES, "--edit", "gate L9H3")
+    assert (code, len(err.splitlines())) == (2, 1)
+
+
 def test_json_and_csv_have_every_term(say, found):
     code, out, _ = say(*FLIES, "--json")
     document = json.loads(out)
@@ -100,6 +115,13 @@ def test_json_and_csv_have_every_term(say, found):
     }
     assert math.isclose(sum(float(row["adds"]) for row in rows), found.score, abs_tol=1e-5)
     assert (rows[1]["query_source"], rows[1]["key_source"]) == ("embedding", "position")
+    documented = DOCS.read_text("utf-8")
+    section = documented.split("## `eyeline.why/1`")[1].split("\n## ")[0]
+    named = {
+        name for line in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.MULTILINE) for name in line.split(", ")
+    }
+    assert {name.strip("`") for name in named} == set(document)
+    assert f"`{out.splitlines()[0]}`" in documented
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Eyeline: exact self-attention you can look into, at any length.
 
-Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `view`
-shows texts on a page, `embed` makes vectors of them, and `survey` says what heads do over a whole corpus. Importing
-this package loads only NumPy: kernels, models and views load at their first use.
+Start with `attention` and `observe` for arrays, or with `explain`, `compare`, `heads` and `rollout` for texts; `why`
+splits the score behind a look, `view` shows texts on a page, `embed` makes vectors of them, and `survey` says what
+heads do over a whole corpus. Importing this package loads only NumPy: kernels, models and views load at their first
+use.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ contribute to a token, what every head of a model does, what changes without it,
 `toy` computes attention on a few small numbers, without a model. The others,
 `explain`, `compare`, `rollout` and `heads`, record one run of a model and compute their answers from its trace:
 `Explanation` (of an encoder-decoder, `EncoderDecoderExplanation`), `Comparison`, `Rollout` and `Heads`, frozen
-dataclasses that render themselves as JSON. They print
+dataclasses that render themselves as JSON; `why` takes a trace. They print
 themselves once `eyeline.views.attach` is imported, which `eyeline.explain` and the others do. This room imports the
 rooms below it (traces, models, reference, readouts, masks) and NumPy, and no views.
 """

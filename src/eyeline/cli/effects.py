@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from eyeline.cli.edits import Over, mean_over
 from eyeline.cli.options import AsJson, ModelName, Nth, Text
 from eyeline.cli.progress import heads_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_document, save_png
-from eyeline.cli.texts import lines_of, text_or_stdin
+from eyeline.cli.texts import text_or_stdin
 
 
 class ByName(StrEnum):
@@ -43,17 +44,18 @@ def effects(
         bool, typer.Option("--embed", help="Measure the text's vector (an encoder); so without --token too.")
     ] = False,
     by: Annotated[ByName, typer.Option(help="What replaces a head's output.")] = ByName.zero,
-    over: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The texts of --by mean, one on each line.", show_default=False),
-    ] = None,
+    over: Over = None,
     edges: Annotated[int, typer.Option(metavar="N", help="Cut N looks of the heads that matter most.")] = 64,
     first_order: Annotated[
         bool, typer.Option("--first-order", help="Also each gate's slope (a decoder; needs torch and transformers).")
     ] = False,
     edit: Annotated[
         list[str] | None,
-        typer.Option(help='Edit the run itself: "gate L5H3". Can be repeated; see docs/edits.md.', show_default=False),
+        typer.Option(
+            metavar="WORDS",
+            help="Edit the run itself, to which each cut is added: 'gate L5H3'. Can be repeated; see docs/edits.md.",
+            show_default=False,
+        ),
     ] = None,
     special: Annotated[bool, typer.Option("--special", help="--token may be [CLS] or [SEP].")] = False,
     top: Annotated[
@@ -74,7 +76,7 @@ def effects(
 ) -> None:
     """Cut each head, and see what changes: what mattered, beside where it looked."""
     from eyeline.answers.question import positive
-    from eyeline.edits import parse
+    from eyeline.edits import MeanOutput, parse
     from eyeline.views import attach
     from eyeline.views.drawing import Drawing
     from eyeline.views.effects_html import effects_page
@@ -82,8 +84,10 @@ def effects(
 
     check_results(as_json, as_csv, png, html)
     top = positive("top", top)
-    changes = [parse(words) for words in edit or ()]
-    asked, texts = text_or_stdin(text), None if over is None else lines_of(over)
+    asked, means = text_or_stdin(text), None if over is None else mean_over(over, model)
+    changes = [parse(words, means) for words in edit or ()]
+    if by is not ByName.mean and any(isinstance(one, MeanOutput) for one in changes):
+        means = None  # it is the edits'
     with heads_shown() as heads_done:
         answer = attach.effects(
             asked,
@@ -94,7 +98,7 @@ def effects(
             rather=rather,
             embed=embed,
             by=by.value,
-            over=None if texts is None else [line for line in texts if line.strip()],
+            over=means,
             edges=edges,
             first_order=first_order,
             edits=changes,

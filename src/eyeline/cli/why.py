@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eyeline.cli.edits import Over, edits_of
 from eyeline.cli.options import AsJson, Layer, ModelName, Nth, Text
 from eyeline.cli.progress import layers_shown, progress
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_png
@@ -35,6 +36,13 @@ def why(
         int | None,
         typer.Option(metavar="N", help="Draw N bars in each list, the largest. Default: 8.", show_default=False),
     ] = None,
+    edit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORDS", help="Split the run with this edit, such as 'gate L2H3'. Repeatable.", show_default=False
+        ),
+    ] = None,
+    over: Over = None,
     model: ModelName = "minilm",
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each term as CSV, in UTF-8.")] = False,
@@ -54,9 +62,9 @@ def why(
     asked = text_or_stdin(text)
     runs_on = asked_model(model, progress=progress)
     where(runs_on, layer, head)
-    read = read_text(runs_on, asked)
+    read, edits = read_text(runs_on, asked), edits_of(edit, over, runs_on)
     with layers_shown() as layer_done:
-        trace = record_text(runs_on, read, keep=Keep(), layer_done=layer_done)
+        trace = record_text(runs_on, read, keep=Keep(), edits=edits, layer_done=layer_done)
     answer = attach.why(trace, layer, head, token, key, nth=nth, key_nth=key_nth)
     if by_layer:
         answer = answer.grouped()

@@ -21,7 +21,7 @@ from eyeline.edits.places import CallPlace, Kind, place_of
 from eyeline.edits.reweight import Reweight
 from eyeline.edits.runs import HeadsOfRun
 from eyeline.edits.uniform import Uniform
-from eyeline.edits.written import named, parse, words_of
+from eyeline.edits.written import named, names, parse, words_of
 
 __all__ = [
     "CallEdits",
@@ -47,6 +47,7 @@ __all__ = [
     "joined",
     "lowered",
     "named",
+    "names",
     "parse",
     "place_of",
     "several",

@@ -44,17 +44,37 @@ def with_rows(x: Any, new: NewRows) -> Any:
 
 def gated(output: Any, gates: Sequence[OutputFactor]) -> Any:
     """A copy of the output, (B, H, N, E), multiplied; other heads keep their bits."""
-    changed = copied(output) if gates else output
+    if not gates:
+        return output
+    if not isinstance(output, np.ndarray):
+        return output * _factors(output, gates)
+    changed = output.copy()
     for gate in gates:
-        by = like(output, gate.by)
         for b in range(len(output)) if gate.batch is None else (gate.batch,):
-            factor: Any = by
-            if gate.taken is not None:
-                taken = gate.taken[min(b, len(gate.taken) - 1)]
-                factor = namespace(output).where(like(output, taken >= 0), by[np.maximum(taken, 0)], 1.0)[:, None]
-            heads = list(gate.heads)
-            changed[b, heads] = changed[b, heads] * factor
+            changed[b, list(gate.heads)] *= _factor(output, gate, b)[:, None]
     return changed
+
+
+def _factors(output: Any, gates: Sequence[OutputFactor]) -> Any:
+    """The factors of a tensor's rows, (B or 1, H, N or 1, 1): made without writing into one, which `vmap` can't do."""
+    apart = any(gate.batch is not None or (gate.taken is not None and len(gate.taken) > 1) for gate in gates)
+    B, H, count = len(output) if apart else 1, output.shape[1], output.shape[2]
+    rows = [output.new_ones(count)] * (B * H)
+    for gate in gates:
+        for b in range(B) if gate.batch is None else (gate.batch,):
+            factor = _factor(output, gate, b)
+            for head in gate.heads:
+                rows[b * H + head] = rows[b * H + head] * factor
+    return namespace(output).stack(rows).reshape(B, H, count, 1) if rows else 1.0
+
+
+def _factor(output: Any, gate: OutputFactor, b: int) -> Any:
+    """A gate's factor in one element of the batch, (N,) or (1,)."""
+    by = like(output, gate.by).reshape(-1)
+    if gate.taken is None:
+        return by
+    taken = gate.taken[min(b, len(gate.taken) - 1)]
+    return namespace(output).where(like(output, taken >= 0), by[np.maximum(taken, 0)], 1.0)
 
 
 def copied(x: Any) -> Any:
@@ -65,7 +85,7 @@ def copied(x: Any) -> Any:
 def like(x: Any, given: Any) -> Any:
     """`given` as an array or tensor of x's type; booleans stay so."""
     if isinstance(x, np.ndarray):
-        array: NDArray[Any] = np.asarray(given)
+        array: NDArray[Any] = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
         return array if array.dtype == bool else array.astype(x.dtype)
     if isinstance(given, np.ndarray):
         given = np.require(given, requirements="W")  # PyTorch warns of arrays that it may not write

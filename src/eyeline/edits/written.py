@@ -14,6 +14,7 @@ and positions: #2, #2-5 (both included), #2- (to the end).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,6 +37,8 @@ _EXAMPLES = {
     "gate": "gate L5H3 0.5",
     "mean": "mean L5H3",
 }
+#: The most edits in the name of a run.
+_NAMED = 3
 _KINDS: dict[str, Kind] = {"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}
 #: Letters without a space, or a quoted word with its escapes.
 _FIELD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+')
@@ -120,6 +123,17 @@ def named(edit: Edit) -> str:
         where = f"layer {edit.layer}, head {edit.head}"
     kind = next((word for word, kind in _KINDS.items() if kind == edit.kind), None)
     return " ".join(filter(None, (type(edit).__name__.lower(), getattr(edit, "name", None), kind, where)))
+
+
+def names(edits: Sequence[Edit]) -> list[str]:
+    """Edits for the name of a run: all of a few, else the first and how many more.
+
+    >>> names([Gate(layer=5, head=head) for head in range(7)])
+    ['gate L5H0 0', 'gate L5H1 0', '5 more edits']
+    """
+    few = edits if len(edits) <= _NAMED else edits[: _NAMED - 1]
+    rest = len(edits) - len(few)
+    return [*map(named, few), *([f"{rest} more edits"] if rest else [])]
 
 
 def _made(name: str, kind: Kind | None, fields: list[str], means: MeanOutputs | None) -> Edit:

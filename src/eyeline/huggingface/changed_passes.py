@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,27 +12,38 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eyeline.edits import Edit, Gate
-from eyeline.huggingface.editing import edit
+from eyeline.huggingface.editing import edit, edit_each
 
 
 def changed_pass(
-    model: Any, inputs: Mapping[str, Any], edits: Sequence[Edit], rows: Sequence[int] | None
+    model: Any, inputs: Mapping[str, Any], each: Sequence[Sequence[Edit]], rows: Sequence[int] | None
 ) -> NDArray[np.float32]:
-    """What is measured of one edited forward pass over one text.
+    """What is measured of one forward pass over a batch of copies of a text, each with edits of its own.
 
     Args:
         model: a model of transformers, in evaluation mode.
-        inputs: its inputs, as tensors.
-        edits: the edits.
+        inputs: its inputs, as tensors, of one text.
+        each: the edits of each copy, B lists.
         rows: the tokens whose vectors after the last layer are wanted; None for the last token's logits.
 
     Returns:
-        The vectors, (1, rows, width), or the logits, (1, vocabulary).
+        The vectors, (B, rows, width), or the logits, (B, vocabulary).
     """
-    with torch.no_grad(), edit(model, edits):
-        made = model(**inputs, output_hidden_states=rows is not None)
+    wanted: dict[str, Any] = {"output_hidden_states": True}
+    if rows is None:
+        wanted = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+    with torch.no_grad(), edit_each(model, each):
+        made = model(**_copies(inputs, len(each)), **wanted)
     found = made.logits[:, -1] if rows is None else made.hidden_states[-1][:, list(rows)]
     return np.asarray(found.float().cpu().numpy())
+
+
+def _copies(inputs: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """The inputs of a batch of copies of a text."""
+    return {
+        name: x.expand(count, *x.shape[1:]) if isinstance(x, Tensor) and x.ndim > 1 and len(x) == 1 else x
+        for name, x in inputs.items()
+    }
 
 
 def gate_slopes(

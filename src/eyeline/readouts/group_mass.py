@@ -89,7 +89,7 @@ class GroupMass(Readout[Array]):
         return (ResultArray("group_mass", ("queries", "groups"), (shape.queries, self.count)),)
 
     def _members(self, rows: Rows) -> Any:
-        """A key's factor, or 1, where it belongs to a group, else 0, (B or 1, H or 1, M, count), in the weights' type."""
+        """A key's factor, or 1, where it belongs to a group, else 0: (B or 1, H or 1, M, count), as the weights are."""
         members = self.labels(rows.shape)[:, None, :, None] == np.arange(self.count)
         found = cast(rows.constant(members), rows.w)
         return found if self.times is None else found * factors(self.times, rows)[:, :, 0, :, None]

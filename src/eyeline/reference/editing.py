@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.edits import CallPlace, Edit, EditError, EditStage, in_order, place_of
+from eyeline.edits import CallPlace, Edit, EditError, EditStage, in_order, place_of, several
 from eyeline.edits.dense import Dense64
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ class Editing:
     """The edits of one attention, whose methods are called step by step.
 
     Args:
-        edits: the edits.
+        edits: the edits, or one.
         q, k, v: (..., H, N, D), (..., H, M, D) and (..., H, M, E), or without the axis of heads.
         key_heads: G; k and v have been repeated for each query head.
         place: where the call stands in a run.
@@ -26,16 +26,23 @@ class Editing:
     """
 
     def __init__(
-        self, edits: Sequence[Edit], q: Array, k: Array, v: Array, key_heads: int, place: CallPlace | None, apart: bool
+        self,
+        edits: Sequence[Edit] | Edit,
+        q: Array,
+        k: Array,
+        v: Array,
+        key_heads: int,
+        place: CallPlace | None,
+        apart: bool,
     ) -> None:
-        if edits and apart:
+        self._edits = several(edits)
+        if self._edits and apart:
             raise EditError("edits must be left out with shard= and lse=, since they change whole rows")
-        self._edits = edits
         self._given, self._shape = (q, k, v), q.shape[:-1]
-        if edits:
+        if self._edits:
             heads = q.shape[-3] if q.ndim > 2 else 1
             self._place = place or place_of(heads, key_heads, q.shape[-2], k.shape[-2])
-            self._ordered = in_order(edits, self._place)
+            self._ordered = in_order(self._edits, self._place)
             q, k, v = (x.reshape(math.prod(x.shape[:-3]), heads, *x.shape[-2:]).copy() for x in (q, k, v))
             self._now = Dense64(q, k, v)
 

@@ -141,7 +141,7 @@ def steps(
     seed: int | None = None,
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
-    edits: Sequence[Edit] = (),
+    edits: Sequence[Edit] | Edit = (),
     call: CallPlace | None = None,
 ) -> Steps:
     """Scaled dot-product attention with all its intermediate results.

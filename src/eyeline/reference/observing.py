@@ -29,7 +29,7 @@ def observe(
     read: Readout | Sequence[Readout] = (),
     shard: Shard | None = None,
     lse: ArrayLike | None = None,
-    edits: Sequence[Edit] = (),
+    edits: Sequence[Edit] | Edit = (),
     call: CallPlace | None = None,
 ) -> Observation:
     """Attention, and the readouts by their definitions.

@@ -43,8 +43,8 @@ def attention(
     It is differentiable once, in q, k, v and the parameters of `scores`, on any device, backward and forward, and in
     `torch.func`'s transforms (`vmap` goes element by element); CPU tensors are computed by the compiled kernels. Within
     `torch.autocast`, q, k and v of several types are cast to its type. It may be called inside
-    `torch.compile(fullgraph=True)` and `torch.export`; masks, scores and readouts may be created there too, except `~`
-    and `GroupMass`, which must be created outside.
+    `torch.compile(fullgraph=True)` and `torch.export`, but with edits, which run uncompiled; masks, scores and readouts
+    may be created there too, except `~` and `GroupMass`, which must be created outside.
 
     Args:
         seed: a whole number, or a tensor with one, which may change between runs of a compiled function.

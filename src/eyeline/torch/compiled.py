@@ -167,7 +167,7 @@ def backward(
     if sinks is not None:
         # In a row without a visible key, the sink has all the weight: its sum is exactly 1, and its delta stays 0.
         alone = (sums == 1) & (found.delta == 0)
-        share = np.where(alone, 1, np.exp(sinks[None, :, None] - lse))
+        share = np.where(alone, 1, np.exp(sinks[None, :, None] - np.where(sums == 0, 0, lse)))  # a sink may be -inf
         totals = np.where(alone, 0 if d_lse is None else -d_lse, found.delta)
         own.append(-(share * totals).sum(axis=(0, 2)))
     for factor, gradient in zip(factors, found.factors, strict=True):

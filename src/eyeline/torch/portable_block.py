@@ -11,7 +11,7 @@ from torch import Tensor
 from eyeline.scores import ScoreFunction, WeightFactor
 from eyeline.torch.dropout import factors
 from eyeline.torch.inputs import Inputs
-from eyeline.torch.products import Hidden, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
+from eyeline.torch.products import HiddenInBlock, Masked, QueryKeyProduct, Shielded, WeightedSum, applied
 from eyeline.torch.request import Request
 from eyeline.torch.score_functions import FunctionOfScores
 from eyeline.torch.visibility import Visibility
@@ -74,7 +74,7 @@ def places(request: Request, like: Tensor) -> Iterator[Place]:
 
 def attend(request: Request, place: Place, inputs: Inputs) -> Block:
     """Attention of a block; `inputs` are cut to it."""
-    hidden = Hidden()
+    hidden = HiddenInBlock()
     s: Tensor = applied(QueryKeyProduct, inputs.q, inputs.k, hidden) * request.scale
     for change in inputs.changes:
         s = applied(Shielded, s, hidden)

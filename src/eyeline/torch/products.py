@@ -19,7 +19,7 @@ def applied(function: type[torch.autograd.Function], *given: Any) -> Any:
 
 
 @dataclass
-class Hidden:
+class HiddenInBlock:
     """The hidden pairs of a block, (B, H, n, m), by a mask or by a score of -inf. They are known once all score
     modifiers are applied; derivatives are computed after that."""
 
@@ -30,7 +30,7 @@ class QueryKeyProduct(torch.autograd.Function):
     """q·kᵀ: q (B, H, n, D), k (B, G, m, D) → (B, H, n, m)."""
 
     @staticmethod
-    def forward(q: Tensor, k: Tensor, hidden: Hidden) -> Tensor:
+    def forward(q: Tensor, k: Tensor, hidden: HiddenInBlock) -> Tensor:
         return _against(q, k)
 
     @staticmethod
@@ -85,7 +85,7 @@ class Shielded(torch.autograd.Function):
     """The identity on scores, which stops gradients to pairs that end up hidden, where slopes may be NaN."""
 
     @staticmethod
-    def forward(s: Tensor, hidden: Hidden) -> Tensor:
+    def forward(s: Tensor, hidden: HiddenInBlock) -> Tensor:
         return s.clone()
 
     @staticmethod
@@ -105,7 +105,7 @@ class Masked(torch.autograd.Function):
     """Scores with -inf where a query may not look; sets `hidden`. (B, H, n, m)"""
 
     @staticmethod
-    def forward(s: Tensor, visible: Tensor | None, hidden: Hidden) -> Tensor:
+    def forward(s: Tensor, visible: Tensor | None, hidden: HiddenInBlock) -> Tensor:
         masked = s.clone() if visible is None else s.masked_fill(~visible, -torch.inf)
         hidden.pairs = masked == -torch.inf
         return masked

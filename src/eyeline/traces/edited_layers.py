@@ -16,7 +16,7 @@ from eyeline.traces.allowed import Allowed, allowed
 from eyeline.traces.finding_words import word_positions
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerTrace
-from eyeline.traces.stored_edits import after_softmax
+from eyeline.traces.stored_edits import after_softmax, mask_has
 
 
 def found_edits(edits: Sequence[Edit], model: Model, tokens: Tokens) -> ModelEdits | None:
@@ -47,15 +47,17 @@ class LayersOfText:
         """A layer, of a batch of one text."""
         q, k, v = layer.q, layer.k, layer.v
         own = self.changed(number, q.shape[2], k.shape[2])
+        mask = layer.mask
         if own is not None:
             q, k, v = changed_inputs(own.inputs, q, k, v)
+            mask = changed_mask(mask, own) if mask_has(own.cuts) else mask
         return LayerTrace(
             np.ascontiguousarray(q[0]),
             np.ascontiguousarray(k[0]),
             np.ascontiguousarray(v[0]) if self._keep.values else None,
             layer.lse[0],
             self._scale,
-            self._allowed(layer.mask if own is None else changed_mask(layer.mask, own), q.shape[1:3], k.shape[2]),
+            self._allowed(mask, q.shape[1:3], k.shape[2]),
             edits=after_softmax(own),
         )
 

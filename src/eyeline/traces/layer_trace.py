@@ -13,7 +13,7 @@ from eyeline.attention.checks import check_mask, check_scale, check_shapes
 from eyeline.calls import observe
 from eyeline.edits import CallEdits, EditError, HeadsOfRun
 from eyeline.edits.call_parts import heads_as_batch, of_rows, of_weights, with_row_factor
-from eyeline.edits.structure import changed_scores
+from eyeline.edits.structure import changed_mask, changed_scores
 from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout, Weights
 from eyeline.readouts.observation import Observation
@@ -38,7 +38,8 @@ class LayerTrace:
         bias: added to the capped scores, (H or 1, N or 1, M), if the model has one (T5).
         sinks: the logits of attention sinks, (H,), if there are any (GPT-OSS); lse includes them.
         edits: what was changed in its heads after the softmax, if anything: q, k and v are as patched, `allowed` is
-            without the pairs that were cut, and lse is the rows' own. Readouts are of the edited weights.
+            without the pairs that were cut (but for keys that are too scattered for a mask), and lse is the rows' own.
+            Readouts are of the edited weights.
     """
 
     q: Array
@@ -102,8 +103,10 @@ class LayerTrace:
             )
         groups = np.array(some, np.int64) // (len(self.q) // len(self.k))
         scores: Any = self._scores(some, slice(None))
+        mask = self.allowed.of_heads(some).over_heads()
         if own is not None:
-            scores = changed_scores(scores, own, AttentionShape((len(some),), 1, self.q.shape[1], self.k.shape[1]))
+            shape = AttentionShape((len(some),), 1, self.q.shape[1], self.k.shape[1])
+            scores, mask = changed_scores(scores, replace(own, cuts=()), shape), changed_mask(mask, own)
         return HeadsOfRun(
             self.q[some],
             self.k[groups],
@@ -111,7 +114,7 @@ class LayerTrace:
             self.lse[some],
             self.scale,
             tuple(scores),
-            self.allowed.of_heads(some).over_heads(),
+            mask,
         )
 
     def output_of(self, heads: Sequence[int], queries: tuple[int, int] | None = None) -> Array:

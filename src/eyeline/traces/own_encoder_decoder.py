@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.edits import Edit, ModelEdits, named
+from eyeline.edits import Edit, ModelEdits, names
 from eyeline.masks import Mask
 from eyeline.models import Layer, Model, ModelError, Tokens
 from eyeline.models.encoder_decoder import EncoderDecoder
@@ -277,7 +277,7 @@ class OwnEncoderDecoder:
 
 
 def _name(part: str, edits: Sequence[Edit]) -> str:
-    return ", ".join([part, *map(named, edits)])
+    return ", ".join([part, *names(edits)])
 
 
 def only_decoder_is_causal(value: object) -> str:

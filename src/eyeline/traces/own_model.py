@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.edits import Edit, Kind, ModelEdits, named
+from eyeline.edits import Edit, Kind, ModelEdits, names
 from eyeline.masks import Causal, Mask
 from eyeline.models import Layer, Model, Tokens
 from eyeline.models.decoder_config import DecoderConfig
@@ -230,6 +230,6 @@ def name_of(mask: Mask | None, scale: float | None, edits: Sequence[Edit] = ()) 
     >>> name_of(Causal(), 1.0), name_of(None, None), name_of(None, None, [Gate(layer=5, head=3)])
     ('causal, without ÷ √d', 'as trained', 'gate L5H3 0')
     """
-    names = [] if mask is None else ["causal" if mask == Causal() else repr(mask)]
-    names += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
-    return ", ".join([*names, *map(named, edits)]) or "as trained"
+    changes = [] if mask is None else ["causal" if mask == Causal() else repr(mask)]
+    changes += [] if scale is None else ["without ÷ √d" if scale == 1 else f"scale {scale:g}"]
+    return ", ".join([*changes, *names(edits)]) or "as trained"

@@ -27,7 +27,7 @@ def passed_lengths(kept: KeptInputs | None, layer: LayerTrace, number: int) -> A
 
 
 def _lengths(of: Projections, layer: LayerTrace, head: int) -> Array:
-    """The lengths of one head, (M,), by blocks of keys, so that memory doesn't grow with keys times the model's width."""
+    """The lengths of one head, (M,), by blocks of keys: the vectors themselves would take M times the model's width."""
     M, W_o = layer.k.shape[1], of.W_o.astype(np.float64)
     v = None if layer.v is None else layer.v[head // (len(layer.q) // len(layer.v))]
     lengths = np.empty(M, np.float32)

@@ -8,10 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from eyeline.edits import CallEdits, CallPlace, Edit, EditError, MeanOutput, lowered, parse, words_of
+from eyeline.edits.lowered import Pairs
 from eyeline.edits.runs import KINDS
 from eyeline.traces.errors import TraceError
 from eyeline.traces.settings import StoredSettings
 from eyeline.words import worded
+
+#: The most intervals of cut keys in a layer's mask.
+_INTERVALS = 8
 
 
 def stored_edits(edits: Sequence[Edit]) -> list[str]:
@@ -64,4 +68,13 @@ def edits_of_layer(
 
 def after_softmax(edits: CallEdits | None) -> CallEdits | None:
     """The edits without those that a trace's q, k, v and mask have already; None for nothing."""
-    return None if edits is None else replace(edits, inputs=(), cuts=()) or None
+    if edits is None:
+        return None
+    return replace(edits, inputs=(), cuts=() if mask_has(edits.cuts) else edits.cuts) or None
+
+
+def mask_has(cuts: Sequence[Pairs]) -> bool:
+    """Whether a trace's mask has these cuts: as intervals of keys, they would take much memory where keys are
+    scattered."""
+    ends = (np.diff(one.keys.astype(np.int8), prepend=0, append=0) for one in cuts)
+    return sum(int(np.abs(end).sum(axis=1).max(initial=0)) // 2 for end in ends) <= _INTERVALS

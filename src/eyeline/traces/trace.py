@@ -40,16 +40,14 @@ Kind = Literal["encoder", "decoder", "cross"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """The record of one run, from which any weight is computed exactly, as exp(scale·q·k - lse). Made by `record`.
-
-    Layers and heads are counted from 0.
+    """The record of one run, from which any weight is computed exactly, as exp(scale·q·k - lse). Made by `record`;
+    layers and heads are counted from 0.
 
     Attributes:
         name: the change to the run: "as trained", "causal", "without ÷ √d", "gate L5H3 0"; or the part of the model.
         model: the model's name and sizes.
         kind: "encoder", "decoder" (causal) or "cross" (queries and keys are different sequences).
-        queries: the query tokens.
-        keys: the key tokens; None if they are the same as the query tokens.
+        queries, keys: the query and the key tokens; keys is None if they are the same.
         layers: one entry per layer of the model.
         vectors: of the tokens `vector_tokens`, before the first layer and after each, (L + 1, tokens, width), or None.
         vector_tokens: the positions of those tokens.
@@ -172,18 +170,9 @@ class Trace:
         (H, _, D), (G, _, _), v = layers[0].q.shape, layers[0].k.shape, layers[0].v
         causal = all(arrays.allowed.kind == "causal" for arrays in layers)
         kind = kind or ("cross" if keys is not None else "decoder" if causal else "encoder")
-        return Trace(
-            name,
-            Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions),
-            kind,
-            queries,
-            keys,
-            kept,
-            measured,
-            vectors,
-            () if vectors is None else tuple(keep.positions(len(queries)) or ()),
-            read,
-        )
+        sizes = Sizes(model, len(layers), H, G, D, 0 if v is None else v.shape[2], positions)
+        tokens = () if vectors is None else tuple(keep.positions(len(queries)) or ())
+        return Trace(name, sizes, kind, queries, keys, kept, measured, vectors, tokens, read)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a safetensors file (docs/page-format.md), completely or not at all. `load_trace` opens it.
@@ -200,8 +189,7 @@ class Trace:
 
         Args:
             layer, head: counted from 0.
-            queries: which rows: a position, a slice or several positions; all if not given.
-            keys: which columns, likewise.
+            queries, keys: which rows and columns: a position, a slice or several positions; all if not given.
 
         Returns:
             float32, (rows, columns).
@@ -214,9 +202,7 @@ class Trace:
         >>> trace.weights(5, 0, 2).round(2)
         array([[0.54, 0.06, 0.07, 0.08, 0.07, 0.05, 0.13]], dtype=float32)
         """
-        part = self.layer(layer)
-        self.key_head(head)
-        return regions.weights(part, head, queries, keys)
+        return regions.weights(self._with_head(layer, head), head, queries, keys)
 
     def pooled(
         self,
@@ -231,10 +217,8 @@ class Trace:
 
         Args:
             layer, head: counted from 0.
-            queries: [first, last) of the queries; all if not given.
-            keys: [first, last) of the keys, likewise.
-            rows: the height of the result, at most the number of queries in the region.
-            columns: its width, likewise.
+            queries, keys: [first, last) of each; all if not given.
+            rows, columns: the height and width of the result, at most those of the region.
 
         Returns:
             float32, (rows, columns): the mean weight of each cell; hidden pairs count as 0. Row r of R covers the
@@ -243,24 +227,19 @@ class Trace:
         Raises:
             TraceError: if there is no such layer, head or region, or the result would be larger than the region.
         """
-        part = self.layer(layer)
-        self.key_head(head)
-        return regions.pooled(part, head, queries, keys, rows, columns)
+        return regions.pooled(self._with_head(layer, head), head, queries, keys, rows, columns)
 
     def apply(self, layer: int, head: int, X: ArrayLike, transposed: bool = False) -> Array:
         """One head's weights times any numbers, A·X, exactly, without the matrix.
 
         Args:
-            layer, head: counted from 0.
             X: (M, E) or (M,), a row for each key; float64 is computed in float64, all else in float32.
             transposed: compute Aᵀ·X instead, (M, E) or (M,), from a row for each query, (N, E) or (N,).
 
         Raises:
             TraceError: if there is no such layer or head, or X doesn't fit.
         """
-        part = self.layer(layer)
-        self.key_head(head)
-        return applying.apply(part, head, X, transposed)
+        return applying.apply(self._with_head(layer, head), head, X, transposed)
 
     def projections(self, layer: int, head: int) -> Projections:
         """Where the q, k and v of a head, counted from 0, come from, and what becomes of its output.
@@ -273,8 +252,7 @@ class Trace:
         >>> found.W_q.shape, found.x.shape, found.norm_after
         ((32, 384), (7, 384), 'LayerNorm')
         """
-        self.layer(layer)
-        self.key_head(head)
+        self._with_head(layer, head)
         return projections(self.inputs, layer, head)
 
     def passed_lengths(self, layer: int) -> Array:
@@ -295,6 +273,11 @@ class Trace:
         if not is_whole(layer) or not 0 <= layer < len(self.layers):
             raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
         return self.layers[layer]
+
+    def _with_head(self, layer: int, head: int) -> LayerTrace:
+        """A layer, once it is known to have this head."""
+        self.key_head(head)
+        return self.layer(layer)
 
     def key_head(self, head: int) -> int:
         """The key/value head that a query head uses, both counted from 0.

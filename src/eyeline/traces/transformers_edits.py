@@ -1,14 +1,23 @@
-"""Edits of a transformers model for a recording: words found in its texts, and the run edited."""
+"""Edits of a transformers model for a recording: words found in its texts, the run edited, its calls kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from eyeline.edits import Edit, EditError
+from eyeline.edits.arrays import changed_inputs
+from eyeline.edits.structure import changed_mask
 from eyeline.models import Tokens
+from eyeline.traces.allowed import allowed
 from eyeline.traces.finding_words import word_positions
+from eyeline.traces.keep import Keep
+from eyeline.traces.layer_trace import LayerArrays
+from eyeline.traces.stored_edits import after_softmax
+
+if TYPE_CHECKING:
+    from eyeline.huggingface.recording import RecordedCall
 
 
 class RunEdits(NamedTuple):
@@ -65,3 +74,23 @@ def edited(model: Any, edits: RunEdits) -> Iterator[RunEdits]:
     around = edits_around(model)
     with edit(model, edits.found) if edits.found else nullcontext():
         yield RunEdits((*around, *edits.written), (*around, *edits.found))
+
+
+def layer_of_call(call: RecordedCall, keep: Keep, queries: int, keys: int) -> LayerArrays:
+    """A call in a trace's form: q, k and v as patched, the mask without what was cut."""
+    q, k, v, mask = call.q, call.k, call.v, call.mask
+    if call.edits is not None:
+        q, k, v = (x[0] for x in changed_inputs(call.edits.inputs, q[None], k[None], v[None]))
+        mask = changed_mask(mask, call.edits)
+    return LayerArrays(
+        q,
+        k,
+        v if keep.values else None,
+        allowed(mask, len(q), queries, keys),
+        call.scale,
+        call.softcap,
+        call.bias,
+        call.sinks,
+        call.lse,
+        after_softmax(call.edits),
+    )

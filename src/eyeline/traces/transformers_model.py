@@ -22,16 +22,13 @@ from eyeline.traces.text_model import Continued, ReadText
 from eyeline.traces.trace import Trace
 from eyeline.traces.transformers_edits import edited, edits_found
 from eyeline.traces.transformers_sizes import layers_and_heads, positions, size
+from eyeline.traces.transformers_tokens import decoder_ids, read, read_any, reread
 from eyeline.traces.transformers_traces import (
     KINDS,
     before_each,
     calls_of,
-    decoder_ids,
     is_encoder_decoder,
     name_of_model,
-    read,
-    read_any,
-    reread,
     trace_of_calls,
 )
 from eyeline.words import worded

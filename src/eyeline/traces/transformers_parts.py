@@ -11,7 +11,8 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.keep import Keep
 from eyeline.traces.parts import Parts
 from eyeline.traces.transformers_edits import edited, edits_found
-from eyeline.traces.transformers_traces import KINDS, before_each, calls_of, decoder_ids, read, reread, traces_of
+from eyeline.traces.transformers_tokens import decoder_ids, read, reread
+from eyeline.traces.transformers_traces import KINDS, before_each, calls_of, traces_of
 from eyeline.words import worded
 
 

@@ -11,22 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.edits import Edit, named
-from eyeline.edits.arrays import changed_inputs
-from eyeline.edits.structure import changed_mask
-from eyeline.models import ModelError, Tokens
-from eyeline.models.continuing import Continuation
-from eyeline.models.tokenizing import check_unicode, panics_caught, tokens_of
-from eyeline.traces.allowed import allowed
+from eyeline.models import Tokens
 from eyeline.traces.errors import Cancelled, TraceError
 from eyeline.traces.keep import Keep, kept_heads
-from eyeline.traces.layer_trace import LayerArrays, checked
+from eyeline.traces.layer_trace import checked
 from eyeline.traces.own_model import name_of
-from eyeline.traces.stored_edits import after_softmax
 from eyeline.traces.tokenized_text import TokenizedText, of_tokens, of_words
 from eyeline.traces.trace import Kind, Trace
-from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found
+from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found, layer_of_call
 from eyeline.traces.transformers_inputs import inputs_of
-from eyeline.words import worded
+from eyeline.traces.transformers_tokens import decoder_ids, line_of_ids, read
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import RecordedCall
@@ -186,7 +180,7 @@ def trace_of_calls(
         for name in ("q", "k", "v"):
             checked(name, getattr(call, name)[None], f" of {call.module}")
     trace = Trace.of_layers(
-        [_layer(call, keep, N, M) for call in calls],
+        [layer_of_call(call, keep, N, M) for call in calls],
         _line(queries, N, kind, prompt),
         _line(keys, M, "encoder", None) if kind == "cross" else None,
         name=", ".join([kind, *map(named, edits.written)]) if several else name_of(None, None, edits.written),
@@ -200,26 +194,6 @@ def trace_of_calls(
     return replace(trace, inputs=inputs, edits=edits.found)
 
 
-def _layer(call: RecordedCall, keep: Keep, queries: int, keys: int) -> LayerArrays:
-    """A call in a trace's form: q, k and v as patched, the mask without what was cut."""
-    q, k, v, mask = call.q, call.k, call.v, call.mask
-    if call.edits is not None:
-        q, k, v = (x[0] for x in changed_inputs(call.edits.inputs, q[None], k[None], v[None]))
-        mask = changed_mask(mask, call.edits)
-    return LayerArrays(
-        q,
-        k,
-        v if keep.values else None,
-        allowed(mask, len(q), queries, keys),
-        call.scale,
-        call.softcap,
-        call.bias,
-        call.sinks,
-        call.lse,
-        after_softmax(call.edits),
-    )
-
-
 def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt: int | None) -> TokenizedText:
     """The tokens in a trace's form, if there are `count`; else numbers, as for a picture's patches or a sound's
     frames."""
@@ -228,75 +202,6 @@ def _line(tokens: TokenizedText | Tokens | None, count: int, kind: Kind, prompt:
     if isinstance(tokens, Tokens):
         return of_tokens(tokens, causal=kind == "decoder", prompt=prompt)
     return tokens
-
-
-def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
-    """Tokenize a question's text; returns the tokens and a transformers model's inputs, a batch of one text."""
-    if tokenizer is None:
-        raise TraceError(
-            "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
-            "it"
-        )
-    if not text.strip():
-        raise TraceError(f"text must have at least one word, got {text[:20]!r}")
-    check_unicode(text)
-    try:
-        return read_any(text, tokenizer)
-    except ModelError as error:
-        raise TraceError(worded("tokenizer can't cut this text into tokens ({reason})", reason=error)) from None
-
-
-def read_any(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
-    """As `read`, of any text of valid Unicode, also without a word.
-
-    Raises:
-        ModelError: if the tokenizer panics.
-    """
-    from eyeline.huggingface.model_inputs import tokenized
-
-    with panics_caught():
-        found = tokenized(text, tokenizer)
-    if found.offsets is None:
-        return reread(found.ids, tokenizer), found.inputs
-    unknown = getattr(tokenizer, "unk_token_id", None)
-    return tokens_of(text, found.ids, found.pieces, found.offsets, found.special, unknown), found.inputs
-
-
-def reread(ids: Sequence[int], tokenizer: Any) -> Tokens:
-    """Make tokens from ids whose text isn't known: the tokenizer decodes it."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is not None:
-        reading = Continuation(backend, Tokens("", [], [], [], []))
-        for id in ids:
-            reading.add(id)
-        return reading.tokens
-    from eyeline.huggingface.model_inputs import pieces_of
-
-    pieces = pieces_of(ids, tokenizer)
-    line = of_words(pieces)
-    special = set(getattr(tokenizer, "all_special_ids", ()))
-    return Tokens(line.text, list(ids), pieces, [span or (0, 0) for span in line.spans], [id in special for id in ids])
-
-
-def line_of_ids(ids: Sequence[int], tokenizer: Any) -> TokenizedText | Tokens:
-    """Make tokens from ids whose text isn't known: decoded by the tokenizer; without one, their numbers."""
-    if tokenizer is None:
-        return replace(of_words([str(id) for id in ids]), ids=tuple(map(int, ids)))
-    return reread(ids, tokenizer)
-
-
-def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: str | None) -> list[int]:
-    """The input tokens of an encoder-decoder's decoder: the target, those among the inputs, or the model's own
-    answer."""
-    from eyeline.huggingface.model_inputs import answer_ids, target_ids
-
-    if target is not None:
-        if tokenizer is None:
-            raise TraceError("tokenizer must be given with a target that is text")
-        return target_ids(model, tokenizer(text_target=target)["input_ids"])
-    if "decoder_input_ids" in inputs:
-        return [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]
-    return answer_ids(model, inputs)
 
 
 def _hidden_vectors(calls: Sequence[RecordedCall], keep: Keep, tokens: int) -> NDArray[np.float32] | None:

@@ -23,10 +23,12 @@ def signed(answer: Effects) -> bool:
 
 
 def number(answer: Effects, effect: float) -> str:
-    """An effect: in nats with its sign, or 1 - cosine."""
+    """An effect, in nats with its sign, or 1 - cosine: to three digits of the largest."""
     if math.isnan(effect):
         return "–"
-    return f"{effect:+.3f}".replace("-", "−") if signed(answer) else f"{effect:.4f}"
+    largest = max((abs(value) for value in answer.heads.ravel().tolist() if not math.isnan(value)), default=0.0)
+    places = 2 if not largest > 0 else min(max(2 - math.floor(math.log10(largest)), 0), 9)
+    return f"{effect:{'+' if signed(answer) else ''}.{places}f}".replace("-", "−")
 
 
 def unit(answer: Effects) -> str:
@@ -106,6 +108,13 @@ def edges_note(answer: Effects) -> str:
     if not answer.edges:
         return ""
     heads = len({(edge.layer, edge.head) for edge in answer.edges})
+    if answer.passed is None:
+        return worded(
+            "Cut: the {count} looks with the largest weights, of the {heads} heads that matter most; the rest of the "
+            "row is renormalised.",
+            count=len(answer.edges),
+            heads=heads,
+        )
     return worded(
         "Cut: the {count} looks that pass on most, of the {heads} heads that matter most; the rest of the row is "
         "renormalised.",
@@ -124,7 +133,7 @@ def found(answer: Effects, words: Words = printable) -> str:
     if answer.edges and answer.edges[0].effect:
         edge = answer.edges[0]
         text += " " + worded(
-            "The look that matters most: {head}, {query} at {key} ({effect}).",
+            "The look that matters most: {head}, from {query} to {key} ({effect}).",
             head=head_name(edge.layer, edge.head),
             query=token_label(answer, edge.query, words),
             key=token_label(answer, edge.key, words),

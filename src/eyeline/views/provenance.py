@@ -65,7 +65,12 @@ def run_name(name: str) -> str:
         "decoder": worded("decoder"),
         "cross": worded("cross-attention"),
     }
-    return ", ".join(known.get(part, printable(part)) for part in name.split(", "))
+
+    def said(part: str) -> str:
+        count = part.removesuffix(" more edits")
+        return worded("{count} more edits", count=count) if count.isdigit() else known.get(part, printable(part))
+
+    return ", ".join(map(said, name.split(", ")))
 
 
 def _attention(answer: Explanation | Comparison) -> list[str]:

@@ -31,9 +31,12 @@ def factors(layer: LayerTrace, head: int) -> NDArray[np.float32] | None:
     """The factor of each of a head's weights, (N, M), where some were multiplied after the softmax or are another
     run's; None for a head of which none were."""
     edits = layer.edits
-    pairs = [] if edits is None else [one.pairs for one in edits.weightings] + [one.pairs for one in edits.frozen]
+    if edits is None:
+        return None
+    pairs = [*edits.cuts, *(one.pairs for one in edits.weightings), *(one.pairs for one in edits.frozen)]
     if not any(head in one.heads for one in pairs):
         return None
     edited = layer.observe(Weights()).weights[head, 0]
-    plain = replace(layer, edits=None).observe(Weights()).weights[head, 0]
+    # What the page computes without the factor: with the row's own lse.
+    plain = replace(as_sent(layer), edits=None).observe(Weights(), factor=np.ones(layer.q.shape[1])).weights[head, 0]
     return np.asarray(np.divide(edited, plain, out=np.zeros_like(edited), where=plain > 0), np.float32)

@@ -30,8 +30,8 @@ from eyeline.views.page.still import still, still_html, why_still
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
-#: The bytes of a sentence's file, with the matrices of one head: positions don't take it beyond.
-ROOM = 598_000
+#: The bytes of the blocks of a sentence's file, with the matrices of one head: positions don't take it beyond.
+ROOM = 596_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)

@@ -7,7 +7,7 @@ import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
 import { namePatches } from "./pictures/patch_names.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark, isPrinting } from "./theme.js";
-import { asTrained, editedRun, Trace } from "./weights/traces.js";
+import { asTrained, editedRun, sameEdits, Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
 
 /** @type {(language: string) => Language} */
@@ -95,7 +95,8 @@ export class Page {
     /** @type {(at: number) => number | string} */
     const named = (at) => {
       const one = this.traces[at];
-      const base = one?.edits.length ? asTrained(this.traces, one) : undefined;
+      const listed = one?.edits.length && sameEdits(one.edits, this.state.edits);
+      const base = listed ? asTrained(this.traces, one) : undefined;
       return base ? `${base.index}e` : at;
     };
     const { trace, other } = this.state;

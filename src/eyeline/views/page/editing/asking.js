@@ -52,7 +52,7 @@ export const createAsking = (page, editing) => {
     return element("button", {
       type: "button", class: "bar-cut", "aria-haspopup": "menu", "aria-label": `${ask}: ${title}`, title: ask, "data-cut": unit,
       on: { click: pressed },
-    }, "✂");
+    }); // its sign is in the style, so that pictures and copied texts don't have it
   };
 
   /** The keys: X on a head of the overview, and undo and redo. @param {Event} event */
