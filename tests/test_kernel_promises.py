@@ -85,7 +85,7 @@ for dtype in (np.float32, np.float64):
     read = [offsets, el.Entropy(), el.MeanDistance("end"), el.GroupMass(np.arange(300) % 3), el.TopK(3)]
     seen = el.observe(q, k, k, mask=el.Window(150, 40, "end"), read=read)
     times = rng.random((2, 300))
-    timed = [el.GroupMass(np.arange(300) % 3, times=times), el.TopK(9, times=times), el.Received(times=times)]
+    timed = [el.GroupMass(np.arange(300) % 3, times=times), el.TopK(9, times=times)]
     timed = el.observe(q, k, k, mask=el.Window(150, 40, "end"), read=timed)
     for result in seen.results + timed.results:
         for array in result.arrays:

@@ -38,7 +38,7 @@ def name(token):
 def test_the_image_is_shown_with_its_patches_over_it(page_of, shown):
     page = page_of(shown)
     expect(page.get_by_role("gridcell")).to_have_count(ROWS * COLUMNS)
-    page.wait_for_function("document.querySelector('canvas.image').width === 96")
+    page.wait_for_function("() => document.querySelector('canvas.image').width === 96")
     boxes = [
         one.bounding_box() for one in (patch(page, 0, 0), patch(page, ROWS - 1, COLUMNS - 1), page.locator(".picture"))
     ]

@@ -35,7 +35,9 @@ def same(got: PartialResult, want: PartialResult, atol: float = 1e-12) -> None:
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), atol=atol)
     assert (got.places is None) == (want.places is None)
     if want.places is not None:
-        np.testing.assert_array_equal(np.asarray(got.places), np.asarray(want.places))
+        # Where the factor of a key is 0, all its products are alike, and none has a gradient.
+        attained = np.asarray(want.arrays[-1]) != 0
+        np.testing.assert_array_equal(np.asarray(got.places)[attained], np.asarray(want.places)[attained])
 
 
 @st.composite
