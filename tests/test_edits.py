@@ -307,3 +307,27 @@ def test_a_run_with_scores_that_depend_on_positions_is_refused():
     odd = OtherRun(*(getattr(a_run(), name) for name in "qkv"), scores=(el.Alibi(np.ones(1)),))
     with pytest.raises(ed.EditError, match="caps and biases alone"):
         el.attention(Q, K, V, edits=ed.Pattern(odd, head=0))
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        (lambda: [ed.Gate(layer=5, head=0)], "layer and kind must be left out where a single call is edited"),
+        (lambda: [ed.Gate(kind="cross")], "layer and kind must be left out"),
+        (lambda: [ed.Cut(keys=slice(None, None, 0))], "keys must be a slice of whole numbers"),
+        (lambda: [ed.Cut(queries=slice("a", None))], "queries must be a slice of whole numbers"),
+    ],
+)
+def test_what_a_single_call_has_not_is_refused(edits, said):
+    q = np.ones((2, 3, 4), np.float32)
+    with pytest.raises(ed.EditError, match=said):
+        el.attention(q, q, q, edits=edits())
+
+
+def test_a_head_s_queries_are_patched_once():
+    run = el.Trace.of(*np.ones((2, 1, 2, 3, 4), np.float32), queries=list("abc"))
+    q = np.zeros((2, 3, 4), np.float32)
+    twice = [ed.Patch(run, "q", head=0, positions=[0, 1]), ed.Patch(run, "q", head=0, positions=1)]
+    with pytest.raises(ed.EditError, match="must replace a head's queries once"):
+        el.attention(q, q, q, edits=twice)
+    el.attention(q, q, q, edits=[twice[0], ed.Patch(run, "q", head=0, positions=2), ed.Patch(run, "k", head=0)])

@@ -12,8 +12,15 @@ from eyeline.edits.places import CallPlace
 
 #: What `edits=` takes.
 Edits = Sequence[Edit] | Edit | CallEdits
-#: The stages at which a head can have one edit only.
-_ONE_A_HEAD = {EditStage.WEIGHTS: "weights", EditStage.OUTPUT: "output"}
+#: What a head can have replaced once, by the name of a patch, or else by the stage.
+_REPLACED = {
+    "q": "queries",
+    "k": "keys",
+    "v": "values",
+    "output": "output",
+    EditStage.WEIGHTS: "weights",
+    EditStage.OUTPUT: "output",
+}
 
 
 def several(edits: Any) -> tuple[Edit, ...]:
@@ -40,22 +47,28 @@ def in_order(edits: Sequence[Edit], place: CallPlace, layers: int | None = None)
     Raises:
         EditError: if a head isn't there, or has two edits of which there can be only one.
     """
+    for one in edits:
+        if place.layer is None and (one.layer is not None or one.kind is not None):
+            raise EditError(f"layer and kind must be left out where a single call is edited, got {one!r}")
     found = [one for one in edits if one.concerns(place, layers)]
     found.sort(key=lambda one: (one.stage, getattr(one, "key_head", None) is None))
-    taken: dict[tuple[EditStage, int], Edit] = {}
+    taken: dict[tuple[str, bool, int], list[Edit]] = {}  # a patch of a group of heads acts before those of its heads
     for one in found:
-        for head in one.heads_in(place):
-            before = taken.setdefault((one.stage, head), one)
-            if one.stage in _ONE_A_HEAD and before is not one and not _differ(before, one):
-                raise EditError(
-                    f"edits must replace a head's {_ONE_A_HEAD[one.stage]} once, got {before!r} and {one!r} for head "
-                    f"{head} in {place.named}; leave one of them out"
-                )
+        replaced = _REPLACED.get(getattr(one, "name", one.stage))
+        for head in one.heads_in(place) if replaced is not None else ():
+            before = taken.setdefault((str(replaced), getattr(one, "key_head", None) is not None, head), [])
+            for other in before:
+                if not _differ(other, one):
+                    raise EditError(
+                        f"edits must replace a head's {replaced} once, got {other!r} and {one!r} for head {head} in "
+                        f"{place.named}; leave one of them out"
+                    )
+            before.append(one)
     return found
 
 
 def _differ(one: Edit, other: Edit) -> bool:
-    """Whether two edits of a stage are of different tokens: only patches of one output may then stand side by side."""
+    """Whether two edits are of different tokens: only patches may then stand side by side."""
     a, b = getattr(one, "positions", None), getattr(other, "positions", None)
     if a is None or b is None or isinstance(a, slice) or isinstance(b, slice):
         return False

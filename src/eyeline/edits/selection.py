@@ -18,7 +18,14 @@ Tokens = int | str | slice | Sequence[int | str] | None
 
 def check_which(name: str, which: Any, words: bool = False) -> Any:
     """Check a selection apart from how many there are; a list becomes a tuple."""
-    if which is None or isinstance(which, slice) or (words and isinstance(which, str)):
+    if isinstance(which, slice):
+        ends = (which.start, which.stop, which.step)
+        if which.step == 0 or any(
+            isinstance(x, bool) or not isinstance(x, (int, np.integer, type(None))) for x in ends
+        ):
+            raise EditError(f"{name} must be a slice of whole numbers with a step other than 0, got {which!r}")
+        return which
+    if which is None or (words and isinstance(which, str)):
         return which
     several = isinstance(which, (Sequence, np.ndarray)) and not isinstance(which, (str, bytes))
     given = tuple(which) if several else (which,)
@@ -44,7 +51,7 @@ def indices(name: str, which: Which, count: int) -> tuple[int, ...]:
     if which is None:
         return tuple(range(count))
     if isinstance(which, slice):
-        return tuple(range(count))[which]
+        return tuple(sorted(range(count)[which]))
     given = (which,) if isinstance(which, int) else tuple(which)
     for one in given:
         if one >= count:
