@@ -149,8 +149,23 @@ def test_a_link_opens_the_edited_run_also_on_a_fresh_server(opened):
     expect(button(page, "With the edits")).to_have_attribute("aria-pressed", "true")
     before = opened("layer=3 head=1 token=2 edits=cut+L3H1+~2:~1")
     expect(before.locator(".edit-outcome")).to_be_visible()
-    expect(button(before, "As trained")).to_have_attribute("aria-pressed", "true")
+    expect(button(before, "With the edits")).to_have_attribute("aria-pressed", "true")
+    button(before, "As trained").click()
+    in_words(before, "trace=0&layer=3")
     expect(before.locator(".says")).to_contain_text("special tokens take 38%")
+    before.reload()
+    expect(before.locator(".edit-outcome")).to_be_visible()
+    expect(button(before, "As trained")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_link_to_a_text_that_isnt_here_leaves_its_edits_out(opened):
+    page = opened("trace=3e layer=3 head=1 token=none edits=gate+L3H1+0")
+    expect(page.locator(".editing > .trouble")).to_have_text("The link’s text isn’t here: its edits are left out.")
+    expect(chips(page)).to_have_count(0)
+    expect(page.locator(".bars li").first).to_be_visible()
+    expect(page.locator(".bar-cut")).to_have_count(0)  # no word is chosen whose look it would be
+    button(page, "Switch L3H1 off").click()
+    expect(page.locator(".editing > .trouble")).to_be_hidden()
 
 
 def test_both_runs_stand_beside_each_other(opened):
@@ -179,9 +194,18 @@ def test_edits_are_taken_along_as_options_and_as_python(opened):
     ]
 
 
+def test_a_repeated_word_is_named_with_its_number(opened):
+    page = opened("edits=cut+L3H1+~7:~2", text="the dog saw the other big dog")
+    expect(chips(page)).to_have_text(["L3H1: “dog (word 7)” can’t look at “dog (word 2)”×"])
+
+
 def test_an_edit_that_the_model_hasnt_is_told_of(opened):
-    page = opened("edits=gate+L17H3+0", ours=lambda message: "status of 400" not in message.text)
-    expect(page.locator(".editing > .trouble")).to_contain_text("layer must be from 0 to 5, got 17")
+    page = opened("edits=gate+L17H3+0;gate+L5+0")
+    expect(page.locator(".editing > .trouble")).to_have_text(
+        "Left out: L17H3 is off. The model has layers L0 to L5, heads H0 to H11."
+    )
+    expect(chips(page)).to_have_text(["L5 (all heads) is off×"])
+    expect(page.locator(".edit-outcome")).to_contain_text("No layer comes after the edits")
 
 
 def test_another_text_has_no_edits(opened):
@@ -215,7 +239,6 @@ def test_a_head_is_switched_off_at_its_badge_in_the_overview(opened):
 
 def test_next_words_with_and_without_the_edits(opened):
     page = opened("edits=gate+L0+0", text="The capital of France is", name="smollm2")
-    page.get_by_text("What comes next").click()
     table = page.locator(".edit-next-room table")
     expect(table.locator("thead th")).to_have_text(["Next word", "As trained", "With the edits"])
     row = table.locator("tr", has=page.get_by_role("button", name="Paris", exact=True))

@@ -29,6 +29,8 @@ export class Page {
     this.lookOf = () => null;
     /** The places that the state asks for in a run that isn't there yet. @type {Partial<State>} */
     this.owed = {};
+    /** Whether the state's edits were left out, as the text that they are of isn't here. */
+    this.lost = false;
     // The prefix of its elements' ids: a notebook may show several pages, each from its own module.
     this.id = `eyeline-${Math.random().toString(36).slice(2, 10)}`;
     this.turn = 0;
@@ -56,13 +58,14 @@ export class Page {
   /** Change settings; every part then shows the new state. @param {Partial<State>} settings */
   set(settings) {
     if ("trace" in settings || "other" in settings || "edits" in settings) this.owed = {};
+    if ("edits" in settings) this.lost = false;
     this.state = Object.freeze(within(this.found({ ...this.state, ...settings }), this.traces));
     this.turn += 1;
     if (this.namedIn !== this.language) this.namedIn = this.namePatches();
     for (const listener of this.listeners) listener(settings);
   }
 
-  /** A state with the runs that it names by their texts and its edits; the text's own run until there is one. @param {State} state */
+  /** A state with the runs that it names by their texts and its edits; the text's own run until there is one. @type {(state: State) => State} */
   found(state) {
     /** @type {(at: number) => number} */
     const place = (at) => {
@@ -70,6 +73,10 @@ export class Page {
       return at < 0 && base ? (editedRun(this.traces, base, state.edits) ?? base).index : at;
     };
     const { trace, other } = state;
+    if (state.edits.length && this.traces.length && !this.traces[trace < 0 ? -1 - trace : trace]) {
+      this.lost = true; // another text's edits would say something else
+      return this.found({ ...state, trace: this.fresh.trace, edits: [] });
+    }
     const waits = [trace, other?.[0] ?? 0].some((at) => at < 0 && !this.traces[place(at)]?.edits.length);
     if (waits) this.owed = { trace, other };
     return { ...state, trace: place(trace), other: other && /** @type {Place} */ ([place(other[0]), other[1], other[2]]) };
@@ -99,8 +106,11 @@ export class Page {
       const base = listed ? asTrained(this.traces, one) : undefined;
       return base ? `${base.index}e` : at;
     };
-    const { trace, other } = this.state;
-    return wordsOf({ ...this.state, trace: named(trace), other: other && [named(other[0]), other[1], other[2]] }, this.fresh);
+    const { trace, other, edits } = this.state;
+    const at = named(trace);
+    // Words with edits that name no run mean the one with the edits: see `restore`.
+    const shown = edits.length && !other && at === trace ? String(at) : at;
+    return wordsOf({ ...this.state, trace: shown, other: other && [named(other[0]), other[1], other[2]] }, this.fresh);
   }
 
   /**
@@ -110,7 +120,11 @@ export class Page {
    */
   restore(words, kept = {}) {
     this.state = this.fresh;
-    this.set({ ...settingsOf(words), ...kept });
+    /** @type {Partial<State>} */
+    const settings = { ...settingsOf(words), ...kept };
+    const { edits = [], trace, other = this.fresh.other } = settings;
+    if (edits.length && trace === undefined && !other) settings.trace = -1 - this.fresh.trace; // the run with the edits
+    this.set(settings);
   }
 
   /** Add a trace that the host has made since. @param {TraceEntry} entry */

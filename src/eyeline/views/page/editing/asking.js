@@ -1,18 +1,18 @@
 // What can be done to a look or a head that was pressed: a menu of it, from a link, a bar, or a head's badge.
 
 import { element, targetOf } from "../drawing/dom.js";
-import { isolated, labelled } from "../drawing/labels.js";
-import { cutOf, knockedOf, offOf, siteOf } from "./edit_words.js";
+import { cutOf, known, knockedOf, offOf, siteOf } from "./edit_words.js";
 import { createMenu } from "./menu.js";
 
-/** @type {(page: Page, editing: Editing) => { cutter: (unit: number, title: string) => HTMLElement, listen: (frame: HTMLElement) => void }} */
+/** @type {(page: Page, editing: Editing) => { cutter: (unit: number, title: string) => HTMLElement | null, listen: (frame: HTMLElement) => void }} */
 export const createAsking = (page, editing) => {
   const menu = createMenu(editing.element);
 
   /** Offer what can be done to a look, at a place of the window. @type {(query: Unit, key: Unit, x: number, y: number, opener: HTMLElement | null) => void} */
   const askLook = (query, key, x, y, opener) => {
     const { site } = editing;
-    const values = { site, query: isolated(labelled(query)), key: isolated(labelled(key)) };
+    const { queries, keys } = page.trace;
+    const values = { site, query: known(page, queries, query), key: known(page, keys, key) };
     /** @type {(name: "cut" | "knocked" | "off", words: string) => MenuItem} */
     const item = (name, words) => ({
       text: page.say(editing.has(words) ? "editing.back" : `editing.do.${name}`, values),
@@ -41,8 +41,9 @@ export const createAsking = (page, editing) => {
     }], x, y, cell);
   };
 
-  /** The button beside a unit's bar, for its look. @type {(unit: number, title: string) => HTMLElement} */
+  /** The button beside a unit's bar, for its look; none while no word is chosen, whose look it would be. @type {(unit: number, title: string) => HTMLElement | null} */
   const cutter = (unit, title) => {
+    if (page.state.token === null) return null;
     const ask = page.say("editing.ask");
     /** @param {MouseEvent & { currentTarget: HTMLElement }} event */
     const pressed = ({ currentTarget: opener }) => {

@@ -19,6 +19,24 @@ export const offOf = (site) => `gate ${site} 0`;
 
 const FORM = /^(\w+) (?:(?:encoder|decoder|cross) )?(\S+?)(?: ([^\s>]*)>(\S*))?(?: (\S+))?$/;
 
+/** The layer of an edit; NaN where its words name none. @type {(words: string) => number} */
+export const layerOf = (words) => Number(/^L(\d+)/.exec(FORM.exec(words)?.[2] ?? "")?.[1] ?? NaN);
+
+/** Whether a run has the layer and the head of an edit, as far as its words tell. @type {(trace: Trace, words: string) => boolean} */
+export const isWithin = ({ depth, heads }, words) => {
+  const [, layer, head = 0] = /^L(\d+)(?:H(\d+))?$/.exec(FORM.exec(words)?.[2] ?? "") ?? [];
+  return layer === undefined || (Number(layer) < depth && Number(head) < heads);
+};
+
+/** A unit as a reader knows it: a word that stands in its text several times with its number, "dog (word 2)". @type {(page: Page, line: TokenizedText, unit: Unit) => string} */
+export const known = (page, { words }, unit) => {
+  const name = isolated(labelled(unit));
+  const same = words.filter(({ special, text }) => !special && named(text) === named(unit.text));
+  if (same.length < 2 || unit.before || unit.after || unit.special) return name;
+  const number = words.filter(({ special, text, first }) => !special && text.trim() && first <= unit.first).length;
+  return `${name} (${page.say("sentence.place.word", { number })})`;
+};
+
 /** The tokens that words name, as a reader knows them. @type {(page: Page, line: TokenizedText, text: string) => string} */
 const said = (page, line, text) => {
   if (!text) return page.say("editing.any");
@@ -26,10 +44,10 @@ const said = (page, line, text) => {
     const [, first, last] = /^#(\d+)(?:-(\d*))?$/.exec(part) ?? [];
     const from = Number(first);
     if (first === undefined || from >= line.length) return part;
-    if (last === undefined) return isolated(labelled(line.unitOf(from, "words").first === from && line.unitOf(from, "words").last === from + 1 ? line.unitOf(from, "words") : line.unitOf(from, "pieces")));
-    const end = last ? Number(last) : line.length - 1;
+    const end = last === undefined ? from : last ? Number(last) : line.length - 1;
     const word = line.unitOf(from, "words");
-    if (word.first === from && word.last === end + 1) return isolated(named(word.text));
+    if (word.first === from && word.last === end + 1) return known(page, line, word);
+    if (last === undefined) return isolated(labelled(line.unitOf(from, "pieces")));
     return `${isolated(labelled(line.unitOf(from, "pieces")))} … ${isolated(labelled(line.unitOf(Math.min(end, line.length - 1), "pieces")))}`;
   });
   return parts.join(", ");

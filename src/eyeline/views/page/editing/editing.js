@@ -3,7 +3,7 @@
 import { button, element } from "../drawing/dom.js";
 import { asTrained, editedRun, sameEdits } from "../weights/traces.js";
 import { createAsking } from "./asking.js";
-import { offOf, sentenceOfEdit, siteOf } from "./edit_words.js";
+import { isWithin, offOf, sentenceOfEdit, siteOf } from "./edit_words.js";
 import { createNextWords } from "./next_words.js";
 import { createOutcome } from "./outcome.js";
 import { createTaking } from "./taking.js";
@@ -18,6 +18,7 @@ export class Editing {
     this.pending = ""; // the key of the run that is asked for
     this.showing = false; // whether the run is to be shown once it is there
     this.trouble = "";
+    this.notice = ""; // what of a link was left out
     /** @type {Trace | undefined} The text whose edits are listed. */
     this.text = undefined;
     this.line = element("div", { class: "edit-line" });
@@ -103,6 +104,15 @@ export class Editing {
       page.set({ edits: trace.edits });
       return;
     }
+    if ("edits" in settings) this.notice = page.lost ? page.say("editing.lost") : "";
+    const lacking = state.edits.filter((one) => !isWithin(base, one));
+    if (lacking.length) {
+      const values = { edits: lacking.map((one) => this.told(one)).join("; "), layers: base.depth - 1, heads: base.heads - 1 };
+      const edits = state.edits.filter((one) => !lacking.includes(one));
+      page.set(Object.keys(page.owed).length ? { edits, ...page.owed } : { edits });
+      this.notice = page.say("editing.lacks", values);
+      return;
+    }
     this.trail.note(state.edits);
     const key = JSON.stringify([base.index, state.edits]);
     if (!state.edits.length) {
@@ -170,8 +180,8 @@ export class Editing {
         "aria-label": page.say("editing.remove", { edit: told }), "data-focus": `edit ${words}`,
       }));
     }));
-    this.said.textContent = this.trouble;
-    this.said.hidden = !this.trouble;
+    this.said.textContent = [this.notice, this.trouble].filter(Boolean).join(" ");
+    this.said.hidden = !this.said.textContent;
   }
 
   /** Which run the views show. */

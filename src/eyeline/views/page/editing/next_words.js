@@ -24,6 +24,7 @@ export const createNextWords = (page, editing) => {
   let busy = false;
   let stopped = false;
   let trouble = "";
+  let offered = false; // whether it was opened for a run with edits
 
   /** The traces that go on. @type {() => Trace[]} */
   const traces = () => {
@@ -103,7 +104,7 @@ export const createNextWords = (page, editing) => {
       const rows = [...most].map(([id, text]) => {
         const numbers = own.map(({ words }) => words.find(([one]) => one === id)?.[2] ?? 0);
         return { id, text, numbers, most: Math.max(...numbers) };
-      }).sort((one, other) => other.most - one.most).slice(0, SHOWN);
+      }).sort((one, other) => other.most - one.most).slice(0, SHOWN).sort((one, other) => (other.numbers.at(-1) ?? 0) - (one.numbers.at(-1) ?? 0));
       return barTable(page.say("editing.next.words"), [page.say("editing.next.word"), ...titles], rows.map(({ id, text, numbers }) => ({
         name: button(element("bdi", {}, visible(text)), () => take(id, text), {
           class: "edit-open", title: page.say("editing.next.take"), disabled: busy, "data-focus": `next ${id}`,
@@ -135,6 +136,10 @@ export const createNextWords = (page, editing) => {
     const { base } = editing;
     whole.hidden = base?.kind !== "decoder";
     if (whole.hidden) return;
+    if (editing.run && !offered) {
+      offered = true;
+      whole.open ||= !page.narrow.matches;
+    }
     const key = JSON.stringify([...traces().map(({ index }) => index)]);
     if (whole.open && key !== drawn && !busy) {
       drawn = key;

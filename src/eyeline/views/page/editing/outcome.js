@@ -4,8 +4,10 @@ import { button, element, phrase } from "../drawing/dom.js";
 import { figure, isolated, labelled, named, onScale } from "../drawing/labels.js";
 import { roundEnd, scaleEnd } from "../weights/quantity.js";
 import { barTable } from "./bars.js";
+import { layerOf } from "./edit_words.js";
 
 const ROWS = 6; // rows of a table
+const ROUNDING = 1e-12; // what differs by less is the same
 
 /** @type {(page: Page, editing: Editing) => PagePart} */
 export const createOutcome = (page, editing) => {
@@ -58,7 +60,10 @@ export const createOutcome = (page, editing) => {
     const count = base.depth * base.heads;
     const why = word
       ? phrase(page.say("editing.looks.word"), { word: element("bdi", {}, named(word.text)) }) : [page.say("editing.looks.any")];
-    if (!looks.length) return element("section", {}, title, element("p", { class: "quiet" }, page.say("editing.looks.none")));
+    if (!looks.length) {
+      const last = run.edits.every((one) => layerOf(one) === base.depth - 1);
+      return element("section", {}, title, element("p", { class: "quiet" }, page.say(last ? "editing.looks.last" : "editing.looks.none")));
+    }
     const rows = looks.slice(0, ROWS).map(([layer, head, query, moved]) => {
       const unit = base.queries.unitOf(query, "words");
       const site = `L${layer}H${head}`;
@@ -80,7 +85,8 @@ export const createOutcome = (page, editing) => {
     if (!vectors) return element("section", {}, title, element("p", { class: "quiet" }, page.say("editing.vectors.none")));
     const all = page.shown(base.queries.words).map((at) => base.queries.words[at]).map((unit) => {
       const own = vectors.slice(unit.first, unit.last);
-      return { unit, turn: Math.max(...own) };
+      const turn = Math.max(...own);
+      return { unit, turn: turn < ROUNDING ? 0 : turn };
     }).sort((one, other) => Number(other.unit === word) - Number(one.unit === word) || other.turn - one.turn);
     const end = roundEnd(Math.max(...all.map(({ turn }) => turn)));
     const digits = Math.max(2 - Math.floor(Math.log10(end)), 2); // two more than the scale's end has

@@ -155,7 +155,7 @@ interface Reading {
 interface BarEvents {
   pick: (unit: number) => void;
   point: (unit: number | null) => void;
-  beside?: (unit: number, title: string) => HTMLElement;
+  beside?: (unit: number, title: string) => HTMLElement | null;
 }
 
 /** A row of the list of bars: a word or a patch, and its number. `place` stands beside a name that isn't unique. */
