@@ -7,6 +7,7 @@ file, and moved into place atomically.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -191,8 +192,10 @@ def _place(entry: Entry, ready: Path, target: Path, temporary: Path) -> None:
         try:
             os.replace(ready, target)
             break
-        except OSError:
-            if attempt == 9 or not os.path.lexists(target):
+        except OSError as error:
+            # In the way was a copy; that another process has taken it away since is no reason to give up.
+            was_there = os.path.lexists(target) or error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+            if attempt == 9 or not was_there:
                 raise
         if fault(entry, target) is None:
             return  # another process was quicker
