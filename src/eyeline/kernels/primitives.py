@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +80,12 @@ class PrimitiveResults:
         cells = (B, H, *(asked.grid or (0, 0)))
         queries = N if asked.queries is None else asked.queries
         # Fixed point: 1 is this many units, so that no sum over all queries overflows.
-        total = np.broadcast_to(np.ceil(np.log2(asked.row_total)), (B, H)).astype(np.int64)
-        self._units = np.ascontiguousarray(np.int64(1) << (61 - queries.bit_length() - total))
+        bits = 61 - queries.bit_length()
+        if isinstance(asked.row_total, float):  # quicker, and nearly always so
+            self._units = np.full((B, H), 1 << (bits - math.ceil(math.log2(asked.row_total))), np.int64)
+        else:
+            total = np.broadcast_to(np.ceil(np.log2(asked.row_total)), (B, H)).astype(np.int64)
+            self._units = np.ascontiguousarray(np.int64(1) << (bits - total))
 
         def written(wanted: object, shape: tuple[int, ...], kind: Any = dtype) -> Array | None:
             return np.empty(shape, kind) if wanted else None
