@@ -74,16 +74,6 @@ class ModelEdits:
         """A copy for a batch of texts of these lengths, (B,)."""
         return ModelEdits(self.edits, self.sites, lengths)
 
-    def first_layer(self, kind: Kind) -> int | None:
-        """The first layer that is edited; None if none is."""
-        count = self.sites.layers.get(kind, 0)
-        nowhere = np.zeros((1, 0), np.int64)
-        for layer in range(count):
-            place = CallPlace(self.sites.heads, self.sites.key_heads, nowhere, nowhere, layer, kind)
-            if any(one.concerns(place, count) for one in self.edits):
-                return layer
-        return None
-
     def of_call(self, kind: Kind, layer: int, queries: NDArray[np.int64], keys: NDArray[np.int64]) -> CallEdits | None:
         """The edits of one call; None if it has none.
 

@@ -70,15 +70,6 @@ class LayerOfRun(Protocol):
         """Their outputs, (heads, P, E); raises EditError if values weren't kept."""
 
 
-class RecordedRun(Protocol):
-    """A recorded run of a model, such as a `Trace`."""
-
-    kind: Any
-
-    def layer(self, layer: int) -> Any:
-        """A layer, a `LayerOfRun`."""
-
-
 def layer_of(other: Any, place: CallPlace) -> LayerOfRun:
     """The layer of another run that stands at this place.
 
