@@ -6,9 +6,10 @@ The numbers of a call:
 - `panel`, `panels`: the queries in a panel, and the panels in a block; `rows`: the keys in a tile of scores.
 - `half`: 1 if q, k and v have 16 bits, else 0.
 - `intervals`: of the mask; `steps`: of the scores; `cuts`: 1 if pairs are hidden, else 0; `factors`: of weights.
-- `primitives`: 1 if any is requested, else 0; then `keys`, `select`, `bins`, `ranges` and `grid_columns`, and 1 or 0 for
-  `grid_sums`, `grid_maxima`, `column_sums` and `column_maxima`; else all 0.
-- `reach`: the most keys that a panel needs, from the first block that it needs on, in whole blocks; 0 without primitives.
+- `primitives`: 1 if any is requested, else 0; then `keys`, `select`, `bins`, `ranges` and `grid_columns`, and 1 or 0
+  for `grid_sums`, `grid_maxima`, `column_sums` and `column_maxima`; else all 0.
+- `reach`: the most keys that a panel needs, from the first block that it needs on, in whole blocks; 0 without
+  primitives.
 """
 
 from __future__ import annotations

@@ -30,7 +30,12 @@ def written() -> str:
     >>> json.loads(written())["sizes"]["KEY_BLOCK"]
     128
     """
-    return json.dumps(described(), separators=(",", ":")) + "\n"
+    groups = []
+    for group, parts in described().items():
+        lines = parts.items() if isinstance(parts, dict) else ()
+        inside = ",\n".join(f'    "{name}": {json.dumps(value)}' for name, value in lines)
+        groups.append(f'  "{group}": {{\n{inside}\n  }}' if lines else f'  "{group}": {json.dumps(parts)}')
+    return "{\n" + ",\n".join(groups) + "\n}\n"
 
 
 if __name__ == "__main__":

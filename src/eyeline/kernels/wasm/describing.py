@@ -1,7 +1,7 @@
 """What a host must know to call the module: the records of `params`, and the sizes and formulas that determine them.
 
     {
-      "records": {"STRIDED": {"size": 40, "fields": {"address": [0, "int"], …}}, "forward": …, "product": …, "rowwise": …},
+      "records": {"STRIDED": {"size": 40, "fields": {"address": [0, "int"], …}}, "forward": …, "product": …, …},
       "enums": {"Half": {"NOT": 0, …}, …},
       "sizes": {"KEY_BLOCK": 128, …},
       "forward": {"derived": …, "panel": …, "shared": …}, "product": formula, "rowwise": formula
@@ -85,8 +85,8 @@ def described() -> dict[str, Any]:
 
 
 def _record(kind: np.dtype[Any]) -> dict[str, Any]:
-    assert kind.fields is not None and kind.names is not None
-    return {"size": kind.itemsize, "fields": {name: [kind.fields[name][1], _type(kind[name])] for name in kind.names}}
+    fields: dict[str, Any] = dict(kind.fields or {})
+    return {"size": kind.itemsize, "fields": {name: [place[1], _type(place[0])] for name, place in fields.items()}}
 
 
 def _type(kind: np.dtype[Any]) -> str:
