@@ -26,8 +26,8 @@ const decoded = (text) => {
   return bytes;
 };
 
-/** @type {(name: string) => Promise<Response>} */
-const opened = async (name) => {
+/** The content of a block. @type {(name: string) => Promise<Response>} */
+export const opened = async (name) => {
   const bytes = decoded(await textOf(name));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
@@ -65,7 +65,7 @@ const ofPlanes = (planes, size) => {
 /** @typedef {[reply: object, buffers: Bytes[]]} Answer */
 
 /** The model object over the blocks of this file. */
-class FileModel {
+export class FileModel {
   /**
    * @param {Header} header
    * @param {Contents} contents
@@ -230,10 +230,14 @@ class FileModel {
   }
 }
 
-/** Show the page in this file; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
+/** The still picture of a file, if it has one. */
+export const still = () => document.getElementById("eyeline-still");
+
+/** Show the page in this file in place of the still picture; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
 export const show = async (main, rooms) => {
   const [header, contents] = await (await opened("header")).json();
   main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body, rooms });
+  still()?.remove();
 };
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
