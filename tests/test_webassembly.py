@@ -19,7 +19,7 @@ import eyeline as el
 from eyeline.kernels import rowwise
 from eyeline.kernels.products import ACTIVATIONS, PackedMatrix
 from eyeline.kernels.wasm import OBJECTS, RECORDS, building, module_bytes
-from eyeline.kernels.wasm.__main__ import written
+from eyeline.kernels.wasm.describing import written
 
 #: A browser's page outlives a test's examples, and takes as long as it takes.
 in_a_browser = settings(

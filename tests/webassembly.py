@@ -1,5 +1,5 @@
-"""The WebAssembly module in a native kernel's place: calls are laid out by Python as ever, for the module's vectors, and
-run in a browser, on a copy of all memory that they reach; what the module wrote is copied back."""
+"""The WebAssembly module in a native kernel's place: calls are laid out by Python as ever, for the module's vectors,
+and run in a browser, on a copy of all memory that they reach; what the module wrote is copied back."""
 
 from __future__ import annotations
 
