@@ -1,0 +1,79 @@
+// The jobs of a worker that computes the tiles of matrices.
+
+import { Dots } from "./dots.js";
+
+const AWAY = 20; // milliseconds between two looks at what else there is to do
+
+/** @typedef {{ heads: Map<number, TileHead>, tables: Map<number, Dots> }} Known */
+
+/** What each kernel's jobs were told: heads and tables, by their numbers. @type {WeakMap<Kernel, Known>} */
+const told = new WeakMap();
+
+/** @type {(kernel: Kernel) => Known} */
+const knownTo = (kernel) => {
+  const known = told.get(kernel) ?? { heads: new Map(), tables: new Map() };
+  told.set(kernel, known);
+  return known;
+};
+
+/** A function that computes rectangles of heads' weights. @type {(kernel: Kernel) => Weigher} */
+export const weigherOf = (kernel) => (head, [top, bottom], [left, right]) => {
+  const { q, k, lse, N, M, D, scale, mask, factors } = head;
+  const weights = kernel.weights({ H: 1, G: 1, N, M, D, E: 0, q, k, scale, mask, lse }, [top, bottom], [left, right]);
+  if (!factors) return weights;
+  for (let row = top, at = 0; row < bottom; row++) {
+    for (let column = left; column < right; column++, at++) weights[at] *= factors[row * M + column];
+  }
+  return weights;
+};
+
+/**
+ * Run steps to their end, with a look at what else there is to do now and then.
+ * @template T
+ * @param {Generator<void, T>} steps
+ * @param {Turn} turn
+ */
+const inTurns = async (steps, turn) => {
+  for (let since = performance.now(); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - since < AWAY) continue;
+    await turn.breathe();
+    since = performance.now();
+  }
+};
+
+/** @type {(kernel: Kernel, number: number) => Dots} */
+const tableOf = (kernel, number) => {
+  const table = knownTo(kernel).tables.get(number);
+  if (!table) throw new Error(`table must be one that was told, got ${number}`);
+  return table;
+};
+
+/** @type {Jobs} */
+export const tileJobs = {
+  /** Learn a head. @param {{ number: number, head: TileHead }} request */
+  "matrix.head": (kernel, { number, head }) => void knownTo(kernel).heads.set(number, head),
+  /** Learn a table of heads' weights. @param {{ number: number, heads: number[], table: Omit<DotTable, "heads"> }} request */
+  "matrix.table": (kernel, { number, heads, table }) => {
+    const known = knownTo(kernel);
+    const found = heads.map((one) => /** @type {TileHead} */ (known.heads.get(one)));
+    known.tables.set(number, new Dots(weigherOf(kernel), { ...table, heads: found }));
+  },
+  /** Forget heads and tables. @param {{ heads: number[], tables: number[] }} request */
+  "matrix.forget": (kernel, { heads, tables }) => {
+    const known = knownTo(kernel);
+    for (const number of heads) known.heads.delete(number);
+    for (const number of tables) known.tables.delete(number);
+  },
+  /** The means of a tile's dots. @param {{ table: number, sides: Sides, level: number }} request */
+  "matrix.tile": async (kernel, { table, sides, level }, turn) => {
+    const means = await inTurns(tableOf(kernel, table).means(sides, level), turn);
+    return { means, transfer: [means.buffer] };
+  },
+  /** What units that aren't shown take of rows. @param {{ table: number, top: number, bottom: number }} request */
+  "matrix.aside": async (kernel, { table, top, bottom }, turn) => {
+    const aside = await inTurns(tableOf(kernel, table).aside(top, bottom), turn);
+    return { aside, transfer: [aside.buffer] };
+  },
+};
