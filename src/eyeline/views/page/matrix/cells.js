@@ -7,12 +7,17 @@ export class Cells {
    * @param {number[]} rows which query units are shown, in reading order
    * @param {number[]} columns which key units are shown, in reading order
    * @param {((row: number) => number) | null} total what a row's numbers are divided by; null for weights
+   * @param {boolean} waiting whether the numbers of its heads aren't there yet
    */
-  constructor(attention, rows, columns, total = null) {
+  constructor(attention, rows, columns, total = null, waiting = false) {
     this.attention = attention;
+    this.waiting = waiting;
     this.rows = rows;
     this.columns = columns;
     this.total = total;
+    const whole = rows.length === attention.N && columns.length === attention.M;
+    /** Whether each cell is one weight of the whole matrix. */
+    this.whole = whole && attention.plain && total === null;
     this.full = attention.heads.every(
       ({ mask: { kind, values } }) => kind === "all" || (kind === "bits" && !values?.includes(0)),
     );

@@ -1,5 +1,7 @@
 // The numbers of a matrix, computed from queries and keys by the kernel: of cells, or of dots, the means of many.
 
+import { causalPairs, placesOf, seenBy, single } from "./open_pairs.js";
+
 const BAND = 1 << 19; // weights of a head that are computed at once
 /** The least part of a row that is trusted as 1 − (what isn't shown): below, it has too few digits. */
 const SURE = 0.05;
@@ -12,30 +14,10 @@ export const finished = (steps) => {
   }
 };
 
-/**
- * The index of each token's unit among some units, from `from` on; −1 where it is in none.
- * @type {(spans: Int32Array, first: number, last: number, from: number, to: number) => Int32Array}
- */
-const placesOf = (spans, first, last, from, to) => {
-  const places = new Int32Array(to - from).fill(-1);
-  for (let unit = first; unit < last; unit++) {
-    places.fill(unit - first, Math.max(spans[2 * unit] - from, 0), Math.max(spans[2 * unit + 1] - from, 0));
-  }
-  return places;
-};
-
-/** How many of the queries [top, bottom) × the keys [left, right) a causal mask leaves. @type {(top: number, bottom: number, left: number, right: number) => number} */
-export const causalPairs = (top, bottom, left, right) => {
-  const first = Math.max(top, left); // the first query that sees any of these keys
-  const whole = Math.min(Math.max(right - 1, first), bottom); // the first that sees all
-  const growing = Math.max(whole - first, 0);
-  return (growing * (2 * (first - left + 1) + growing - 1)) / 2 + Math.max(bottom - whole, 0) * (right - left);
-};
-
 /** The numbers of a table of cells: the units that are shown, as rows and as columns. */
 export class Dots {
   /**
-   * @param {Weigher} weigher computes rectangles of weights
+   * @param {Weigher} weigher computes weights
    * @param {DotTable} table
    */
   constructor(weigher, { heads, reduce, rows, columns, others = null, shares = false, sums = false }) {
@@ -51,6 +33,9 @@ export class Dots {
     const [{ mask }] = heads;
     this.open = heads.every((head) => head.mask.kind === "all");
     this.causal = this.plain && heads.every((head) => head.mask.kind === "causal");
+    this.known = this.open || this.causal; // whether it is known without looking how many cells of a dot are open
+    /** Whether the kernel can make means itself. */
+    this.gridded = this.plain && this.known && !this.largest && !shares && !heads.some((head) => head.factors);
     this.oneMask = heads.every((head) => head.mask.kind === mask.kind && head.mask.values === mask.values);
   }
 
@@ -60,12 +45,15 @@ export class Dots {
    * @param {number} level
    * @returns {Generator<void, Float32Array<ArrayBuffer>>}
    */
-  *means({ top, left, bottom, right }, level) {
-    const width = Math.ceil((right - left) / 2 ** level);
-    const high = Math.ceil((bottom - top) / 2 ** level);
+  *means(sides, level) {
+    const { top, left, bottom, right } = sides;
+    const side = 2 ** level;
+    const whole = (bottom - top) % side === 0 && (right - left) % side === 0; // no dot is cut off at the end
+    if (level && whole && this.gridded) return yield* this._grid(sides, side);
+    const [high, width] = [Math.ceil((bottom - top) / side), Math.ceil((right - left) / side)];
     const sums = new Float64Array(high * width);
-    const counts = this.open || this.causal ? null : new Float64Array(high * width);
-    const step = Math.max(Math.floor(BAND / Math.max(this._tokens(this.columns, left, right), 1)), 1);
+    const counts = this.known ? null : new Float64Array(high * width);
+    const step = Math.max(Math.floor(BAND / Math.max(this.columns[2 * right - 1] - this.columns[2 * left], 1)), 1);
     for (let first = top; first < bottom; first += step) {
       const last = Math.min(first + step, bottom);
       if (!this.causal || this.rows[2 * (last - 1)] >= this.columns[2 * left]) {
@@ -73,17 +61,46 @@ export class Dots {
       }
       yield;
     }
+    return this._means(sums, counts, sides, side);
+  }
+
+  /**
+   * The same of one token for each unit: means that the kernel makes itself.
+   * @param {Sides} sides
+   * @param {number} side
+   * @returns {Generator<void, Float32Array<ArrayBuffer>>}
+   */
+  *_grid(sides, side) {
+    const { rows, columns, heads, weigher } = this;
+    const [a, b] = [rows[2 * sides.top], rows[2 * sides.bottom - 1]];
+    const [c, d] = [columns[2 * sides.left], columns[2 * sides.right - 1]];
+    const [high, width] = [(b - a) / side, (d - c) / side];
+    const sums = new Float64Array(high * width);
+    for (const head of this.causal && b <= c ? [] : heads) {
+      const means = yield* weigher.grid(head, [a, b], [c, d], high, width);
+      for (let at = 0; at < sums.length; at++) sums[at] += (means[at] * side * side) / heads.length;
+    }
+    return this._means(sums, null, sides, side);
+  }
+
+  /**
+   * Sums of dots' cells, divided by how many are open.
+   * @param {Float64Array} sums
+   * @param {Float64Array | null} counts null where these are known
+   * @param {Sides} sides
+   * @param {number} side
+   */
+  _means(sums, counts, { top, left, bottom, right }, side) {
+    const { rows, columns } = this;
     const means = new Float32Array(sums.length);
-    const side = 2 ** level;
-    for (let y = 0, at = 0; y < high; y++) {
-      const [from, to] = [top + y * side, Math.min(top + (y + 1) * side, bottom)];
-      for (let x = 0; x < width; x++, at++) {
-        const [begin, end] = [left + x * side, Math.min(left + (x + 1) * side, right)];
-        const count = counts ? counts[at] : this.open
-          ? (to - from) * (end - begin)
-          : causalPairs(this.rows[2 * from], this.rows[2 * to - 1], this.columns[2 * begin], this.columns[2 * end - 1]);
-        means[at] = count ? sums[at] / count : NaN;
-      }
+    const width = Math.ceil((right - left) / side);
+    for (let at = 0; at < means.length; at++) {
+      const [from, begin] = [top + Math.floor(at / width) * side, left + (at % width) * side];
+      const [to, end] = [Math.min(from + side, bottom), Math.min(begin + side, right)];
+      const count = counts ? counts[at] : this.causal
+        ? causalPairs(rows[2 * from], rows[2 * to - 1], columns[2 * begin], columns[2 * end - 1])
+        : (to - from) * (end - begin);
+      means[at] = count ? sums[at] / count : NaN;
     }
     return means;
   }
@@ -128,7 +145,7 @@ export class Dots {
     const [a, b, c, d] = [rows[2 * top], rows[2 * bottom - 1], columns[2 * left], columns[2 * right - 1]];
     const { plain } = this;
     if (plain && heads.length === 1 && !this.shares) {
-      const weights = this.weigher(heads[0], [a, b], [c, d]);
+      const weights = this.weigher.weights(heads[0], [a, b], [c, d]);
       return { weights, open: this._opened(top, bottom, left, right) };
     }
     const weights = new Float32Array(size);
@@ -136,7 +153,7 @@ export class Dots {
     const rowOf = placesOf(rows, top, bottom, a, b);
     const columnOf = placesOf(columns, left, right, c, d);
     for (const head of heads) {
-      const found = this.weigher(head, [a, b], [c, d]);
+      const found = this.weigher.weights(head, [a, b], [c, d]);
       if (plain) {
         if (this.largest) for (let at = 0; at < size; at++) weights[at] = Math.max(weights[at], found[at]);
         else for (let at = 0; at < size; at++) weights[at] += found[at];
@@ -220,7 +237,7 @@ export class Dots {
    * @param {number} right
    */
   _opened(top, bottom, left, right) {
-    if (this.open || this.causal) return null;
+    if (this.known) return null;
     const { rows, columns } = this;
     const [c, d] = [columns[2 * left], columns[2 * right - 1]];
     const columnOf = placesOf(columns, left, right, c, d);
@@ -262,40 +279,4 @@ export class Dots {
       for (let column = 0, cell = at - many; column < many; column++, cell++) counts[line + (column >> level)] += open[cell];
     }
   }
-
-  /**
-   * The number of tokens from the first of some units to the last.
-   * @param {Int32Array} spans
-   * @param {number} first
-   * @param {number} last
-   */
-  _tokens(spans, first, last) {
-    return spans[2 * last - 1] - spans[2 * first];
-  }
 }
-
-/** Whether units are the tokens of one range, one each. @type {(spans: Int32Array) => boolean} */
-const single = (spans) => {
-  for (let at = 0; at < spans.length; at += 2) {
-    if (spans[at + 1] - spans[at] !== 1 || spans[at] !== spans[0] + at / 2) return false;
-  }
-  return true;
-};
-
-/** The ranges of keys [first, last) that a query may look at. @type {(mask: HeadMask, query: number, M: number) => [first: number, last: number][]} */
-export const seenBy = ({ kind, values, shape }, query, M) => {
-  if (kind === "all") return [[0, M]];
-  if (kind === "causal") return [[0, query + 1]];
-  if (!values || !shape) return [];
-  /** @type {[first: number, last: number][]} */
-  const found = [];
-  if (kind === "bits") {
-    for (let key = 0, at = query * M; key < M; key++, at++) if (values[at] === 1) found.push([key, key + 1]);
-    return found;
-  }
-  const [rows, count] = shape;
-  for (let at = (rows === 1 ? 0 : query) * count * 2, end = at + count * 2; at < end; at += 2) {
-    found.push([values[at], values[at + 1]]);
-  }
-  return found;
-};

@@ -1,6 +1,6 @@
 // The stored means of a long text's weights: its matrix shows them before the numbers of its heads are decoded.
 
-import { causalPairs, seenBy } from "./dots.js";
+import { causalPairs, seenBy } from "./open_pairs.js";
 
 // A mean is most · 2^((code − LARGEST) / STEPS), and 0 for the code 0, as pyramid.py writes it.
 const STEPS = 128;
@@ -84,7 +84,7 @@ export class Pyramid {
       for (const [first, last] of seenBy(mask, query, M)) {
         if (first >= last) continue;
         const [from, to] = [line + Math.floor(first / side), line + Math.ceil(last / side)];
-        if (Number.isNaN(shown[to - 1]) || Number.isNaN(shown[from])) shown.set(this.means.subarray(from, to), from);
+        shown.set(this.means.subarray(from, to), from);
       }
     }
     return shown;

@@ -16,16 +16,33 @@ const knownTo = (kernel) => {
   return known;
 };
 
-/** A function that computes rectangles of heads' weights. @type {(kernel: Kernel) => Weigher} */
-export const weigherOf = (kernel) => (head, [top, bottom], [left, right]) => {
-  const { q, k, lse, N, M, D, scale, mask, factors } = head;
-  const weights = kernel.weights({ H: 1, G: 1, N, M, D, E: 0, q, k, scale, mask, lse }, [top, bottom], [left, right]);
-  if (!factors) return weights;
-  for (let row = top, at = 0; row < bottom; row++) {
-    for (let column = left; column < right; column++, at++) weights[at] *= factors[row * M + column];
-  }
-  return weights;
-};
+/** What computes heads' weights by a kernel. @type {(kernel: Kernel) => Weigher} */
+export const weigherOf = (kernel) => ({
+  weights(head, rows, columns) {
+    const weights = kernel.weights(callOf(head), rows, columns);
+    const { factors, M } = head;
+    if (!factors) return weights;
+    for (let row = rows[0], at = 0; row < rows[1]; row++) {
+      for (let column = columns[0]; column < columns[1]; column++, at++) weights[at] *= factors[row * M + column];
+    }
+    return weights;
+  },
+  *grid(head, rows, columns, high, width) {
+    const ask = { grid: { rows: high, columns: width, mean: true } };
+    const attending = kernel.attending({ ...callOf(head), ask }, rows, columns);
+    let done = false;
+    try {
+      while (!attending.step(AWAY)) yield;
+      done = true;
+    } finally {
+      if (!done) attending.end();
+    }
+    return /** @type {Float32Array} */ (attending.result().gridMean);
+  },
+});
+
+/** @type {(head: TileHead) => AttendCall & { lse: Float32Array }} */
+const callOf = ({ q, k, lse, N, M, D, scale, mask }) => ({ H: 1, G: 1, N, M, D, E: 0, q, k, scale, mask, lse });
 
 /**
  * Run steps to their end, with a look at what else there is to do now and then.
@@ -34,12 +51,16 @@ export const weigherOf = (kernel) => (head, [top, bottom], [left, right]) => {
  * @param {Turn} turn
  */
 const inTurns = async (steps, turn) => {
-  for (let since = performance.now(); ; ) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() - since < AWAY) continue;
-    await turn.breathe();
-    since = performance.now();
+  try {
+    for (let since = performance.now(); ; ) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (performance.now() - since < AWAY) continue;
+      await turn.breathe();
+      since = performance.now();
+    }
+  } finally {
+    steps.return(/** @type {any} */ (undefined)); // nobody wants it any more: what it took is given back
   }
 };
 

@@ -45,6 +45,8 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  /** The side in tokens of the squares whose means the file has; null or missing for none. */
+  pyramid?: number | null;
   projections: "all" | [layer: number, head: number][] | null;
   /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
