@@ -6,6 +6,10 @@ import { CallRecord } from "./record.js";
 import { RECORDS } from "./records.js";
 
 const LOG2E = Math.LOG2E;
+const NOTHING_READ = {
+  primitives: 0, keys: 0, select: 0, bins: 0, ranges: 0, grid_columns: 0, grid_sums: 0, grid_maxima: 0, column_sums: 0,
+  column_maxima: 0,
+};
 const FIRST = 1e6; // multiply-adds per millisecond, before it was measured
 
 /** @type {(numbers: KernelNumbers) => numbers is Float32Array | Uint16Array} */
@@ -16,7 +20,7 @@ export class ForwardCall {
   /**
    * @param {Kernel} kernel
    * @param {AttendCall} call
-   * @param {import("./masks.js").Span} span
+   * @param {CallSpan} span
    */
   constructor(kernel, call, span) {
     const { memory } = kernel;
@@ -28,17 +32,31 @@ export class ForwardCall {
     /** @type {number[]} */
     this.taken = [];
     this.rate = FIRST;
+    this.workspace = 0;
+    this.tasks = this.left = this.cost = 0; // until it is planned
+    this.mask = lowered(call.mask, span);
+    memory.calls += 1;
     this.record = new CallRecord(memory, "forward", this.take(CallRecord.size("forward")));
     const { H, G, D, E, q, scale } = call;
     this.half = isArray(q) && q instanceof Uint16Array;
     this.record.set({
       H, group: H / G, N: this.N, M: this.M, D, E, q_factor: scale * LOG2E,
-      half: this.half ? RECORDS.enums.half.FLOAT16 : RECORDS.enums.half.NOT,
+      half: this.half ? RECORDS.enums.Half.FLOAT16 : RECORDS.enums.Half.NOT,
     });
-    this._point("q", q, call.N, D, span.top);
-    this._point("k", call.k, call.M, D, span.left);
-    if (E && call.v) this._point("v", call.v, call.M, E, span.left);
-    else this._point("v", call.k, call.M, D, span.left);
+    try {
+      this._fill();
+    } catch (error) {
+      this.end(); // there is no memory left
+      throw error;
+    }
+  }
+
+  _fill() {
+    const { call, span } = this;
+    this._point("q", call.q, call.N, call.D, span.top);
+    this._point("k", call.k, call.M, call.D, span.left);
+    if (call.E && call.v) this._point("v", call.v, call.M, call.E, span.left);
+    else this._point("v", call.k, call.M, call.D, span.left);
     this._mask();
     this._scores();
   }
@@ -50,7 +68,7 @@ export class ForwardCall {
     return at;
   }
 
-  /** A copy of an array, until the call ends. @param {import("./memory.js").Kept} array */
+  /** A copy of an array, until the call ends. @param {KeptArray} array */
   copied(array) {
     const at = this.take(array.byteLength);
     this.kernel.memory.copy(array, at);
@@ -74,9 +92,7 @@ export class ForwardCall {
 
   _mask() {
     const { call, span, record } = this;
-    const { bounds, allowed } = lowered(call.mask, call.M, span);
-    this.bounds = bounds;
-    this.intervals = bounds?.count ?? 0;
+    const { bounds, allowed } = this.mask;
     if (bounds) {
       const { values, heads, rows, count } = bounds;
       const row = 8 * count;
@@ -86,7 +102,9 @@ export class ForwardCall {
       record.set({ "mask.intervals": count });
     }
     if (allowed) {
-      const at = this.kernel.memory.place(allowed.values) + span.top * call.M + span.left;
+      // The masks of several heads were put together for this call alone.
+      const whole = allowed.heads > 1 ? this.copied(allowed.values) : this.kernel.memory.place(allowed.values);
+      const at = whole + span.top * call.M + span.left;
       record.point("mask.allowed", { at, head: allowed.heads > 1 ? call.N * call.M : 0, token: call.M, column: 1 });
     }
   }
@@ -96,17 +114,17 @@ export class ForwardCall {
     const { H, N, M } = call;
     const memory = this.kernel.memory;
     if (call.flat?.some(Boolean)) {
-      const step = new CallRecord(memory, "step", this.take(CallRecord.size("step")));
-      step.set({ kind: RECORDS.enums.step.FLATTENED });
+      const step = new CallRecord(memory, "STEP", this.take(CallRecord.size("STEP")));
+      step.set({ kind: RECORDS.enums.StepKind.FLATTENED });
       step.point("array", { at: this.copied(Uint8Array.from(call.flat, Number)), head: 1 });
       record.set({ steps: step.at, step_count: 1 });
     }
     const { factors = [] } = call;
     if (!factors.length) return;
-    const size = CallRecord.size("factor");
+    const size = CallRecord.size("FACTOR");
     const all = this.take(size * factors.length);
     factors.forEach(({ by, columns }, place) => {
-      const one = new CallRecord(memory, "factor", all + size * place);
+      const one = new CallRecord(memory, "FACTOR", all + size * place);
       const numbers = Float32Array.from({ length: 2 * H * N }, (_, at) => {
         const number = by[at % (by.length === N ? N : H * N)];
         return at < H * N ? number : Math.log2(Math.abs(number));
@@ -145,35 +163,25 @@ export class ForwardCall {
    */
   plan(reading) {
     const { call: { H, D, E }, N, M, record } = this;
-    const { panel, lanes, rows, queries_together, kept_together, key_block, few_best } = RECORDS.sizes;
-    const [line, size] = [panel * 4, 4];
+    const { PANEL: panel, TILE_ROWS: rows, KEY_BLOCK, QUERIES_TOGETHER, KEPT_TOGETHER } = RECORDS.sizes;
+    const size = 4;
     const inHead = Math.ceil(N / panel);
-    let together = queries_together / panel;
+    let together = Math.floor(QUERIES_TOGETHER / panel);
     let reach = 0;
     if (reading) {
-      reach = reachOf(this.bounds, M, panel, key_block);
-      together = Math.min(together, Math.max(1, Math.floor(kept_together / (Math.max(reach, 1) * panel * size))));
+      reach = reachOf(this.mask.bounds, M, panel, KEY_BLOCK);
+      together = Math.min(together, Math.max(1, Math.floor(KEPT_TOGETHER / (Math.max(reach, 1) * panel * size))));
     }
     const panels = Math.max(1, Math.min(together, Math.floor((inHead * H) / 4), inHead));
     const blocks = Math.ceil(inHead / panels);
-    const select = reading?.select ?? 0;
-    const factors = this.call.factors?.length ?? 0;
     const { fields, size: bytes } = layoutOf({
-      D, E, size, line, panel, lanes, rows, panels, reach, factors, key_block,
-      blocks: Math.max(reach / key_block, 1),
-      intervals: this.intervals,
+      D, E, size, panel, panels, rows, reach,
       half: Number(this.half),
-      stepped: Number(Boolean(this.call.flat?.some(Boolean))),
+      intervals: this.mask.bounds?.count ?? 0,
+      steps: Number(Boolean(this.call.flat?.some(Boolean))),
       cuts: 0,
-      changed: Number(factors > 0),
-      wider: Math.max(D, E),
-      visit: RECORDS.headers.visit,
-      read: Number(reading !== null),
-      selecting: Number(select > 0),
-      best: select ? Math.max(select, few_best) : 0,
-      keys: M,
-      bins: 0, ranges: 0, grid_columns: 0, grid_sums: 0, grid_maxima: 0, column_sums: 0, column_maxima: 0,
-      ...(reading ?? {}),
+      factors: this.call.factors?.length ?? 0,
+      ...(reading ? { primitives: 1, keys: M, ...reading } : NOTHING_READ),
     });
     this.tasks = H * blocks;
     this.left = this.tasks;
@@ -191,7 +199,7 @@ export class ForwardCall {
       if (now >= end) return false;
       const most = Math.min(Math.max(Math.floor((this.rate * (end - now)) / this.cost), 1), this.left);
       const before = this.left;
-      this.left = Number(this.kernel.run("forward", this.record.at, this.workspace ?? 0, most));
+      this.left = Number(this.kernel.run("forward", this.record.at, this.workspace, most));
       const spent = performance.now() - now;
       if (spent > 0.5) this.rate = ((before - this.left) * this.cost) / spent;
     }
@@ -200,13 +208,15 @@ export class ForwardCall {
 
   /** Do all tasks. */
   finish() {
-    if (this.left) this.left = Number(this.kernel.run("forward", this.record.at, this.workspace ?? 0, this.left));
+    if (this.left) this.left = Number(this.kernel.run("forward", this.record.at, this.workspace, this.left));
   }
 
   /** Give the memory back. */
   end() {
-    for (const at of this.taken) this.kernel.memory.give(at);
+    const { memory } = this.kernel;
+    for (const at of this.taken) memory.give(at);
     this.taken = [];
-    this.kernel.memory.forget();
+    memory.calls -= 1;
+    memory.forget();
   }
 }

@@ -5,8 +5,9 @@ import { ForwardCall } from "./forward.js";
 import { Memory } from "./memory.js";
 import { norm, packFloats, packInt8, product, unpack } from "./products.js";
 import { CallRecord } from "./record.js";
-import { RECORDS } from "./records.js";
 import { widened } from "./halves.js";
+
+const PAGES = 32; // of 64 KiB, at first
 
 /** One instance. Every array that it is given must stay as it is; what it returns is the caller's. */
 export class Kernel {
@@ -16,7 +17,7 @@ export class Kernel {
    */
   constructor(exports, memory) {
     this.exports = exports;
-    this.memory = new Memory(memory, RECORDS.memory.heap);
+    this.memory = new Memory(memory, exports.__heap_base.value);
     /** @type {WeakMap<Uint16Array, Float32Array>} */
     this.wide = new WeakMap();
     /** @type {Map<string, { record: CallRecord, workspace: number, bytes: number }>} */
@@ -28,14 +29,14 @@ export class Kernel {
    * @param {WebAssembly.Module} module
    */
   static async start(module) {
-    const memory = new WebAssembly.Memory({ initial: RECORDS.memory.pages });
+    const memory = new WebAssembly.Memory({ initial: PAGES });
     const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
     return new Kernel(/** @type {any} */ (exports), memory);
   }
 
   /**
    * Call a function of the module; returns how many tasks are left.
-   * @param {keyof KernelExports} program
+   * @param {KernelProgram} program
    * @param {number} params
    * @param {number} workspace
    * @param {number} most
@@ -57,7 +58,7 @@ export class Kernel {
 
   /**
    * The same, to be done step by step.
-   * @param {AttendCall} call
+   * @param {AttendCall} given
    * @returns {Attending}
    */
   attending(given) {

@@ -1,14 +1,8 @@
 // A mask as the kernel reads it: intervals of keys for each query, or a byte for each pair.
 
 /**
- * The part of a call that is computed: queries [top, bottom) and keys [left, right), and the position of query 0, less
- * that of key 0.
- * @typedef {{ top: number, bottom: number, left: number, right: number, ahead: number }} Span
- */
-
-/**
  * The intervals of a mask, whose keys are counted from the span's first: (rows or 1, count, 2). Null if it has none.
- * @type {(mask: HeadMask, span: Span) => { values: Int32Array, rows: number, count: number } | null}
+ * @type {(mask: HeadMask, span: CallSpan) => { values: Int32Array, rows: number, count: number } | null}
  */
 const intervalsOf = ({ kind, values, shape }, { top, bottom, left, right, ahead }) => {
   const [R, C] = [bottom - top, right - left];
@@ -28,15 +22,8 @@ const intervalsOf = ({ kind, values, shape }, { top, bottom, left, right, ahead 
   return { values: found, rows, count };
 };
 
-/**
- * The masks of a call's heads for a span: `bounds` (heads or 1, rows or 1, count, 2), from the span's first query on,
- * and `allowed` (heads or 1, N, M), of all pairs; each null where it hides nothing.
- * @type {(mask: HeadMask | HeadMask[] | null, M: number, span: Span) => {
- *   bounds: { values: Int32Array, heads: number, rows: number, count: number } | null,
- *   allowed: { values: Uint8Array, heads: number } | null,
- * }}
- */
-export const lowered = (mask, M, span) => {
+/** The masks of a call's heads for a span. @type {(mask: HeadMask | HeadMask[] | null, span: CallSpan) => LoweredMask} */
+export const lowered = (mask, span) => {
   const masks = Array.isArray(mask) ? mask : mask ? [mask] : [];
   const found = masks.map((one) => intervalsOf(one, span));
   let bounds = null;
@@ -68,7 +55,7 @@ export const lowered = (mask, M, span) => {
 
 /**
  * The most keys that a panel of so many queries needs, in whole blocks of keys: what its scores take room for.
- * @type {(bounds: ReturnType<typeof lowered>["bounds"], keys: number, panel: number, block: number) => number}
+ * @type {(bounds: LoweredMask["bounds"], keys: number, panel: number, block: number) => number}
  */
 export const reachOf = (bounds, keys, panel, block) => {
   let most = bounds ? 0 : keys;

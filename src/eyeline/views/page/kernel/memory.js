@@ -8,8 +8,6 @@ const KEPT = 256e6; // bytes of arrays that are kept
 /** @type {(bytes: number) => number} */
 const whole = (bytes) => Math.max(Math.ceil(bytes / LINE), 1) * LINE;
 
-/** @typedef {Float32Array | Uint16Array | Int32Array | Uint8Array | Int8Array} Kept */
-
 /** One instance's memory. */
 export class Memory {
   /**
@@ -23,10 +21,11 @@ export class Memory {
     this.end = whole(heap); // everything from here on was never taken
     /** @type {Map<number, number>} The bytes of each part that is taken. */
     this.taken = new Map();
-    /** @type {Map<Kept, number>} Where arrays are, the latest used last. */
+    /** @type {Map<KeptArray, number>} Where arrays are, the latest used last. */
     this.arrays = new Map();
     this.kept = 0;
     this.budget = KEPT;
+    this.calls = 0; // that are under way: meanwhile no array is dropped
   }
 
   /** The bytes that are taken. */
@@ -102,7 +101,7 @@ export class Memory {
     return new Uint8Array(this.memory.buffer, at, count);
   }
 
-  /** Copy an array to an address. @param {Kept} array @param {number} at */
+  /** Copy an array to an address. @param {KeptArray} array @param {number} at */
   copy(array, at) {
     this.bytes(at, array.byteLength).set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
   }
@@ -110,7 +109,7 @@ export class Memory {
   /**
    * Where an array is, by its identity: it is copied here on first use, and stays until others need its room (`forget`).
    * It must not change.
-   * @param {Kept} array
+   * @param {KeptArray} array
    */
   place(array) {
     let at = this.arrays.get(array);
@@ -127,7 +126,7 @@ export class Memory {
   /** Drop the arrays that were used least lately, as far as they take more than their budget. */
   forget(budget = this.budget) {
     for (const [array, at] of this.arrays) {
-      if (this.kept <= budget) return;
+      if (this.kept <= budget || this.calls) return;
       this.arrays.delete(array);
       this.kept -= array.byteLength;
       this.give(at);

@@ -1,11 +1,11 @@
 // Products of rows with packed matrices, and what is computed row by row: layer norm.
 
-import { CallRecord } from "./record.js";
+import { evaluated } from "./layout.js";
 import { RECORDS } from "./records.js";
 
 /** The activation functions, as the kernel numbers them. @type {(name: ActivationName | undefined) => number} */
 const activationOf = (name) => {
-  const found = RECORDS.enums.activation[(name ?? "none").toUpperCase()];
+  const found = RECORDS.enums.Activation[(name ?? "none").toUpperCase()];
   if (found === undefined) throw new Error(`activation must be relu, gelu, gelu_tanh or silu, got ${name}`);
   return found;
 };
@@ -15,7 +15,7 @@ const activationOf = (name) => {
  * @type {(kernel: Kernel, of: (row: number, into: Float32Array) => void, outputs: number, inputs: number, bias?: Float32Array | null) => PackedMatrix}
  */
 const packed = (kernel, of, outputs, inputs, bias = null) => {
-  const { line } = RECORDS.sizes.product;
+  const { PRODUCT_LINE: line } = RECORDS.sizes;
   const { memory } = kernel;
   const panels = Math.ceil(outputs / line);
   const [weights, biases] = [memory.take(4 * panels * inputs * line), memory.take(4 * panels * line)];
@@ -56,7 +56,7 @@ const rowsOf = (name, rows) => (rows ? { [`${name}.address`]: rows.at, [`${name}
 
 /** activation(x·Wᵀ + bias) + residual, for each row of x. @type {(kernel: Kernel, W: PackedMatrix, x: Placed, into: Placed, options?: { activation?: ActivationName, residual?: Placed }) => void} */
 export const product = (kernel, W, x, into, { activation, residual } = {}) => {
-  const { row_block: most, panel_block: wide, tasks_per_thread: tasks, rows: height, line } = RECORDS.sizes.product;
+  const { ROW_BLOCK: most, PANEL_BLOCK: wide, PRODUCT_HEIGHT: height, PRODUCT_LINE: line } = RECORDS.sizes;
   const { rows } = x;
   if (x.columns !== W.inputs || into.columns !== W.outputs || into.rows !== rows) {
     throw new Error(`x must be (rows, ${W.inputs}) and into (rows, ${W.outputs}), got (${rows}, ${x.columns}) and (${into.rows}, ${into.columns})`);
@@ -68,13 +68,13 @@ export const product = (kernel, W, x, into, { activation, residual } = {}) => {
     block = Math.ceil(block / height) * height;
     blocks = Math.ceil(rows / block);
   }
-  const panelBlock = Math.max(1, Math.min(wide, Math.floor((W.panels * blocks) / tasks)));
+  const panelBlock = Math.min(wide, W.panels);
   const count = blocks * Math.ceil(W.panels / panelBlock);
-  const { record, workspace } = kernel.rowCall("product", Math.ceil((8 * (block + height)) / 64) * 64 + 4 * line * (block + height));
+  const { record, workspace } = kernel.rowCall("product", evaluated(RECORDS.product, { row_block: block, height, line }));
   record.set({
     tasks: count, rows, together: rows, inputs: W.inputs, outputs: W.outputs, row_block: block, row_blocks: blocks,
     panels: W.panels, panel_block: panelBlock, segment: Math.max(W.inputs, 1), weights: W.weights, bias: W.bias,
-    stored: RECORDS.enums.half.NOT, activation: activationOf(activation),
+    stored: RECORDS.enums.Half.NOT, activation: activationOf(activation),
     ...rowsOf("x", x), ...rowsOf("residual", residual), ...rowsOf("y", into),
   });
   kernel.run("product", record.at, workspace, count);
@@ -84,11 +84,11 @@ export const product = (kernel, W, x, into, { activation, residual } = {}) => {
 export const norm = (kernel, x, weight, bias, epsilon, { residual, into = x } = {}) => {
   const { rows, columns } = x;
   if (!rows) return;
-  const block = Math.max(1, Math.min(rows, Math.floor(RECORDS.sizes.rowwise.numbers_per_task / Math.max(columns, 1))));
+  const block = Math.max(1, Math.min(rows, Math.floor(RECORDS.sizes.NUMBERS_PER_TASK / Math.max(columns, 1))));
   const tasks = Math.ceil(rows / block);
-  const { record, workspace } = kernel.rowCall("rowwise", 4 * columns);
+  const { record, workspace } = kernel.rowCall("rowwise", evaluated(RECORDS.rowwise, { columns, heads: 1 }));
   record.set({
-    tasks, rows, together: rows, columns, row_block: block, kind: RECORDS.enums.row_pass.LAYER_NORM, heads: 1,
+    tasks, rows, together: rows, columns, row_block: block, kind: RECORDS.enums.RowPass.LAYER_NORM, heads: 1,
     weight: weight.at, bias: bias.at, epsilon, ...rowsOf("x", x), ...rowsOf("residual", residual), ...rowsOf("y", into),
   });
   kernel.run("rowwise", record.at, workspace, tasks);

@@ -42,7 +42,7 @@ const wholes = (numbers) => {
 /** The readouts of one call. */
 export class CallReadouts {
   /**
-   * @param {import("./forward.js").ForwardCall} call
+   * @param {ForwardCall} call
    * @param {Readouts} ask
    * @param {Float32Array | null} lse
    */
@@ -75,7 +75,7 @@ export class CallReadouts {
     }
     if (ask.groups) {
       fields.bins = ask.groups.count;
-      fields.binned_keys = call.copied(inOrder(ask.groups.of, RECORDS.sizes.key_block));
+      fields.binned_keys = call.copied(inOrder(ask.groups.of, RECORDS.sizes.KEY_BLOCK));
       room("row_bins", 4 * H * N * ask.groups.count);
     }
     if (ask.offsets) {

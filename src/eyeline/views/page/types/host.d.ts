@@ -210,6 +210,11 @@ interface ProjectionsReply {
   epsilon: number;
 }
 
+interface HostAnswer {
+  reply: Reply;
+  buffers: Bytes[];
+}
+
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 interface RunReport {

@@ -1,39 +1,30 @@
 // The types of the room that owns WebAssembly. H heads, G heads of keys, N queries, M keys, D and E the widths of a
 // head's queries and values. Arrays are in C order; addresses and strides are in bytes.
 
-/** What kernels.wasm's calls look like, as `eyeline.kernels.wasm` writes it: see kernel/records.js. */
-interface KernelRecords {
-  /** Each record's size, and the offset of each of its fields, by its path; every field has 8 bytes. */
-  records: Record<string, { size: number; fields: Record<string, number> }>;
-  /** The fields that are float64; the others are int64. */
-  floats: Record<string, string[]>;
-  /** The bytes that a panel and a workspace begin with, and those of a visited range of keys. */
-  headers: { panel: number; workspace: number; visit: number };
-  /** The parts of a panel and of a workspace, in order: sizes in bytes, as sums of products of names and numbers. */
-  panel_parts: SizedPart[];
-  workspace_parts: SizedPart[];
-  sizes: {
-    key_block: number; few_best: number; panel_at_most: number; lanes: number; panel: number; rows: number;
-    queries_together: number; kept_together: number; cache_line: number;
-    product: {
-      line: number; rows: number; fewer: number; input_block: number; row_block: number; panel_block: number;
-      tasks_per_thread: number;
-    };
-    rowwise: { numbers_per_task: number };
-  };
-  enums: Record<"step" | "half" | "activation" | "row_pass", Record<string, number>>;
-  /** Where the heap begins, in bytes, and the least memory in pages. */
-  memory: { heap: number; pages: number };
-}
+/** A number, the name of one, or an operator and its operands, applied from left to right. */
+type Formula = number | string | FormulaOf;
+interface FormulaOf extends Array<Formula> {}
 
-type SizedPart = [name: string, size: (string | number)[][]];
+/** What a call of the module looks like: eyeline/kernels/wasm/describing.py describes it. */
+interface KernelRecords {
+  records: Record<string, { size: number; fields: Record<string, [offset: number, type: string]> }>;
+  enums: Record<"StepKind" | "Half" | "Activation" | "RowPass", Record<string, number>>;
+  sizes: Record<
+    | "LINE" | "KEY_BLOCK" | "PANEL" | "TILE_ROWS" | "QUERIES_TOGETHER" | "KEPT_TOGETHER" | "PRODUCT_LINE"
+    | "PRODUCT_HEIGHT" | "ROW_BLOCK" | "PANEL_BLOCK" | "NUMBERS_PER_TASK",
+    number
+  >;
+  forward: Record<"derived" | "panel" | "shared", Record<string, Formula>>;
+  product: Formula;
+  rowwise: Formula;
+}
 
 /** The exports of the module: each does up to `most` tasks of a call, and returns how many are left. */
-interface KernelExports {
-  forward: KernelFunction;
-  product: KernelFunction;
-  rowwise: KernelFunction;
+interface KernelExports extends Record<KernelProgram, KernelFunction> {
+  /** The first byte of memory that is the host's. */
+  __heap_base: { value: number };
 }
+type KernelProgram = "forward" | "product" | "rowwise";
 type KernelFunction = (params: bigint, workspace: bigint, most: bigint) => bigint;
 
 /** Rows of float32 in the kernel's memory. */
@@ -80,6 +71,33 @@ interface AttendCall {
   /** Where the output goes in the kernel's memory; by default it comes back as an array. */
   into?: { at: number; strides: [head: number, token: number] };
   ask?: Readouts;
+}
+
+/** The part of a call that is computed: queries [top, bottom), keys [left, right); query 0's position less key 0's. */
+interface CallSpan {
+  top: number;
+  bottom: number;
+  left: number;
+  right: number;
+  ahead: number;
+}
+
+/** The masks of a call's heads for a span; each null where it hides nothing. */
+interface LoweredMask {
+  /** (heads or 1, rows or 1, count, 2): intervals of the span's keys, for its queries. */
+  bounds: { values: Int32Array; heads: number; rows: number; count: number } | null;
+  /** (heads or 1, N, M): a byte for each pair of the call. */
+  allowed: { values: Uint8Array; heads: number } | null;
+}
+
+/** What the kernel's memory holds copies of. */
+type KeptArray = Float32Array | Uint16Array | Int32Array | Uint8Array | Int8Array;
+
+/** An error as it crosses from a worker. */
+interface CrossingError {
+  argument: string | null;
+  message: string;
+  cancelled: boolean;
 }
 
 /** The requested readouts of the weights. */
@@ -139,6 +157,8 @@ interface PackedMatrix {
 }
 
 type Kernel = import("../kernel/kernel.js").Kernel;
+type KernelMemory = import("../kernel/memory.js").Memory;
+type ForwardCall = import("../kernel/forward.js").ForwardCall;
 type KernelClient = import("../kernel/client.js").KernelClient;
 
 /** What a job gets beside its request. */
@@ -152,5 +172,5 @@ interface Turn {
 }
 
 /** A job: what it returns is the answer; the buffers in its `transfer` are moved, not copied. */
-type Job = (kernel: Kernel, request: any, turn: Turn) => any;
+type Job = (kernel: Kernel, request: any, turn: Turn) => Promise<any>;
 type Jobs = Record<string, Job>;
